@@ -1,0 +1,55 @@
+# Every target sets itself up: nothing needs to be typed before it.
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.ready
+WORKERS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check bench bench-detect torture lock clean
+
+help: ## show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+setup: $(STAMP) ## make .venv with everything for development
+
+$(STAMP): requirements/dev.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "interlock needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1). Set PYTHON=/path/to/python3.11." >&2; exit 2; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -qq -y python3-venv; \
+	  else echo "Python's venv module is missing: install Debian's python3-venv." >&2; exit 2; fi; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing into $(VENV) (about a minute the first time) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock 2> >(grep -v 'Location.*is ignored' >&2)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable . 2> >(grep -v 'Location.*is ignored' >&2)
+	@$(BIN)/python -m compileall -q src || true
+	@touch $@
+
+demo: setup ## a scripted agent goes wrong in every way, supervised live
+	@$(BIN)/interlock demo
+
+test: setup ## all tests that install in a few minutes
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not torture"
+
+check: setup ## lint, types, rooms
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: setup ## measure, and write bench/RESULTS.md
+	$(BIN)/python bench/run.py
+
+bench-detect: setup ## detection on recorded traces (TRACES=DIR), writes bench/DETECTION.md
+	$(BIN)/python bench/detection.py $(if $(TRACES),--traces $(TRACES))
+
+torture: setup ## the long versions: crashes, simulations, properties
+	$(BIN)/python -m pytest -n $(WORKERS) -m torture --timeout 7200
+
+lock: ## write requirements/dev.lock anew (needs uv)
+	uv pip compile -q pyproject.toml --all-extras --group dev --generate-hashes --no-emit-index-url --no-header -o requirements/dev.lock
+
+clean: ## remove what setup made
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,1 @@
+"""How Interlock reaches each kind of agent."""

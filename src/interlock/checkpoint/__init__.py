@@ -1,0 +1,1 @@
+"""Snapshot, diff, restore and undo of a workspace."""

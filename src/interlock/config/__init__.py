@@ -1,0 +1,5 @@
+"""The one configuration model."""
+
+from .model import Config
+
+__all__ = ["Config"]

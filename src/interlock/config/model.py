@@ -1,0 +1,241 @@
+"""The one configuration model: every key with its default, its bounds and what it means."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from ..core import Limits
+
+Share = Annotated[float, Meta(ge=0, le=1)]
+Seconds = Annotated[float, Meta(ge=0)]
+Count = Annotated[int, Meta(ge=0)]
+
+
+class Section(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A section of the configuration; an unknown key is an error."""
+
+
+class SoftCorrection(Section):
+    enabled: Annotated[bool, Meta(description="Use this intervention.")] = True
+    max_attempts: Annotated[
+        int, Meta(ge=1, description="Failed hints in a row, per issue type, before the next level.")
+    ] = 3
+    custom_prompts_path: Annotated[str | None, Meta(description="A YAML file of your own hint templates.")] = None
+
+
+class ContextReinforcement(Section):
+    enabled: Annotated[bool, Meta(description="Use this intervention.")] = True
+    reinforcement_strength: Annotated[
+        Literal["light", "medium", "strong"], Meta(description="How much of the context is repeated.")
+    ] = "medium"
+    include_examples: Annotated[bool, Meta(description="Repeat the context's examples too.")] = True
+
+
+class ReductionFactors(Section):
+    moderate: Annotated[Share, Meta(description="Growth above 1.2.")] = 0.85
+    high: Annotated[Share, Meta(description="Growth above 1.5.")] = 0.7
+    aggressive: Annotated[Share, Meta(description="Growth above 2.0.")] = 0.5
+    severe: Annotated[Share, Meta(description="Growth above 2.0 in a run that was throttled before.")] = 0.25
+
+
+class ResourceThrottling(Section):
+    enabled: Annotated[bool, Meta(description="Use this intervention.")] = True
+    reduction_factors: Annotated[ReductionFactors, Meta(description="What a limit is multiplied with.")] = (
+        ReductionFactors()
+    )
+    metrics_window_seconds: Annotated[float, Meta(gt=0, description="The window over which growth is measured.")] = 60
+
+
+class SafeCheckpointCriteria(Section):
+    min_success_rate: Annotated[Share, Meta(description="Share of the last 20 tool results without error.")] = 0.8
+    no_errors_duration_seconds: Annotated[Seconds, Meta(description="No error in this long before it.")] = 60
+
+
+class CheckpointRollback(Section):
+    enabled: Annotated[bool, Meta(description="Use this intervention.")] = True
+    max_rollback_depth: Annotated[Count, Meta(description="Automatic rollbacks per run.")] = 3
+    checkpoint_retention_minutes: Annotated[
+        float, Meta(gt=0, description="How old a checkpoint may be for an automatic rollback.")
+    ] = 30
+    safe_checkpoint_criteria: Annotated[
+        SafeCheckpointCriteria, Meta(description="What makes a checkpoint safe to go back to.")
+    ] = SafeCheckpointCriteria()
+
+
+class EmergencyStop(Section):
+    enabled: Annotated[bool, Meta(description="Use this intervention; if off, the run pauses for a person.")] = True
+    auto_cleanup: Annotated[bool, Meta(description="Do the clean-up of `abort` without asking.")] = False
+    notification_channels: Annotated[
+        tuple[str, ...], Meta(description="Names from notifications.channels to tell of a stop.")
+    ] = ()
+    preserve_incident_data_days: Annotated[float, Meta(ge=0, description="Incidents are kept this long.")] = 30
+
+
+class Strategy(Section):
+    type: Annotated[
+        str,
+        Meta(description="progressive, severity, pattern_specific, custom, or the name of a registered strategy."),
+    ] = "progressive"
+    effectiveness_threshold: Annotated[Share, Meta(description="Below this, one level up.")] = 0.6
+    effectiveness_steps: Annotated[
+        int, Meta(ge=1, description="An intervention worked if its issue stays away this many steps.")
+    ] = 10
+    escalation_delay_seconds: Annotated[Seconds, Meta(description="Time between two escalations of a type.")] = 120
+
+
+class Interventions(Section):
+    enabled: Annotated[bool, Meta(description="Answer issues at all.")] = True
+    observe: Annotated[bool, Meta(description="Watch, never act.")] = False
+    max_interventions_per_execution: Annotated[Count, Meta(description="Interventions that did not work, per run.")] = (
+        10
+    )
+    on_limit: Annotated[Literal["pause", "stop"], Meta(description="What happens at that limit.")] = "pause"
+    intervention_cooldown_seconds: Annotated[Seconds, Meta(description="Time between two interventions.")] = 30
+    soft_correction: Annotated[SoftCorrection, Meta(description="Level 1: a hint.")] = SoftCorrection()
+    context_reinforcement: Annotated[ContextReinforcement, Meta(description="Level 2: the goal, repeated.")] = (
+        ContextReinforcement()
+    )
+    resource_throttling: Annotated[ResourceThrottling, Meta(description="Level 3: tighter limits, enforced.")] = (
+        ResourceThrottling()
+    )
+    checkpoint_rollback: Annotated[CheckpointRollback, Meta(description="Level 4: back to a safe checkpoint.")] = (
+        CheckpointRollback()
+    )
+    emergency_stop: Annotated[EmergencyStop, Meta(description="Level 5: stop, report, four ways on.")] = EmergencyStop()
+    strategy: Annotated[Strategy, Meta(description="How the level is chosen.")] = Strategy()
+
+
+class RiskLevels(Section):
+    medium: Share = 0.6
+    high: Share = 0.8
+    critical: Share = 0.95
+
+
+class RationalityLevels(Section):
+    medium: Share = 0.5
+    high: Share = 0.8
+
+
+class Review(Section):
+    risk_levels: Annotated[RiskLevels, Meta(description="Risk from which a step is medium, high, critical.")] = (
+        RiskLevels()
+    )
+    rationality_levels: Annotated[
+        RationalityLevels, Meta(description="Rationality from which a step is medium, high.")
+    ] = RationalityLevels()
+    rules_path: Annotated[str | None, Meta(description="A YAML file, or a folder of them, with your own rules.")] = None
+
+
+class SecondOpinion(Section):
+    enabled: Annotated[bool, Meta(description="Ask a model about drift and hallucination.")] = False
+    model: Annotated[str, Meta(description="Which one.")] = "claude-haiku-4-5"
+    max_cost_usd: Annotated[float, Meta(ge=0, description="Per run.")] = 0.5
+
+
+class Detect(Section):
+    sensitivity: Annotated[
+        Literal["low", "medium", "high"], Meta(description="How little it takes to raise an alarm.")
+    ] = "medium"
+    exceptions: Annotated[
+        dict[str, tuple[str, ...]],
+        Meta(description="Tool name to issue types that it never raises; '*' stands for every type or tool."),
+    ] = {}
+    second_opinion: Annotated[SecondOpinion, Meta(description="A model as second opinion.")] = SecondOpinion()
+
+
+class Runtime(Section):
+    fail: Annotated[
+        Literal["open", "closed"], Meta(description="When supervision breaks: the agent goes on, or is denied.")
+    ] = "open"
+    step_timeout_ms: Annotated[float, Meta(gt=0, description="What supervision may cost a step at most.")] = 250
+    on_tamper: Annotated[
+        Literal["warn", "pause", "stop"], Meta(description="When hooks or settings are switched off from inside.")
+    ] = "warn"
+
+
+class Checkpoints(Section):
+    keep_days: Annotated[float, Meta(gt=0, description="Stored checkpoints older than this are removed.")] = 14
+    max_bytes: Annotated[int, Meta(gt=0, description="Size of the store.")] = 20 * 1024**3
+
+
+class Hub(Section):
+    url: Annotated[str | None, Meta(description="nats://host:port")] = None
+    credentials_file: Annotated[str | None, Meta(description="A NATS .creds file.")] = None
+    token_file: Annotated[str | None, Meta(description="A file with the token.")] = None
+    tls: Annotated[dict[str, str], Meta(description="ca_file, cert_file, key_file.")] = {}
+
+
+class Store(Section):
+    dir: Annotated[str | None, Meta(description="Where runs live; default: the user's state directory.")] = None
+    max_bytes: Annotated[int, Meta(gt=0, description="Disk budget of all runs together.")] = 10 * 1024**3
+
+
+class Control(Section):
+    strict_ids: Annotated[bool, Meta(description="Accept UUID v4 as request_id only.")] = False
+
+
+class Notifications(Section):
+    channels: Annotated[dict[str, str], Meta(description="Name to apprise URL.")] = {}
+
+
+class GuiBudget(Section):
+    max_checks: Annotated[Count, Meta(description="Questions to the model per session.")] = 200
+    max_cost_usd: Annotated[float, Meta(ge=0, description="Dollars per session.")] = 2
+
+
+class GuiVerification(Section):
+    enabled: Annotated[bool, Meta(description="Compare the files with what the script meant.")] = True
+    similarity_threshold: Annotated[Share, Meta(description="From here on a file matches.")] = 0.98
+    partial_threshold: Annotated[Share, Meta(description="From here on it matches in part.")] = 0.90
+    strict: Annotated[bool, Meta(description="Want equality after line endings.")] = False
+    verify_on_completion: Annotated[bool, Meta(description="Verify when a replay ends.")] = True
+
+
+class Gui(Section):
+    enabled: Annotated[bool, Meta(description="Watch the screen.")] = True
+    interval_seconds: Annotated[float, Meta(gt=0, description="Time between two looks.")] = 600
+    min_cooldown_seconds: Annotated[Seconds, Meta(description="Time between two recoveries.")] = 60
+    max_retries: Annotated[int, Meta(ge=1, description="Failed recoveries in a row before the replay aborts.")] = 3
+    confidence_threshold: Annotated[Share, Meta(description="How sure an analysis must be to act.")] = 0.85
+    screenshot_backend: Annotated[
+        Literal["auto", "mss", "scrot", "wayland"], Meta(description="How the screen is captured.")
+    ] = "auto"
+    save_screenshots: Annotated[bool, Meta(description="Keep the pictures.")] = True
+    screenshot_dir: Annotated[str | None, Meta(description="Where; default: the user's state directory.")] = None
+    screenshot_retention_days: Annotated[float, Meta(ge=0, description="Pictures are kept this long.")] = 7
+    analyzer: Annotated[Literal["auto", "claude", "local"], Meta(description="Who looks at the picture.")] = "auto"
+    model: Annotated[str | None, Meta(description="The large model; default: the newest Opus known.")] = None
+    small_model: Annotated[str | None, Meta(description="The model asked first.")] = None
+    allowed_buttons: Annotated[
+        tuple[str, ...], Meta(description="Buttons that destroy or trust and may be pressed all the same.")
+    ] = ()
+    budget: Annotated[GuiBudget, Meta(description="What asking a model may cost.")] = GuiBudget()
+    verification: Annotated[GuiVerification, Meta(description="The check of the files at the end.")] = GuiVerification()
+
+
+class ModelInfo(Section):
+    """A model: how strong it is among its family, and its prices where the price list does not know it."""
+
+    name: str
+    strength: Annotated[int, Meta(description="Escalation goes to a higher number only.")] = 0
+    input_usd_per_million: float | None = None
+    output_usd_per_million: float | None = None
+
+
+class Config(Section):
+    """Everything that can be set."""
+
+    interventions: Annotated[Interventions, Meta(description="How issues are answered.")] = Interventions()
+    limits: Annotated[Limits, Meta(description="What a run may use; unset means no limit.")] = Limits()
+    review: Annotated[Review, Meta(description="The judgement before a step runs.")] = Review()
+    detect: Annotated[Detect, Meta(description="The patterns after it.")] = Detect()
+    runtime: Annotated[Runtime, Meta(description="How supervision itself behaves.")] = Runtime()
+    checkpoints: Annotated[Checkpoints, Meta(description="Stored checkpoints.")] = Checkpoints()
+    hub: Annotated[Hub, Meta(description="Many machines.")] = Hub()
+    store: Annotated[Store, Meta(description="Where runs are kept.")] = Store()
+    control: Annotated[Control, Meta(description="The control protocol.")] = Control()
+    notifications: Annotated[Notifications, Meta(description="Who is told.")] = Notifications()
+    gui: Annotated[Gui, Meta(description="GUI sessions.")] = Gui()
+    models: Annotated[tuple[ModelInfo, ...], Meta(description="Models beyond the ones that ship.")] = ()

@@ -1,0 +1,41 @@
+"""The nouns: plain frozen values, no input or output."""
+
+from .adapter import EVERY_CAPABILITY, Adapter, Applied, Capability
+from .checkpoint import CheckpointInfo
+from .clock import Clock, ManualClock, SystemClock
+from .context import Context, Goal
+from .decision import PROCEED, Decision
+from .directive import (
+    Defer,
+    Delay,
+    Deny,
+    Directive,
+    Hold,
+    Inject,
+    Notify,
+    Restore,
+    Rewrite,
+    SetLimits,
+    Stop,
+    SwitchModel,
+)
+from .errors import BadInput, InterlockError, InvalidState, NotFound, Unknown
+from .intervention import LADDER, Intervention, InterventionType, Outcome
+from .issue import ISSUE_TYPES, SEVERITIES, Issue, Severity
+from .limits import Growth, Limits, Spend
+from .message import Message, MessageMeta
+from .record import Record
+from .review import VERDICTS, Review, Seen, Verdict
+from .run import ENDED, RunSpec, Status
+from .state import HISTORY, Action, RunState
+from .step import Kind, Origin, Paths, Role, Step, Tool, Usage, derive_kind
+
+__all__ = [
+    "ENDED", "EVERY_CAPABILITY", "HISTORY", "ISSUE_TYPES", "LADDER", "PROCEED", "SEVERITIES", "VERDICTS",
+    "Action", "Adapter", "Applied", "BadInput", "Capability", "CheckpointInfo", "Clock", "Context", "Decision", "Defer",
+    "Delay", "Deny", "Directive", "Goal", "Growth", "Hold", "Inject", "InterlockError", "Intervention",
+    "InterventionType", "InvalidState", "Issue", "Kind", "Limits", "ManualClock", "Message", "MessageMeta", "NotFound",
+    "Notify", "Origin", "Outcome", "Paths", "Record", "Restore", "Review", "Rewrite", "Role", "RunSpec", "RunState",
+    "Seen", "SetLimits", "Severity", "Spend", "Status", "Step", "Stop", "SwitchModel", "SystemClock", "Tool",
+    "Unknown", "Usage", "Verdict", "derive_kind",
+]  # fmt: skip

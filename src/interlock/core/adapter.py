@@ -1,0 +1,35 @@
+"""Adapter: how Interlock reaches one kind of agent, and what that kind can do."""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol
+
+from msgspec import Struct
+
+from .directive import Directive
+
+Capability = Literal[
+    "deny", "rewrite", "inject", "hold", "defer", "stop", "switch_model", "usage", "conversation", "relaunch"
+]
+
+EVERY_CAPABILITY: frozenset[Capability] = frozenset(
+    ("deny", "rewrite", "inject", "hold", "defer", "stop", "switch_model", "usage", "conversation", "relaunch")
+)
+
+
+class Applied(Struct, frozen=True, omit_defaults=True):
+    """Whether a directive was carried out, and how (or why not)."""
+
+    ok: bool
+    how: str = ""
+
+
+class Adapter(Protocol):
+    """One kind of agent."""
+
+    name: str
+    capabilities: frozenset[Capability]
+
+    def apply(self, directive: Directive) -> Applied:
+        """Carry a directive out; what cannot be done comes back as Applied(False, why), never as an exception."""
+        ...

@@ -1,0 +1,27 @@
+"""Context: what a run is for."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Goal(Struct, frozen=True, omit_defaults=True):
+    """One goal; priority 1 comes first; progress 0..1 where it is known."""
+
+    text: str
+    priority: int = 1
+    progress: float | None = None
+
+
+class Context(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What the run was for, in the words of whoever started it. Everything may be missing."""
+
+    original_prompt: str = ""
+    primary_goal: str = ""
+    goals: tuple[Goal, ...] = ()
+    completed_subtasks: tuple[str, ...] = ()
+    constraints: tuple[str, ...] = ()
+    boundaries: tuple[str, ...] = ()
+    expected_paths: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
+    workspace: str | None = None

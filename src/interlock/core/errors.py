@@ -1,0 +1,36 @@
+"""Errors that a person reads: what happened, where, and what to do."""
+
+from __future__ import annotations
+
+
+class InterlockError(Exception):
+    """Raised when something cannot go on. One line for a person; `exit_status` for the shell."""
+
+    exit_status = 4
+
+    def __init__(self, what: str, *, where: str = "", todo: str = "") -> None:
+        self.what, self.where, self.todo = what, where, todo
+        line = f"{where}: {what}" if where else what
+        super().__init__(f"{line}. {todo}" if todo else line)
+
+
+class BadInput(InterlockError):
+    """Raised when input or usage is wrong."""
+
+    exit_status = 2
+
+
+class NotFound(InterlockError):
+    """Raised when no such run, checkpoint or incident exists."""
+
+    exit_status = 3
+
+
+class InvalidState(InterlockError):
+    """Raised when the thing asked for does not fit the state that it is in."""
+
+
+class Unknown(InterlockError):
+    """Raised when the outcome is not known: neither done nor failed."""
+
+    exit_status = 5

@@ -1,0 +1,37 @@
+"""Review: the verdict on a step before it runs."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from .step import Step
+
+Verdict = Literal["allow", "warn", "modify", "block"]
+Level = Literal["low", "medium", "high", "critical"]
+
+VERDICTS: tuple[Verdict, ...] = ("allow", "warn", "modify", "block")
+"""From the mildest to the strongest: the strongest rule wins."""
+
+
+class Review(Struct, frozen=True, omit_defaults=True):
+    """Verdict, with what it rests on and what to do instead.
+
+    `rewrite` holds the tool's arguments in a safe form where one is known.
+    """
+
+    verdict: Verdict
+    risk: float = 0.0
+    rationality: float = 1.0
+    rules: tuple[str, ...] = ()
+    reason: str = ""
+    instead: str = ""
+    rewrite: dict[str, object] | None = None
+
+
+class Seen(Struct, frozen=True):
+    """What a detector observes: a step and the review that it got, if any."""
+
+    step: Step
+    review: Review | None = None

@@ -1,0 +1,26 @@
+"""RunSpec: what a run is; status: how it is."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+Status = Literal["running", "pausing", "paused", "done", "aborted"]
+
+ENDED: frozenset[Status] = frozenset(("done", "aborted"))
+
+
+class RunSpec(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """Everything needed to know, show and start a run again."""
+
+    run_id: str
+    name: str = ""
+    task: str = ""
+    workspace: str | None = None
+    argv: tuple[str, ...] = ()
+    cwd: str | None = None
+    adapter: str = "direct"
+    session_id: str | None = None
+    continues: str | None = None
+    model: str | None = None

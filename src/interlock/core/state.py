@@ -1,0 +1,43 @@
+"""RunState: a run as the pure rooms see it, one frozen value."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from .checkpoint import CheckpointInfo
+from .context import Context
+from .intervention import Intervention
+from .issue import Issue
+from .limits import Growth, Limits, Spend
+from .run import Status
+
+HISTORY = 50
+"""How many issues, interventions and actions are kept at hand; the journal has them all."""
+
+
+class Action(Struct, frozen=True, omit_defaults=True):
+    """A recent action in one line, for reports."""
+
+    step: int
+    text: str
+    error: bool | None = None
+    time: float | None = None
+
+
+class RunState(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What interventions work on. Bounded: tuples hold the newest HISTORY entries, newest last."""
+
+    run_id: str
+    status: Status = "running"
+    step: int = 0
+    context: Context = Context()
+    limits: Limits = Limits()
+    spend: Spend = Spend()
+    growth: Growth = Growth()
+    checkpoints: tuple[CheckpointInfo, ...] = ()
+    issues: tuple[Issue, ...] = ()
+    interventions: tuple[Intervention, ...] = ()
+    actions: tuple[Action, ...] = ()
+    rollbacks: int = 0
+    throttled: bool = False
+    started: float | None = None

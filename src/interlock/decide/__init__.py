@@ -1,0 +1,1 @@
+"""The controller: score, strategies, effectiveness."""

@@ -1,0 +1,1 @@
+"""The five interventions as pure functions, and their message templates."""

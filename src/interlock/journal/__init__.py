@@ -1,0 +1,1 @@
+"""A run's folder and its SQLite file; reading and following it."""

@@ -1,0 +1,1 @@
+"""How processes talk: unix sockets, the NATS hub."""

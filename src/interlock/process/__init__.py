@@ -1,0 +1,1 @@
+"""Start, freeze, thaw, limit and end a tree of processes."""

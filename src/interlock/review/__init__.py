@@ -1,0 +1,1 @@
+"""Judge a step before it runs: risk, rationality, rules, shell parsing."""
