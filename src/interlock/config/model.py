@@ -17,7 +17,7 @@ class Section(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A section of the configuration; an unknown key is an error."""
 
 
-class SoftCorrection(Section):
+class SoftCorrection(Section, frozen=True, kw_only=True):
     enabled: Annotated[bool, Meta(description="Use this intervention.")] = True
     max_attempts: Annotated[
         int, Meta(ge=1, description="Failed hints in a row, per issue type, before the next level.")
@@ -25,7 +25,7 @@ class SoftCorrection(Section):
     custom_prompts_path: Annotated[str | None, Meta(description="A YAML file of your own hint templates.")] = None
 
 
-class ContextReinforcement(Section):
+class ContextReinforcement(Section, frozen=True, kw_only=True):
     enabled: Annotated[bool, Meta(description="Use this intervention.")] = True
     reinforcement_strength: Annotated[
         Literal["light", "medium", "strong"], Meta(description="How much of the context is repeated.")
@@ -33,14 +33,14 @@ class ContextReinforcement(Section):
     include_examples: Annotated[bool, Meta(description="Repeat the context's examples too.")] = True
 
 
-class ReductionFactors(Section):
+class ReductionFactors(Section, frozen=True, kw_only=True):
     moderate: Annotated[Share, Meta(description="Growth above 1.2.")] = 0.85
     high: Annotated[Share, Meta(description="Growth above 1.5.")] = 0.7
     aggressive: Annotated[Share, Meta(description="Growth above 2.0.")] = 0.5
     severe: Annotated[Share, Meta(description="Growth above 2.0 in a run that was throttled before.")] = 0.25
 
 
-class ResourceThrottling(Section):
+class ResourceThrottling(Section, frozen=True, kw_only=True):
     enabled: Annotated[bool, Meta(description="Use this intervention.")] = True
     reduction_factors: Annotated[ReductionFactors, Meta(description="What a limit is multiplied with.")] = (
         ReductionFactors()
@@ -48,12 +48,12 @@ class ResourceThrottling(Section):
     metrics_window_seconds: Annotated[float, Meta(gt=0, description="The window over which growth is measured.")] = 60
 
 
-class SafeCheckpointCriteria(Section):
+class SafeCheckpointCriteria(Section, frozen=True, kw_only=True):
     min_success_rate: Annotated[Share, Meta(description="Share of the last 20 tool results without error.")] = 0.8
     no_errors_duration_seconds: Annotated[Seconds, Meta(description="No error in this long before it.")] = 60
 
 
-class CheckpointRollback(Section):
+class CheckpointRollback(Section, frozen=True, kw_only=True):
     enabled: Annotated[bool, Meta(description="Use this intervention.")] = True
     max_rollback_depth: Annotated[Count, Meta(description="Automatic rollbacks per run.")] = 3
     checkpoint_retention_minutes: Annotated[
@@ -64,7 +64,7 @@ class CheckpointRollback(Section):
     ] = SafeCheckpointCriteria()
 
 
-class EmergencyStop(Section):
+class EmergencyStop(Section, frozen=True, kw_only=True):
     enabled: Annotated[bool, Meta(description="Use this intervention; if off, the run pauses for a person.")] = True
     auto_cleanup: Annotated[bool, Meta(description="Do the clean-up of `abort` without asking.")] = False
     notification_channels: Annotated[
@@ -73,7 +73,7 @@ class EmergencyStop(Section):
     preserve_incident_data_days: Annotated[float, Meta(ge=0, description="Incidents are kept this long.")] = 30
 
 
-class Strategy(Section):
+class Strategy(Section, frozen=True, kw_only=True):
     type: Annotated[
         str,
         Meta(description="progressive, severity, pattern_specific, custom, or the name of a registered strategy."),
@@ -85,7 +85,7 @@ class Strategy(Section):
     escalation_delay_seconds: Annotated[Seconds, Meta(description="Time between two escalations of a type.")] = 120
 
 
-class Interventions(Section):
+class Interventions(Section, frozen=True, kw_only=True):
     enabled: Annotated[bool, Meta(description="Answer issues at all.")] = True
     observe: Annotated[bool, Meta(description="Watch, never act.")] = False
     max_interventions_per_execution: Annotated[Count, Meta(description="Interventions that did not work, per run.")] = (
@@ -107,18 +107,18 @@ class Interventions(Section):
     strategy: Annotated[Strategy, Meta(description="How the level is chosen.")] = Strategy()
 
 
-class RiskLevels(Section):
+class RiskLevels(Section, frozen=True, kw_only=True):
     medium: Share = 0.6
     high: Share = 0.8
     critical: Share = 0.95
 
 
-class RationalityLevels(Section):
+class RationalityLevels(Section, frozen=True, kw_only=True):
     medium: Share = 0.5
     high: Share = 0.8
 
 
-class Review(Section):
+class Review(Section, frozen=True, kw_only=True):
     risk_levels: Annotated[RiskLevels, Meta(description="Risk from which a step is medium, high, critical.")] = (
         RiskLevels()
     )
@@ -128,13 +128,13 @@ class Review(Section):
     rules_path: Annotated[str | None, Meta(description="A YAML file, or a folder of them, with your own rules.")] = None
 
 
-class SecondOpinion(Section):
+class SecondOpinion(Section, frozen=True, kw_only=True):
     enabled: Annotated[bool, Meta(description="Ask a model about drift and hallucination.")] = False
     model: Annotated[str, Meta(description="Which one.")] = "claude-haiku-4-5"
     max_cost_usd: Annotated[float, Meta(ge=0, description="Per run.")] = 0.5
 
 
-class Detect(Section):
+class Detect(Section, frozen=True, kw_only=True):
     sensitivity: Annotated[
         Literal["low", "medium", "high"], Meta(description="How little it takes to raise an alarm.")
     ] = "medium"
@@ -145,7 +145,7 @@ class Detect(Section):
     second_opinion: Annotated[SecondOpinion, Meta(description="A model as second opinion.")] = SecondOpinion()
 
 
-class Runtime(Section):
+class Runtime(Section, frozen=True, kw_only=True):
     fail: Annotated[
         Literal["open", "closed"], Meta(description="When supervision breaks: the agent goes on, or is denied.")
     ] = "open"
@@ -155,37 +155,37 @@ class Runtime(Section):
     ] = "warn"
 
 
-class Checkpoints(Section):
+class Checkpoints(Section, frozen=True, kw_only=True):
     keep_days: Annotated[float, Meta(gt=0, description="Stored checkpoints older than this are removed.")] = 14
     max_bytes: Annotated[int, Meta(gt=0, description="Size of the store.")] = 20 * 1024**3
 
 
-class Hub(Section):
+class Hub(Section, frozen=True, kw_only=True):
     url: Annotated[str | None, Meta(description="nats://host:port")] = None
     credentials_file: Annotated[str | None, Meta(description="A NATS .creds file.")] = None
     token_file: Annotated[str | None, Meta(description="A file with the token.")] = None
     tls: Annotated[dict[str, str], Meta(description="ca_file, cert_file, key_file.")] = {}
 
 
-class Store(Section):
+class Store(Section, frozen=True, kw_only=True):
     dir: Annotated[str | None, Meta(description="Where runs live; default: the user's state directory.")] = None
     max_bytes: Annotated[int, Meta(gt=0, description="Disk budget of all runs together.")] = 10 * 1024**3
 
 
-class Control(Section):
+class Control(Section, frozen=True, kw_only=True):
     strict_ids: Annotated[bool, Meta(description="Accept UUID v4 as request_id only.")] = False
 
 
-class Notifications(Section):
+class Notifications(Section, frozen=True, kw_only=True):
     channels: Annotated[dict[str, str], Meta(description="Name to apprise URL.")] = {}
 
 
-class GuiBudget(Section):
+class GuiBudget(Section, frozen=True, kw_only=True):
     max_checks: Annotated[Count, Meta(description="Questions to the model per session.")] = 200
     max_cost_usd: Annotated[float, Meta(ge=0, description="Dollars per session.")] = 2
 
 
-class GuiVerification(Section):
+class GuiVerification(Section, frozen=True, kw_only=True):
     enabled: Annotated[bool, Meta(description="Compare the files with what the script meant.")] = True
     similarity_threshold: Annotated[Share, Meta(description="From here on a file matches.")] = 0.98
     partial_threshold: Annotated[Share, Meta(description="From here on it matches in part.")] = 0.90
@@ -193,7 +193,7 @@ class GuiVerification(Section):
     verify_on_completion: Annotated[bool, Meta(description="Verify when a replay ends.")] = True
 
 
-class Gui(Section):
+class Gui(Section, frozen=True, kw_only=True):
     enabled: Annotated[bool, Meta(description="Watch the screen.")] = True
     interval_seconds: Annotated[float, Meta(gt=0, description="Time between two looks.")] = 600
     min_cooldown_seconds: Annotated[Seconds, Meta(description="Time between two recoveries.")] = 60
@@ -215,7 +215,7 @@ class Gui(Section):
     verification: Annotated[GuiVerification, Meta(description="The check of the files at the end.")] = GuiVerification()
 
 
-class ModelInfo(Section):
+class ModelInfo(Section, frozen=True, kw_only=True):
     """A model: how strong it is among its family, and its prices where the price list does not know it."""
 
     name: str
@@ -224,7 +224,7 @@ class ModelInfo(Section):
     output_usd_per_million: float | None = None
 
 
-class Config(Section):
+class Config(Section, frozen=True, kw_only=True):
     """Everything that can be set."""
 
     interventions: Annotated[Interventions, Meta(description="How issues are answered.")] = Interventions()
