@@ -1,0 +1,19 @@
+"""The command `interlock`: the version answers before anything is imported."""
+
+import sys
+
+
+def main() -> None:
+    """Run the command line."""
+    if sys.argv[1:] == ["--version"]:
+        from ._version import __version__
+
+        sys.stdout.write(f"interlock {__version__}\n")
+        return
+    from .cli.main import run
+
+    run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,16 @@
+"""How every command is made, so that all look the same."""
+
+from __future__ import annotations
+
+import typer
+
+
+def new_app(help_text: str | None = None) -> typer.Typer:
+    """An empty command (one function) or group of commands (several)."""
+    return typer.Typer(
+        help=help_text,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        no_args_is_help=help_text is not None,
+    )

@@ -1,0 +1,77 @@
+"""The table of commands, each imported only when it is asked for."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from ..core.errors import InterlockError
+from .output import say_error
+
+COMMANDS: dict[str, str] = {
+    "schema": "JSON Schemas of everything on the wire and in the journal",
+}
+"""Command to the one line that `interlock --help` shows. The command `a-b` lives in the module `a_b` as `app`."""
+
+
+class LazyGroup(TyperGroup):
+    """A group whose commands are imported when they are used."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f".{cmd_name.replace('-', '_')}", __package__)
+        command = typer.main.get_command(module.app)
+        command.name = cmd_name
+        return command
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from rapidfuzz import process
+
+            nearest = process.extractOne(args[0], list(COMMANDS), score_cutoff=60)
+            hint = f"Did you mean {nearest[0]!r}?" if nearest else "See interlock --help."
+            say_error(f"there is no command {args[0]!r}. {hint}")
+            raise SystemExit(2)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List the commands from the table, without importing one of them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+app = typer.Typer(cls=LazyGroup, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.callback()
+def interlock(
+    version: bool = typer.Option(False, "--version", help="Show the version."),
+) -> None:
+    """Keep autonomous agents and unattended sessions on track.
+
+    Example: interlock run -- claude -p "fix the tests"
+    """
+
+
+def run() -> None:
+    """Run the command line; an InterlockError becomes one line and its exit status."""
+    try:
+        app(prog_name="interlock")
+    except InterlockError as error:
+        say_error(str(error))
+        raise SystemExit(error.exit_status) from None
+    except BrokenPipeError:
+        # The reader of our output went away (| head); there is nobody to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(0) from None
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None

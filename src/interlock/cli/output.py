@@ -1,0 +1,19 @@
+"""What every command says things with: JSON on stdout for machines, one clear line on stderr for errors."""
+
+from __future__ import annotations
+
+import sys
+
+import msgspec
+
+
+def print_json(value: object) -> None:
+    """One JSON document on one line of stdout."""
+    sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
+    sys.stdout.flush()
+
+
+def say_error(line: str) -> None:
+    """One line on stderr."""
+    sys.stderr.write(f"interlock: {' '.join(line.split())}\n")
+    sys.stderr.flush()
