@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterator
 from gzip import BadGzipFile, GzipFile
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, cast
 
 from msgspec import Struct
 
@@ -46,10 +46,11 @@ def read_lines(name: str) -> Iterator[tuple[int, bytes | LineError]]:
         raise BadInput("the file cannot be read", where=name, todo="Check its permissions") from None
 
 
-def _lines(raw: BinaryIO) -> Iterator[tuple[int, bytes | LineError]]:
-    source = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(raw)  # type: ignore[type-var]
-    if source.peek(2)[:2] == GZIP_MAGIC:
-        source = io.BufferedReader(GzipFile(fileobj=source), READ_SIZE)
+def _lines(raw: IO[bytes]) -> Iterator[tuple[int, bytes | LineError]]:
+    start = io.BufferedReader(cast(io.RawIOBase, raw), READ_SIZE)
+    source: IO[bytes] = start
+    if start.peek(2)[:2] == GZIP_MAGIC:
+        source = io.BufferedReader(GzipFile(fileobj=start), READ_SIZE)
     number = 0
     while True:
         number += 1
@@ -71,7 +72,7 @@ def _lines(raw: BinaryIO) -> Iterator[tuple[int, bytes | LineError]]:
             yield number, line
 
 
-def _skip_line(source: io.BufferedReader) -> None:
+def _skip_line(source: IO[bytes]) -> None:
     while True:
         piece = source.readline(READ_SIZE)
         if not piece or piece.endswith(b"\n"):
