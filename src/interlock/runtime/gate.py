@@ -21,6 +21,7 @@ class Gate:
         self._status: Status = status
         self._revision = revision
         self._inside = 0
+        self._wakers: list[Callable[[], None]] = []
         self.on_change: Callable[[Status, int], None] | None = None
 
     @property
@@ -40,6 +41,9 @@ class Gate:
                 self.on_change(status, revision)
             self._status, self._revision = status, revision
             self._condition.notify_all()
+            if self._open():
+                for wake in self._wakers:
+                    wake()
             return True
 
     def enter(self, step: Step) -> Decision:
@@ -65,9 +69,27 @@ class Gate:
     def wait(self, timeout: float | None = None) -> Status:
         """Wait until the gate is open or the run has ended; gives the status at that moment."""
         with self._condition:
-            self._condition.wait_for(lambda: self._status == "running" or self._status in ENDED, timeout)
+            self._condition.wait_for(self._open, timeout)
             return self._status
 
-    async def wait_async(self, timeout: float | None = None) -> Status:
-        """`wait` for an event loop."""
-        return await asyncio.to_thread(self.wait, timeout)
+    async def wait_async(self) -> Status:
+        """`wait` for an event loop: no thread is held, and it can be cancelled."""
+        loop = asyncio.get_running_loop()
+        opened: asyncio.Future[None] = loop.create_future()
+
+        def wake() -> None:
+            loop.call_soon_threadsafe(lambda: opened.done() or opened.set_result(None))
+
+        with self._condition:
+            if self._open():
+                return self._status
+            self._wakers.append(wake)
+        try:
+            await opened
+        finally:
+            with self._condition:
+                self._wakers.remove(wake)
+        return self._status
+
+    def _open(self) -> bool:
+        return self._status == "running" or self._status in ENDED

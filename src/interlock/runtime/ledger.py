@@ -135,6 +135,16 @@ class Ledger:
             last_window=last,
         )
 
+    def room_after(self, counted: str, allowed: float, now: float) -> float:
+        """Seconds until the use of `counted` within the window falls below what is allowed."""
+        within = [b for b in self._s.buckets if b.second > now - self.window]
+        left = sum(getattr(b, counted) for b in within)
+        for bucket in within:
+            left -= getattr(bucket, counted)
+            if left < allowed:
+                return max(0.0, bucket.second + self.window - now)
+        return self.window
+
     def save(self) -> bytes:
         return msgspec.json.encode(self._s)
 
