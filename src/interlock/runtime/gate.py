@@ -77,8 +77,12 @@ class Gate:
         loop = asyncio.get_running_loop()
         opened: asyncio.Future[None] = loop.create_future()
 
+        def settle() -> None:
+            if not opened.done():
+                opened.set_result(None)
+
         def wake() -> None:
-            loop.call_soon_threadsafe(lambda: opened.done() or opened.set_result(None))
+            loop.call_soon_threadsafe(settle)
 
         with self._condition:
             if self._open():

@@ -21,6 +21,10 @@ BUDGETS: tuple[tuple[str, str, str], ...] = (
 """Limit, what is counted against it, and its unit in words."""
 
 
+NOT_A_RATE = frozenset(("max_memory_mb", "max_steps", "max_cost_usd"))
+"""Memory is held by the process room; steps and dollars are budgets only."""
+
+
 class Over(Struct, frozen=True):
     """A limit that was reached: which, how much was used, how much was allowed, who set it."""
 
@@ -68,14 +72,11 @@ class Meter:
 
     def tighten(self, limits: Limits) -> None:
         """Hold the run to these limits from now on; never loosens one."""
-        budget, rates = {}, {}
-        for name in limits.__struct_fields__:
-            value = getattr(limits, name)
-            if value is None:
-                continue
-            (budget if getattr(self.configured, name) is not None else rates)[name] = value
-        self._s.budget = self._s.budget.smaller(Limits(**budget))
-        self._s.throttle = Limits(**rates).smaller(self._s.throttle or Limits())
+        names = limits.__struct_fields__
+        as_rate = limits.replace(**{n: None for n in names if getattr(self.configured, n) is not None})
+        as_budget = limits.replace(**{n: None for n in names if getattr(self.configured, n) is None})
+        self._s.budget = self._s.budget.smaller(as_budget)
+        self._s.throttle = as_rate.smaller(self._s.throttle or Limits())
 
     def loosen(self) -> None:
         """Lift the throttle: the trouble is over, the configured limits hold."""
@@ -106,11 +107,12 @@ class Meter:
         use = ledger.growth(now).last_window
         for limit, counted, unit in BUDGETS:
             allowed = getattr(throttle, limit)
-            if allowed is not None and limit not in ("max_memory_mb", "max_steps") and getattr(use, counted) >= allowed:
-                return Wait(
-                    ledger.room_after(counted, allowed, now),
-                    f"throttled: {getattr(use, counted):,.6g} {unit} in the last {self.window:g} s, {allowed:,.6g} allowed",
-                )
+            if allowed is None or limit in NOT_A_RATE:
+                continue
+            used = getattr(use, counted)
+            if used >= allowed:
+                why = f"throttled: {used:,.6g} {unit} in the last {self.window:g} s, {allowed:,.6g} allowed"
+                return Wait(ledger.room_after(counted, allowed, now), why)
         return None
 
     def save(self) -> bytes:

@@ -87,7 +87,12 @@ class Transcript:
         self._charged = message.id
         used = message.usage
         prompt = used.input_tokens + used.cache_read_input_tokens + used.cache_creation_input_tokens
-        return Usage(input_tokens=prompt, output_tokens=used.output_tokens)
+        return Usage(
+            input_tokens=prompt,
+            output_tokens=used.output_tokens,
+            cache_read_tokens=used.cache_read_input_tokens,
+            cache_write_tokens=used.cache_creation_input_tokens,
+        )
 
 
 def _fill(bare: Step, block: Block) -> Step | None:
