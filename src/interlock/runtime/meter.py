@@ -69,7 +69,9 @@ class Meter:
     def windowed(self) -> tuple[str, ...]:
         """The limits that count per window."""
         throttle = self._s.throttle
-        return () if throttle is None else tuple(n for n in throttle.__struct_fields__ if getattr(throttle, n) is not None)
+        return (
+            () if throttle is None else tuple(n for n in throttle.__struct_fields__ if getattr(throttle, n) is not None)
+        )
 
     @property
     def limits(self) -> Limits:
@@ -80,7 +82,7 @@ class Meter:
         """Hold the run to these limits from now on; never loosens one."""
         names = order.limits.__struct_fields__
         as_rate = order.limits.replace(**{name: None for name in names if name not in order.windowed})
-        as_budget = order.limits.replace(**{name: None for name in order.windowed})
+        as_budget = order.limits.replace(**dict.fromkeys(order.windowed))
         self._s.budget = self._s.budget.smaller(as_budget)
         self._s.throttle = as_rate.smaller(self._s.throttle or Limits())
 
