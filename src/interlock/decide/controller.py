@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from ..config.model import Interventions
 from ..core import LADDER, BadInput, Capability, Intervention, Issue, Outcome, RunState
-from ..intervene import BUILT_IN, Answer, Custom, Stopped, Templates, pause_for_person
+from ..intervene import BUILT_IN, Answer, Custom, Stopped, Templates, custom_interventions, pause_for_person
 from .answer import answer_with
 from .capabilities import can_restore
 from .case import Case, Weight, weigh
@@ -16,9 +16,10 @@ from .effectiveness import judge
 from .history import remember
 from .ladder import TOP, Ladder
 from .obstacles import before_acting, before_limit
+from .registry import find_strategy
 from .ruling import Ruling, Rulings
 from .state import ControllerState, Pending
-from .strategies import Situation, Strategy, find_strategy, level_from
+from .strategies import Situation, Strategy, level_from
 
 Ruled = tuple[ControllerState, RunState, Ruling]
 
@@ -26,7 +27,8 @@ Ruled = tuple[ControllerState, RunState, Ruling]
 class Controller:
     """One per run. Holds what does not change; everything that does is in the state that is handed in and out.
 
-    `restorable` says whether the workspace can be taken back; None means: as the run says.
+    Without `strategies` and `custom`, those that are installed or registered are known. `restorable` says whether the
+    workspace can be taken back; None means: as the run says.
     """
 
     def __init__(
@@ -35,16 +37,17 @@ class Controller:
         capabilities: frozenset[Capability],
         *,
         strategies: Mapping[str, Strategy] | None = None,
-        custom: Sequence[Custom] = (),
+        custom: Sequence[Custom] | None = None,
         templates: Templates = BUILT_IN,
         restorable: bool | None = None,
     ) -> None:
-        _check_names(custom)
+        own = custom_interventions() if custom is None else tuple(custom)
+        _check_names(own)
         self._config = config
         self._templates = templates
         self._restorable = restorable
-        self._ladder = Ladder(config, capabilities, tuple(custom))
-        self._strategy = find_strategy(config.strategy.type, strategies or {})
+        self._ladder = Ladder(config, capabilities, own)
+        self._strategy = find_strategy(config.strategy.type, strategies)
 
     def start(self) -> ControllerState:
         """The state of a run that has not been answered yet."""

@@ -70,34 +70,6 @@ BUILT_IN: Mapping[str, Strategy] = {
     "pattern_specific": pattern_specific,
 }
 
-_registered: dict[str, Strategy] = {}
-
-
-def register_strategy(name: str, strategy: Strategy) -> None:
-    """Make a strategy of your own known by name to every controller made after this."""
-    if not name or name in BUILT_IN:
-        raise BadInput(f"{name!r} cannot be the name of a strategy of your own", todo="Choose another name.")
-    if _registered.get(name, strategy) is not strategy:
-        raise BadInput(f"another strategy is registered as {name!r} already", todo="Choose another name.")
-    _registered[name] = strategy
-
-
-def find_strategy(name: str, given: Mapping[str, Strategy]) -> Strategy:
-    """The strategy of a name; `custom` means the one that was registered, if there is one only."""
-    own = {**_registered, **given}
-    if name in BUILT_IN:
-        return BUILT_IN[name]
-    if name in own:
-        return own[name]
-    if name == "custom" and len(own) == 1:
-        return next(iter(own.values()))
-    known = ", ".join((*BUILT_IN, *sorted(own)))
-    raise BadInput(
-        f"there is no strategy {name!r}" if name != "custom" else f"{len(own)} custom strategies are registered",
-        where="interventions.strategy.type",
-        todo=f"Known: {known}",
-    )
-
 
 def level_from(answer: int | str, name: str) -> int:
     """A strategy's answer as a level that is on the ladder."""

@@ -82,6 +82,7 @@ What you did destroys data or cannot be undone. Do not do it again.
 What was seen: {description}
 The command: {command}
 The path: {path}
+What to do instead: {instead}
 Use a way that can be undone and that stays within the task, or ask first.
 """,
 }

@@ -140,7 +140,7 @@ def _text_lines(report: Report) -> list[str]:
         f"Time: {_clock(report.time)}",
         "",
         "Timeline:",
-        *(f"  step {m.step}{f' at {_clock(m.time)}' if m.time else ''}: {m.text}" for m in report.timeline),
+        *(f"  step {m.step}{f' at {_clock(m.time)}' if m.time is not None else ''}: {m.text}" for m in report.timeline),
         "",
         "Impact:",
         f"  files: {', '.join(impact.files) or 'none named'} ({impact.file_operations:,} file operations)",

@@ -30,6 +30,9 @@ LEVELS = frozenset(("max_memory_mb",))
 LONGEST_DELAY_S = 30.0
 """Longer waits look like a hang to an agent's own timeouts."""
 
+STEADY_DELAY_S = 5.0
+"""Where nothing grew no limit shrinks; the next call waits all the same, so that the rung is felt."""
+
 EFFICIENCY = (
     "Do only what the task needs, in smaller batches; reuse results instead of fetching them again; "
     "release what you no longer need."
@@ -47,12 +50,12 @@ def resource_throttling(issue: Issue, state: RunState, config: ResourceThrottlin
         SetLimits(limits, reason=one_line(issue.description or issue.type), windowed=windowed, window_s=window),
         Inject(notice),
     ]
-    if smallest < 1 and windowed:
-        seconds = min(LONGEST_DELAY_S, window * (1 - smallest))
-        directives.append(Delay(seconds, reason=f"the use of resources grows: {issue.type}"))
+    if smallest < 1 or not grew(state.growth):
+        seconds = min(LONGEST_DELAY_S, window * (1 - smallest)) if smallest < 1 else STEADY_DELAY_S
+        directives.append(Delay(seconds, reason=f"throttled: {issue.type}"))
     return Continue(
         state=replace(state, limits=limits, windowed=windowed, throttled=True),
-        log="limits tightened" if limits != state.limits else "limits stay as they are",
+        log="limits tightened" if limits != state.limits else "calls slowed down",
         directives=tuple(directives),
     )
 
@@ -97,7 +100,8 @@ def grew(growth: Growth) -> bool:
 
 def notice_text(issue: Issue, before: Limits, after: Limits, windowed: tuple[str, ...], window_s: float) -> str:
     """What the agent is told: every limit, what changed, and how to get by with it."""
-    lines = [f"Your limits were tightened, because of this: {one_line(issue.description or issue.type)}"]
+    done = "Your limits are tightened" if before != after else "Your limits stay as they are, and your calls slow down"
+    lines = [f"{done}, because of this: {one_line(issue.description or issue.type)}"]
     for name in Limits.__struct_fields__:
         old, new = getattr(before, name), getattr(after, name)
         if new is None and name not in GROWTH_OF:

@@ -27,6 +27,7 @@ PLACEHOLDERS: dict[str, str] = {
     "growth": "which uses grow, and how much",
     "claim": "what the agent stated",
     "observed": "what the trace or the disk says",
+    "instead": "what to do instead",
     "evidence": "the steps that prove it",
     "step": "the step of the alarm",
 }
@@ -43,6 +44,7 @@ DETAILS: dict[str, tuple[str, ...]] = {
     "usage": ("usage",),
     "growth": ("growth", "growing"),
     "claim": ("claim", "claimed", "claims", "stated"),
+    "instead": ("instead", "alternative"),
     "observed": ("observed", "actual", "fact", "contradiction", "contradictions"),
 }
 """Which of an issue's details a placeholder is taken from; the first one that is there."""
