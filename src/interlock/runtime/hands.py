@@ -133,7 +133,9 @@ class Hands:
         ended = self.processes.end() if self.processes is not None else ""
         asked = Applied(False, "")
         if "stop" in self.adapter.capabilities:
-            asked = timed(lambda: self._ask_adapter(order), STOP_PATIENCE_S, Applied(False, "the adapter did not answer"))
+            asked = timed(
+                lambda: self._ask_adapter(order), STOP_PATIENCE_S, Applied(False, "the adapter did not answer")
+            )
         return Applied(asked.ok or bool(ended) or bool(shut), "; ".join(filter(None, (shut, ended, asked.how))))
 
     def _ask_adapter(self, directive: Directive) -> Applied:

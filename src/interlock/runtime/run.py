@@ -13,6 +13,7 @@ from ..journal import Entry, Journal, MemoryJournal, RunFolder, RunSummary, Stor
 from ..journal.interface import Writing
 from .gate import Gate
 
+
 class Run:
     """What supervision, control and GUI sessions share of one run. Thread-safe."""
 

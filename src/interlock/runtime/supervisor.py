@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Unpack
 
 from msgspec.structs import replace
 
 from ..config import Config
-from ..core import PROCEED, CheckpointInfo, Context, Decision, Hold, Limits, Restore, Review, SetLimits, Step, Stop
+from ..core import (
+    PROCEED,
+    CheckpointInfo,
+    Context,
+    Decision,
+    Hold,
+    Kind,
+    Limits,
+    Restore,
+    Review,
+    Role,
+    SetLimits,
+    Step,
+    Stop,
+    Tool,
+    Usage,
+)
+from ..journal import RunFolder
 from .answers import Answers
 from .approvals import Approvals
 from .border import Border
@@ -21,6 +41,9 @@ from .run import Run
 from .scribe import Scribe
 from .verdict import decide_call, degrade
 from .watch import Judgement, Plugins, Watch
+
+if TYPE_CHECKING:
+    from .opening import Options
 
 SNAPSHOT_EVERY = 500
 """Steps between two snapshots of supervision: a successor replays at most this many."""
@@ -76,6 +99,88 @@ class Supervisor:
         hands.on_restored = self._note_restored
         run.on_close(self._guard.close)
 
+    @classmethod
+    def open(cls, **options: Unpack[Options]) -> Supervisor:
+        """Start supervising a new run: `with Supervisor.open(task=..., workspace=...) as supervisor:`, plain or async.
+
+        The run ends with the block. See `Options` for what can be given.
+        """
+        from .opening import open_supervisor
+
+        return open_supervisor(options)
+
+    @classmethod
+    def reopen(cls, folder: RunFolder, **options: Unpack[Options]) -> Supervisor:
+        """Go on with a run whose owner is gone, from its journal."""
+        from .opening import reopen_supervisor
+
+        return reopen_supervisor(folder, options)
+
+    def close(self, error: BaseException | None = None) -> None:
+        """End the run, if it has not ended, and let go of it."""
+        if error is None:
+            self.run.end("done", "COMPLETE")
+        else:
+            self.run.end("aborted", "ERROR", f"{type(error).__name__}: {error}")
+        if self.hands.notifier is not None:
+            self.hands.notifier.close()
+        self.run.close()
+
+    def __enter__(self) -> Supervisor:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close(error)
+
+    async def __aenter__(self) -> Supervisor:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self.close(error)
+
+    def call(self, tool: str, arguments: dict[str, object], *, call_id: str | None = None, said: str = "") -> Step:
+        """A tool call as the run's next step; hand it to `before` or `ask`."""
+        return self._next("assistant", said, kind="tool_call", tool=Tool(tool, arguments, call_id))
+
+    def result(self, content: str, *, error: bool | None = None, exit_code: int | None = None) -> Step:
+        """A tool's result as the run's next step; hand it to `after`."""
+        return replace(self._next("tool", content, kind="tool_result"), error=error, exit_code=exit_code)
+
+    def message(self, content: str, *, role: Role = "assistant", usage: Usage | None = None) -> Step:
+        """Something said as the run's next step; hand it to `after`."""
+        return replace(self._next(role, content), usage=usage)
+
+    def _next(self, role: Role, content: str, kind: Kind = "message", tool: Tool | None = None) -> Step:
+        with self._lock:
+            index, self._next_index = self._next_index, self._next_index + 1
+        return Step(run_id=self.run.spec.run_id, index=index, role=role, content=content, kind=kind, tool=tool)
+
+    def ask(self, step: Step) -> Decision:
+        """`before`, waiting out holds and delays: what comes back is proceed, rewrite, deny, defer or stop."""
+        while True:
+            version = self.run.gate.version
+            decision = self.before(step)
+            if decision.action != "hold":
+                break
+            self.run.gate.wait(version)
+        if decision.delay_s:
+            self.run.gate.wait(self.run.gate.version, decision.delay_s)
+        return decision
+
+    async def ask_async(self, step: Step) -> Decision:
+        """`ask` for an event loop."""
+        while True:
+            version = self.run.gate.version
+            decision = self.before(step)
+            if decision.action != "hold":
+                break
+            await self.run.gate.wait_async(version)
+        if decision.delay_s:
+            await asyncio.sleep(decision.delay_s)
+        return decision
+
     def before(self, step: Step) -> Decision:
         """May this step run? A hold is recorded nowhere: ask again with the same step when it is over."""
         begin = time.perf_counter()
@@ -130,6 +235,10 @@ class Supervisor:
         self.run.record("checkpoint", info)
         self.watch.mark(info)
         return info
+
+    def go_on(self, next_index: int) -> None:
+        """Count steps from here: a successor goes on where its predecessor stopped."""
+        self._next_index = next_index
 
     def approve(self, step: int, reason: str = "") -> str:
         """Let a waiting step go on."""
@@ -210,7 +319,9 @@ class Supervisor:
         if self.run.ended:
             return degrade(Decision("stop", messages, reason=self.run.why_ended), capabilities)
         if decision.action == "proceed" and self.run.gate.status != "running":
-            return degrade(Decision("hold", messages, reason=self.run.summary.waiting or "the run is paused"), capabilities)
+            return degrade(
+                Decision("hold", messages, reason=self.run.summary.waiting or "the run is paused"), capabilities
+            )
         if not messages and not delay:
             return decision
         return replace(decision, messages=(*decision.messages, *messages), delay_s=delay)
