@@ -9,7 +9,7 @@ class CheckpointInfo(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """One checkpoint: when, why, how large, how healthy the run was.
 
     `success_rate` is the share of the last 20 tool results without error (1 when there were none);
-    `last_error_time` the time of the last error before it.
+    `last_error_time` the time of the last error before it; `parent` the checkpoint that the workspace came from.
     """
 
     id: str
@@ -23,3 +23,5 @@ class CheckpointInfo(Struct, frozen=True, omit_defaults=True, kw_only=True):
     basis: str = "walk"
     success_rate: float = 1.0
     last_error_time: float | None = None
+    run_id: str | None = None
+    parent: str | None = None
