@@ -7,22 +7,25 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
+Count = Annotated[int, Meta(ge=0)]
+Positive = Annotated[int, Meta(ge=1)]
+Amount = Annotated[float, Meta(ge=0)]
+Share = Annotated[float, Meta(gt=0)]
+
 
 class Limits(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What a run may use; None means no limit."""
 
-    max_tokens: Annotated[int | None, Meta(ge=0, description="Tokens read and written together.")] = None
-    max_cost_usd: Annotated[float | None, Meta(ge=0, description="Dollars spent on models.")] = None
-    max_steps: Annotated[int | None, Meta(ge=0, description="Steps of the agent.")] = None
-    max_file_operations: Annotated[int | None, Meta(ge=0, description="Files read, written or deleted.")] = None
-    max_memory_mb: Annotated[int | None, Meta(ge=1, description="Memory of all its processes together.")] = None
-    max_execution_time: Annotated[float | None, Meta(ge=0, description="Seconds from start to end.")] = None
-    max_calls_per_minute: Annotated[int | None, Meta(ge=0, description="Tool calls and model requests a minute.")] = (
-        None
-    )
-    max_processes: Annotated[int | None, Meta(ge=1, description="Processes at a time; threads count too.")] = None
-    max_cpu_percent: Annotated[float | None, Meta(gt=0, description="CPU in per cent of one core; 200 is two.")] = None
-    batch_size: Annotated[int | None, Meta(ge=1, description="Files or items that the agent takes on at once.")] = None
+    max_tokens: Annotated[Count | None, Meta(description="Tokens read and written together.")] = None
+    max_cost_usd: Annotated[Amount | None, Meta(description="Dollars spent on models.")] = None
+    max_steps: Annotated[Count | None, Meta(description="Steps of the agent.")] = None
+    max_file_operations: Annotated[Count | None, Meta(description="Files read, written or deleted.")] = None
+    max_memory_mb: Annotated[Positive | None, Meta(description="Memory of all its processes together.")] = None
+    max_execution_time: Annotated[Amount | None, Meta(description="Seconds from start to end.")] = None
+    max_calls_per_minute: Annotated[Count | None, Meta(description="Tool calls and model requests a minute.")] = None
+    max_processes: Annotated[Positive | None, Meta(description="Processes at a time; threads count too.")] = None
+    max_cpu_percent: Annotated[Share | None, Meta(description="CPU in per cent of one core; 200 is two.")] = None
+    batch_size: Annotated[Positive | None, Meta(description="Files or items that the agent takes on at once.")] = None
 
     def smaller(self, other: Limits) -> Limits:
         """The tighter of two, limit by limit."""

@@ -69,7 +69,9 @@ class Meter:
     def windowed(self) -> tuple[str, ...]:
         """The limits that count per window."""
         throttle = self._s.throttle
-        return () if throttle is None else tuple(n for n in throttle.__struct_fields__ if getattr(throttle, n) is not None)
+        return (
+            () if throttle is None else tuple(n for n in throttle.__struct_fields__ if getattr(throttle, n) is not None)
+        )
 
     @property
     def limits(self) -> Limits:
