@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+from pathlib import Path
 
 import apsw
 
+from .database import explain, open_for_writing
 from .entry import encode_body
 from .waiting import Batch
 
@@ -28,6 +30,16 @@ class Committer:
         self._log_pages = 0
         self._checkpoint_at = LARGE_WAL_PAGES
         connection.set_wal_hook(self._note_pages)
+
+    @classmethod
+    def open(cls, path: Path) -> Committer:
+        """Open a journal for writing; Unreadable if it is damaged."""
+        connection = open_for_writing(path)
+        try:
+            return cls(connection)
+        except apsw.Error as error:
+            connection.close()
+            raise explain(error, path) from error
 
     @property
     def untidy(self) -> bool:

@@ -52,18 +52,20 @@ def open_for_writing(path: Path) -> apsw.Connection:
     """The writer's connection: every commit is on the disk before it returns."""
     connection = _connect(path, apsw.SQLITE_OPEN_READWRITE)
     try:
-        _pragma(connection, "journal_mode", "wal")
-        _pragma(connection, "synchronous", "full")
-        _pragma(connection, "journal_size_limit", KEPT_WAL_BYTES)
-        # A checkpoint on the way of a commit would hold it up for milliseconds: the writer chooses its own moments.
-        connection.wal_autocheckpoint(0)
         version = _version(connection)
+        if version == 0:
+            raise Unreadable("this is not a journal", where=str(path))
         if version > len(MIGRATIONS):
             raise InvalidState(
                 f"the journal has version {version}, this program writes version {len(MIGRATIONS)}",
                 where=str(path),
                 todo="Use a newer interlock for this run.",
             )
+        connection.pragma("journal_mode", "wal")
+        connection.pragma("synchronous", "full")
+        connection.pragma("journal_size_limit", KEPT_WAL_BYTES)
+        # A checkpoint on the way of a commit would hold it up for milliseconds: the writer chooses its own moments.
+        connection.wal_autocheckpoint(0)
         if version < len(MIGRATIONS):
             with connection:
                 _migrate(connection, version)
@@ -133,11 +135,7 @@ def _connect(path: Path, flags: int) -> apsw.Connection:
 
 
 def _version(connection: apsw.Connection) -> int:
-    return int(str(connection.pragma("user_version")))
-
-
-def _pragma(connection: apsw.Connection, name: str, value: str | int) -> None:
-    connection.pragma(name, value)
+    return int(connection.pragma("user_version"))
 
 
 def _migrate(connection: apsw.Connection, version: int) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tarfile
-import tempfile
 from pathlib import Path
 
 import apsw
@@ -20,6 +18,9 @@ ARCHIVES = (".tar.gz", ".tgz")
 
 def export_run(folder: RunFolder, target: Path) -> Path:
     """Copy to a new folder or archive; the target is whole or not there."""
+    import tarfile
+    import tempfile
+
     if target.exists():
         raise BadInput(f"{target} exists already", todo="Choose another name.")
     try:

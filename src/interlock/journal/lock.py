@@ -12,7 +12,7 @@ from types import TracebackType
 import msgspec
 from msgspec import Struct
 
-from ..core import InvalidState
+from ..core import InterlockError, InvalidState
 from .durable import FILE_MODE
 
 PATIENCE_S = 0.5
@@ -34,10 +34,15 @@ class RunLock:
         self._handle: int | None = handle
 
     @classmethod
-    def take(cls, path: Path, what: str, patience_s: float = PATIENCE_S) -> RunLock:
+    def take(cls, path: Path, what: str, patience_s: float | None = None) -> RunLock:
         """Take the lock, or say who has it."""
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
-        deadline = time.monotonic() + patience_s
+        try:
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+        except OSError as error:
+            raise InterlockError(
+                f"{what} cannot be owned ({error.strerror})", where=str(path), todo="Check who may write there."
+            ) from None
+        deadline = time.monotonic() + (PATIENCE_S if patience_s is None else patience_s)
         while not _try(handle, fcntl.LOCK_EX):
             if time.monotonic() >= deadline:
                 owner = _told_by(handle)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ..core import InvalidState
+from ..core import InterlockError
 from .folder import RunFolder
 from .lock import RunLock
 from .summary import RunSummary
@@ -66,7 +66,7 @@ def _remove(folder: RunFolder) -> bool:
     """Remove one run, unless it came to life meanwhile."""
     try:
         lock = RunLock.take(folder.lock_file, f"run {folder.run_id}", patience_s=0)
-    except (InvalidState, OSError):
+    except InterlockError:
         return False
     with lock:
         gone = folder.path.with_name(f".gone-{folder.run_id}")

@@ -104,7 +104,10 @@ class JournalReader(Reading):
 
     def check(self) -> list[str]:
         """What SQLite finds wrong with the file; nothing if it is sound."""
-        found = [str(row[0]) for row in self._ask("PRAGMA integrity_check")]
+        try:
+            found = [str(row[0]) for row in self._ask("PRAGMA integrity_check")]
+        except Unreadable as error:
+            found = [error.what]
         return [] if found == ["ok"] else found
 
     def close(self) -> None:

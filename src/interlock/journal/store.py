@@ -6,7 +6,6 @@ import shutil
 from pathlib import Path
 
 import msgspec
-import platformdirs
 
 from ..core import Clock, InterlockError, InvalidState, RunSpec, SystemClock
 from .database import create_database
@@ -100,6 +99,8 @@ class Store:
 
 def default_root() -> Path:
     """Where runs live if nothing else is said."""
+    import platformdirs
+
     return Path(platformdirs.user_state_dir("interlock")) / "runs"
 
 

@@ -53,11 +53,10 @@ class Batch:
 class Waiting:
     """Batches in the order of their numbers."""
 
-    def __init__(self, next_seq: int, max_entries: int = MAX_ENTRIES, max_characters: int = MAX_CHARACTERS) -> None:
+    def __init__(self, next_seq: int) -> None:
         self._changed = threading.Condition(threading.Lock())
         self._batches: list[Batch] = []
         self._next_seq = next_seq
-        self._max_entries, self._max_characters = max_entries, max_characters
         self._characters = 0
         self._due = 0.0
         self._not_before = 0.0
@@ -71,7 +70,7 @@ class Waiting:
         with self._changed:
             if self.closed and not by_writer:
                 raise InvalidState("the journal is closed")
-            full = self.entries + count > self._max_entries or self._characters + batch.size > self._max_characters
+            full = self.entries + count > MAX_ENTRIES or self._characters + batch.size > MAX_CHARACTERS
             if full and count and batch.settled is None and not by_writer:
                 return 0
             batch.first = self._next_seq

@@ -11,7 +11,7 @@ import apsw
 from ..core import Clock, InterlockError, SystemClock
 from ..core.record import RECORD_VERSION
 from .commit import Committer
-from .database import explain, open_for_writing
+from .database import explain
 from .entry import LOST, Entry, encode_body
 from .folder import RunFolder
 from .interface import Trouble, Writing
@@ -39,11 +39,12 @@ class Journal(Writing):
         """Open for writing. Without a lock handed in, it takes the run's lock and gives it back on close."""
         own = folder.lock() if lock is None else None
         try:
-            return cls(folder, Committer(open_for_writing(folder.journal)), clock or SystemClock(), own)
+            committer = Committer.open(folder.journal)
         except InterlockError:
             if own is not None:
                 own.release()
             raise
+        return cls(folder, committer, clock or SystemClock(), own)
 
     def append(self, entries: Sequence[Entry], *, durable: bool = False, summary: RunSummary | None = None) -> int:
         now = self._clock.time()
@@ -90,6 +91,7 @@ class Journal(Writing):
 
     def _write(self) -> None:
         """The writer thread."""
+        group: list[Batch] | None = []
         try:
             while (group := self._waiting.take(self._committer.untidy)) is not None:
                 try:
@@ -101,7 +103,7 @@ class Journal(Writing):
                     self._tell_losses()
                     self._committer.tidy(only_if_large=bool(group))
         finally:
-            self._stop()
+            self._stop(group or [])
 
     def _fail(self, group: list[Batch], error: InterlockError) -> None:
         """Refuse what somebody waits for, and keep the rest for another try."""
@@ -126,9 +128,10 @@ class Journal(Writing):
             rows: list[Row] = [(RECORD_VERSION, self._clock.time(), LOST, encode_body({"entries": untold}))]
             self._waiting.put(Batch(rows, None, durable=False), by_writer=True)
 
-    def _stop(self) -> None:
-        """Let nobody wait for a thread that is gone."""
+    def _stop(self, in_hand: list[Batch]) -> None:
+        """Let nobody wait for a thread that is gone; there is something left only if it broke."""
         self._waiting.close()
-        while (group := self._waiting.take(untidy=False)) is not None:
-            self._abandon(group, InterlockError("the journal's writer has stopped", where=str(self.folder.journal)))
+        while in_hand or (in_hand := self._waiting.take(untidy=False) or []):
+            self._abandon(in_hand, InterlockError("the journal's writer has stopped", where=str(self.folder.journal)))
+            in_hand = []
         self._committer.close()

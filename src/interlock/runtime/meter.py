@@ -82,7 +82,7 @@ class Meter:
         """Hold the run to these limits from now on; never loosens one."""
         names = order.limits.__struct_fields__
         as_rate = order.limits.replace(**{name: None for name in names if name not in order.windowed})
-        as_budget = order.limits.replace(**{name: None for name in order.windowed})
+        as_budget = order.limits.replace(**dict.fromkeys(order.windowed))
         self._s.budget = self._s.budget.smaller(as_budget)
         self._s.throttle = as_rate.smaller(self._s.throttle or Limits())
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import TracebackType
 
-import msgspec
+from msgspec.structs import replace
 
-from ..core import ENDED, Clock, RunSpec, Status, SystemClock
+from ..core import ENDED, Clock, Hold, RunSpec, Status, SystemClock
 from ..journal import Entry, Journal, MemoryJournal, RunFolder, RunSummary, Store
 from ..journal.interface import Writing
 from .gate import Gate
-
-EndReason = str
-"""As in the control protocol: COMPLETE, MAX_ITERATIONS, STUCK ... for done; USER_CANCELLED, EMERGENCY_STOP ... else."""
 
 
 class Run:
@@ -30,6 +27,7 @@ class Run:
         known = journal.reader().summary() if folder is not None else None
         self._summary = known or RunSummary.of(spec, clock.time())
         self._closers: list[Callable[[], None]] = []
+        self._why_ended = ""
 
     @classmethod
     def create(cls, spec: RunSpec, store: Store, clock: Clock | None = None) -> Run:
@@ -70,29 +68,56 @@ class Run:
         """Put one thing into the journal."""
         return self.journal.append([Entry(kind, body, time)], durable=durable)
 
-    def append(self, entries: list[Entry], *, durable: bool = False, **changes: object) -> int:
+    def append(
+        self, entries: list[Entry], *, durable: bool = False, changes: Mapping[str, object] | None = None
+    ) -> int:
         """Put several things into the journal, all or none, with what they change in the summary."""
         with self._lock:
-            self._summary = msgspec.structs.replace(self._summary, updated=self.clock.time(), **changes)
+            self._summary = replace(self._summary, updated=self.clock.time(), **(changes or {}))
             return self.journal.append(entries, durable=durable, summary=self._summary)
 
     def update(self, **changes: object) -> None:
         """Change what lists show of the run."""
-        self.append([], **changes)
+        self.append([], changes=changes)
 
     def on_close(self, closer: Callable[[], None]) -> None:
         """Have this called when the run is closed, newest first."""
         self._closers.append(closer)
 
-    def end(self, status: Status, reason: EndReason, message: str = "") -> None:
-        """The run is over; a second end changes nothing."""
+    @property
+    def why_ended(self) -> str:
+        """Why the run is over, in one line."""
+        return self._why_ended or "the run has ended"
+
+    def hold(self, hold: Hold) -> str:
+        """Let nothing through until a person says so."""
+        self.gate.be("paused", self.gate.revision + 1)
+        self.append([Entry("hold", hold)], durable=True, changes={"status": "paused", "waiting": hold.reason})
+        return f"paused: {hold.reason}"
+
+    def resume(self) -> bool:
+        """Go on after a hold; False where the run has ended."""
+        if not self.gate.be("running", self.gate.revision + 1):
+            return False
+        self.append([Entry("resume", {})], durable=True, changes={"status": "running", "waiting": None})
+        return True
+
+    def stop(self, reason: str) -> str:
+        """Shut the gate for good, in memory and at once; `end` says it to the journal afterwards."""
+        self.gate.close("aborted")
+        self._why_ended = reason
+        return "the gate is shut for good"
+
+    def end(self, status: Status, reason: str, message: str = "") -> None:
+        """The run is over, with a reason of the control protocol; a second end changes nothing."""
         with self._lock:
             if self.ended:
                 return
-            now = self.clock.time()
-            self.gate.be(status, self.gate.revision + 1)
+            self._why_ended = message or reason
+            self.gate.close(status)
             body = {"status": status, "reason": reason, "message": message}
-            self.append([Entry("end", body)], durable=True, status=status, ended=now, waiting=None)
+            changes = {"status": status, "ended": self.clock.time(), "waiting": None}
+            self.append([Entry("end", body)], durable=True, changes=changes)
 
     def close(self) -> None:
         """Let go of the run; what was recorded stays."""

@@ -25,6 +25,7 @@ from ..core import (
     Status,
     Step,
 )
+from ..core.issue import DESTRUCTIVE_ACTION
 from ..decide import Controller, ControllerState, Ruling, StepClock, Strategy
 from ..detect import Detectors, Factory
 from ..intervene import BUILT_IN, Custom, Templates
@@ -118,6 +119,7 @@ class Watch:
         self._clock = StepClock()
         self._run = RunState(run_id=run_id, context=context, limits=config.limits)
         self._marks: dict[str, bytes] = {}
+        self._fresh = self.detectors.save()
 
     def review(self, step: Step) -> Review | None:
         """The verdict on a call before it runs; None for what is no call."""
@@ -125,8 +127,8 @@ class Watch:
             return None
         return self.guard.part("reviewer", lambda: self.reviewer.review(step), None)
 
-    def observe(self, step: Step, review: Review | None = None) -> Judgement:
-        """Take a step in and answer what it shows."""
+    def observe(self, step: Step, review: Review | None = None, *, prevented: bool = False) -> Judgement:
+        """Take a step in and answer what it shows; `prevented` says that a call was refused and did not run."""
         self._clock, now, assumed = self._clock.advance(step)
         if step.origin != "agent":
             return Judgement(now, assumed)
@@ -136,14 +138,12 @@ class Watch:
             cost = self.guard.part("prices", lambda: self.prices.cost(step.model, usage), None) or 0.0
         self.ledger.count(step, now, cost)
         self.guard.part("reviewer", lambda: self.reviewer.observe(step), None)
-        issues = self.guard.part("detectors", lambda: self.detectors.observe(Seen(step, review)), [])
+        issues: list[Issue] = []
+        issues = self.guard.part("detectors", lambda: self.detectors.observe(Seen(step, review)), issues)
+        if prevented:
+            issues = [_milder(issue) for issue in issues]
         progressed = self.detectors.progress()
         return self._answer(step, issues, progressed, now, assumed)
-
-    def raise_issues(self, issues: Sequence[Issue], step: Step) -> Judgement:
-        """Answer issues that come from elsewhere: a refused call, a limit, a plug-in."""
-        self._clock, now, assumed = self._clock.advance(step)
-        return self._answer(step, list(issues), True, now, assumed)
 
     def state(self, now: float) -> RunState:
         """The run as interventions see it."""
@@ -180,7 +180,7 @@ class Watch:
         if windows is not None:
             self.detectors.restore(windows)
         else:
-            self.detectors.restart_all()
+            self.detectors.restore(self._fresh)
         if at is not None:
             self.ledger.forget_growth(at.time)
             kept = tuple(known for known in self._run.checkpoints if known.time <= at.time)
@@ -213,12 +213,12 @@ class Watch:
 
     def _answer(self, step: Step, issues: list[Issue], progressed: bool, now: float, assumed: bool) -> Judgement:
         types: Collection[str] = {issue.type for issue in issues} if issues else ()
-        seen = self.guard.part(
+        judged: list[Intervention] = []
+        self._controller_state, judged = self.guard.part(
             "controller",
             lambda: self.controller.observe_step(self._controller_state, step.index, types, progressed, now),
-            (self._controller_state, []),
+            (self._controller_state, judged),
         )
-        self._controller_state, judged = seen
         if not issues:
             return Judgement(now, assumed, judged=tuple(judged), progressed=progressed)
         run = replace(self.state(now), step=step.index)
@@ -241,6 +241,13 @@ def _assumed_checkpoint(issues: Sequence[Issue], now: float) -> CheckpointInfo:
     """A recorded trace has no checkpoints; what would have been done assumes a safe one before the trouble."""
     began = min(issue.step if issue.started_step is None else issue.started_step for issue in issues)
     return CheckpointInfo(id="assumed", time=now, step=max(0, began), label="assumed")
+
+
+def _milder(issue: Issue) -> Issue:
+    """Damage that was prevented is no damage: what is left is an agent to be told."""
+    if issue.type != DESTRUCTIVE_ACTION:
+        return issue
+    return replace(issue, severity="medium", impact_factor=0.0, details={**issue.details, "prevented": True})
 
 
 def _nothing(fault: Fault) -> None:
