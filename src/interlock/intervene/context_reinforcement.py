@@ -28,14 +28,13 @@ def context_reinforcement(issue: Issue, state: RunState, config: ContextReinforc
     state = replace(state, context=context)
     reason = f"A reminder, because of this: {one_line(issue.description or issue.type)}"
     body = context_text(context, config.reinforcement_strength, issue, examples=config.include_examples)
-    text = f"{reason}\n\n{body}" if body else reason
-    if digest(body) in state.reinforced:
-        text = f"{reason}\nWhat you were reminded of before still holds. Read it again before you go on."
-    marks = (digest(body), digest(text))
-    if digest(text) in state.reinforced:
+    said, new = state.reinforced, [mark for mark in (digest(reason), digest(body)) if mark not in state.reinforced]
+    if not new:
         return Continue(state=state, log="the same reminder is in the conversation already: not added again")
-    known = (*state.reinforced, *(mark for mark in marks if mark not in state.reinforced))
-    state = replace(state, reinforced=known[-HISTORY:])
+    if digest(body) in said:
+        body = "What you were reminded of before still holds. Read it again before you go on."
+    text = f"{reason}\n\n{body}".strip()
+    state = replace(state, reinforced=(*said, *new)[-HISTORY:])
     message = guidance(text, NAME, issue, state, now)
     return Continue(
         state=state, log=f"context repeated ({config.reinforcement_strength})", directives=(Inject(message),)

@@ -26,7 +26,7 @@ class Templates(Struct, frozen=True):
             text = self.by_type.get(name)
             if text is not None and (filled := fill(text, values)):
                 return filled
-        return values.get("description") or LAST_RESORT
+        return values.get("description", "").strip() or LAST_RESORT
 
 
 BUILT_IN = Templates(HINTS)
@@ -64,7 +64,7 @@ def fill(text: str, values: Mapping[str, str]) -> str:
     lines = []
     for line in text.splitlines():
         names = [name for _, name, _, _ in string.Formatter().parse(line) if name is not None]
-        if all(values.get(name) for name in names):
+        if all(values.get(name, "").strip() for name in names):
             lines.append(line.format_map(values))
     return "\n".join(lines).strip()
 

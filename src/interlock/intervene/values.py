@@ -85,9 +85,10 @@ def goal_of(context: Context) -> str:
 
 
 def next_goal(context: Context) -> str:
-    """The most important goal that is not reached yet, unless it is all there is."""
-    open_goals = [goal for goal in by_priority(context.goals) if goal.progress is None or goal.progress < 1]
-    return open_goals[0].text if open_goals and open_goals[0].text != goal_of(context) else ""
+    """The most important goal that is not reached yet, beside the primary one."""
+    goal = goal_of(context)
+    unreached = (one for one in by_priority(context.goals) if one.progress is None or one.progress < 1)
+    return next((one.text for one in unreached if one.text != goal), "")
 
 
 def progress_of(context: Context) -> str:
