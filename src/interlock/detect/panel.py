@@ -173,7 +173,7 @@ class _Agent:
             return pending
         if step.kind != "tool_result" or pending:
             return False
-        return any(turn.call.call_id == call_id for turn in self.history.turns)
+        return any(turn.call_id == call_id for turn in self.history.turns)
 
     def restart(self, issue_type: str) -> None:
         for name, detector in self.detectors.items():
