@@ -1,9 +1,9 @@
 """Interlock keeps autonomous agents and unattended sessions on track.
 
-    from interlock import Supervisor
+from interlock import Supervisor
 
-    with Supervisor.open(task="fix the tests", workspace=".") as supervisor:
-        decision = supervisor.ask(supervisor.call("bash", {"command": "pytest -q"}))
+with Supervisor.open(task="fix the tests", workspace=".") as supervisor:
+    decision = supervisor.ask(supervisor.call("bash", {"command": "pytest -q"}))
 """
 
 from __future__ import annotations

@@ -16,7 +16,9 @@ app = new_app()
 @app.command()
 def export(
     run: Annotated[str, typer.Argument(help="A run's id, name or unique prefix.")],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="A .tar.gz or a folder; default: RUN.tar.gz.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="A .tar.gz or a folder; default: RUN.tar.gz.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help='{"run_id", "path", "bytes"}')] = False,
 ) -> None:
     """Write a run, live or ended, to a file that can be sent.

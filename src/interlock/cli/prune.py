@@ -39,6 +39,8 @@ def prune(
         print_json({"removed": removed})
         return
     for run in removed:
-        typer.echo(f"{'would remove' if dry_run else 'removed'} {run.run_id} {run.name} ({run.bytes:,} bytes, {run.why})")
+        typer.echo(
+            f"{'would remove' if dry_run else 'removed'} {run.run_id} {run.name} ({run.bytes:,} bytes, {run.why})"
+        )
     if not removed:
         typer.echo("Nothing to remove.")

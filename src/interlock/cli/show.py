@@ -16,7 +16,9 @@ app = new_app()
 @app.command()
 def show(
     run: Annotated[str, typer.Argument(help="A run's id, name or unique prefix.")],
-    kinds: Annotated[list[str] | None, typer.Option("--kind", help="Only records of this kind; may be repeated.")] = None,
+    kinds: Annotated[
+        list[str] | None, typer.Option("--kind", help="Only records of this kind; may be repeated.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help='{"run": {...}, "spec": {...}, "records": [...]}')] = False,
 ) -> None:
     """Show one run: what it was for, how it is, and everything that happened.

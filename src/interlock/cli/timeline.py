@@ -12,7 +12,7 @@ from rich.text import Text
 
 from ..core import Record, RunSpec
 from ..journal import RunSummary
-from .runs import STATUS, money, moment, shown_status
+from .runs import STATUS, moment, money, shown_status
 
 SEVERITY = {"low": "cyan", "medium": "yellow", "high": "red", "critical": "bold red"}
 LEVEL = ("green", "cyan", "yellow", "magenta", "bold red")
@@ -72,7 +72,9 @@ def _intervention(body: Any) -> Text:
     made = body["intervention"]
     style = LEVEL[min(made["level"], len(LEVEL) - 1)]
     outcome = made.get("outcome", "pending")
-    return Text.assemble("      → ", (f"{made['type']} ", style), f"[{outcome}] " if outcome != "pending" else "", made.get("reason", ""))
+    return Text.assemble(
+        "      → ", (f"{made['type']} ", style), f"[{outcome}] " if outcome != "pending" else "", made.get("reason", "")
+    )
 
 
 def _words(template: str) -> Callable[[Any], Text]:

@@ -39,6 +39,7 @@ class Options(TypedDict, total=False):
     processes: Processes
     metrics: Metrics
     spec: RunSpec
+    checkpoint_store: Path
 
 
 def open_supervisor(options: Options) -> Supervisor:
@@ -84,7 +85,11 @@ def _assemble(run: Run, config: Config, adapter: Adapter, options: Options) -> S
     from .workspace import open_workspace
 
     spec = run.spec
-    files = open_workspace(Path(spec.workspace), config, spec.run_id) if spec.workspace is not None else None
+    files = None
+    if spec.workspace is not None:
+        store = options.get("checkpoint_store")
+        files = open_workspace(Path(spec.workspace), config, spec.run_id, store, run.clock)
+        run.on_close(files.close)
     hands = Hands(
         adapter,
         workspace=files,

@@ -30,7 +30,7 @@ from ..core import (
 )
 from ..journal import RunFolder
 from .answers import Answers
-from .approvals import Approvals
+from .approvals import READ_RISK, Approvals
 from .border import Border
 from .guard import Broken, Fault, Guard
 from .hands import Hands, Restored
@@ -41,17 +41,13 @@ from .run import Run
 from .scribe import Scribe
 from .verdict import decide_call, degrade
 from .watch import Judgement, Plugins, Watch
+from .workspace import AFTER_STEP
 
 if TYPE_CHECKING:
     from .opening import Options
 
 SNAPSHOT_EVERY = 500
 """Steps between two snapshots of supervision: a successor replays at most this many."""
-
-RISKY = 0.8
-"""From this risk on, the workspace is checkpointed before the step too."""
-
-READ_RISK = 0.1
 
 
 class Supervisor:
@@ -211,10 +207,10 @@ class Supervisor:
                 self.run.record("step", StepRecord(step, unobserved=True))
                 return self._broken(broken.fault, ran=True)
             self._take(StepRecord(step), judgement)
-            if step.kind == "tool_result" and (review is None or review.risk > READ_RISK):
-                self.checkpoint(cause="after step", step=step.index + 1)
+            if step.kind == "tool_result" and _may_change(review):
+                self.checkpoint(cause=AFTER_STEP, step=step.index + 1)
             self._time(begin)
-            return self._standing(PROCEED)
+            return self._standing(PROCEED, before=False)
 
     def checkpoint(self, *, cause: str, step: int, label: str = "") -> CheckpointInfo | None:
         """Snapshot the workspace; None where there is none, or where it failed (which is recorded)."""
@@ -251,7 +247,7 @@ class Supervisor:
     def _before(self, step: Step) -> Decision:
         known = self._judged.get(step.agent or "")
         if known is not None and known[0] == step.index:
-            return self._standing(known[1])
+            return self._standing(known[1], before=True)
         capabilities = self.hands.adapter.capabilities
         try:
             review = self._guard.run(lambda: self.watch.review(step))
@@ -260,8 +256,8 @@ class Supervisor:
                 self.run.update(waiting=self.approvals.waiting[step.index])
                 return degrade(held, capabilities)
             decision = held or self._limited(step) or decide_call(review, step, capabilities, observe=self._observe)
-            if review is not None and review.risk >= RISKY and decision.action in ("proceed", "rewrite"):
-                self.checkpoint(cause="before risky step", step=step.index)
+            if decision.action in ("proceed", "rewrite") and _may_change(review):
+                self.checkpoint(cause="before step", step=step.index)
             prevented = decision.action == "deny"
             judgement = self._guard.run(lambda: self.watch.observe(step, review, prevented=prevented))
         except Broken as broken:
@@ -270,7 +266,7 @@ class Supervisor:
         self._reviews[step.agent or ""] = review
         self._judged[step.agent or ""] = (step.index, decision)
         self._take(StepRecord(step, review, None if decision is PROCEED else decision), judgement)
-        return self._standing(decision)
+        return self._standing(decision, before=True)
 
     def _limited(self, step: Step) -> Decision | None:
         """The run's own limits: used up ends it, too fast makes it wait."""
@@ -310,12 +306,14 @@ class Supervisor:
             self._since_snapshot = 0
             self.run.record("snapshot", SnapshotRecord(self.watch.save(), self._next_index))
 
-    def _standing(self, decision: Decision) -> Decision:
-        """The decision with what waits for the agent: messages, a delay, the end."""
+    def _standing(self, decision: Decision, *, before: bool) -> Decision:
+        """The decision with what waits for the agent: messages, the end, and a delay where a call is about to start."""
         capabilities = self.hands.adapter.capabilities
         messages = tuple(self.hands.messages)
         self.hands.messages.clear()
-        delay, self.hands.delay_s = max(decision.delay_s, self.hands.delay_s), 0.0
+        delay = decision.delay_s
+        if before:
+            delay, self.hands.delay_s = max(delay, self.hands.delay_s), 0.0
         if self.run.ended:
             return degrade(Decision("stop", messages, reason=self.run.why_ended), capabilities)
         if decision.action == "proceed" and self.run.gate.status != "running":
@@ -375,3 +373,9 @@ class Supervisor:
         self.run.update(waiting=next(iter(rest.values()), None))
         self.run.gate.notify()
         return f"step {step}: {what}"
+
+
+def _may_change(review: Review | None) -> bool:
+    """Whether a call may change files. Before it and after it a checkpoint is made, so that what changed in between
+    is known to be the run's own work, and what changed meanwhile somebody else's."""
+    return review is None or review.risk > READ_RISK

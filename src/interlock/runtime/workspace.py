@@ -36,7 +36,9 @@ class RunWorkspace:
         self.checkpoints.close()
 
 
-def open_workspace(workspace: Path, config: Config, run_id: str, clock: Clock | None = None) -> RunWorkspace:
+def open_workspace(
+    workspace: Path, config: Config, run_id: str, store: Path | None = None, clock: Clock | None = None
+) -> RunWorkspace:
     """The checkpoints of a workspace, held for this run."""
-    found = Checkpoints.open(workspace, config=config.checkpoints, clock=clock or SystemClock(), run_id=run_id)
+    found = Checkpoints.open(workspace, store, config=config.checkpoints, clock=clock or SystemClock(), run_id=run_id)
     return RunWorkspace(found)
