@@ -236,6 +236,11 @@ class Supervisor:
         """Count steps from here: a successor goes on where its predecessor stopped."""
         self._next_index = next_index
 
+    def resume(self) -> bool:
+        """Go on after a hold; False where the run has ended."""
+        self.watch.be("running")
+        return self.run.resume()
+
     def approve(self, step: int, reason: str = "") -> str:
         """Let a waiting step go on."""
         return self._answered(step, self.approvals.answer(step, "approved", reason))
