@@ -12,6 +12,7 @@ from .effect import Effect, read_effect, wrote
 from .failure import read_failure
 from .fingerprint import WORDS, alike, canonical, fingerprint, words
 from .normalise import bounded, normalise
+from .paths import read_paths
 from .progress import NEWS, Knowledge, gained
 from .speech import Speech
 
@@ -43,6 +44,8 @@ class Call(Struct):
     text: bytes
     effect: Effect
     query: bool
+    paths: list[str]
+    target: bool
     call_id: str | None = None
 
 
@@ -51,7 +54,8 @@ class Turn(Struct):
 
     `outcome` is the fingerprint of the normalised result, `error` that of its message if it failed (else 0), `news`
     the share of its words that neither the call nor an earlier result had, `echo` whether it only repeats the call,
-    `gain` whether it brought the run forward, `query` whether it asked in words.
+    `gain` whether it brought the run forward, `query` whether it asked in words, `target` whether it asked for
+    something that no call had named before.
     """
 
     step: int
@@ -61,6 +65,8 @@ class Turn(Struct):
     words: set[bytes]
     effect: Effect
     query: bool
+    paths: list[str]
+    target: bool
     outcome: int
     failed: bool
     error: int
@@ -71,15 +77,16 @@ class Turn(Struct):
     gain: bool
     call_id: str | None = None
 
-    def same(self, other: Turn) -> bool:
-        """Whether two turns asked for the same and got the same."""
-        return self.key == other.key and self.outcome == other.outcome
+    @property
+    def taught(self) -> bool:
+        """Whether it brought new information."""
+        return not self.failed and not self.echo and self.news >= NEWS
 
     def near(self, other: Turn) -> bool:
         """Whether two turns asked for nearly the same; two scripts that share words are still two experiments."""
         if self.key == other.key:
             return True
-        if self.tool != other.tool or self.effect == "run":
+        if self.tool != other.tool or self.effect == "run" or self.paths != other.paths:
             return False
         long = len(self.words) > LONG or len(other.words) > LONG
         return alike(self.words, other.words) >= (ALIKE_LONG if long else ALIKE)
@@ -123,6 +130,7 @@ class History:
         self.answers = False
         if step.kind == "tool_call" and step.tool is not None:
             self.call = read_call(step, step.tool)
+            self.call.target = self.past.knowledge.targets(self.call.words)
             push(self.past.pending, self.call, PENDING)
             self.answers = self.past.speech.take(step, self.call.effect)
         elif step.kind == "tool_result":
@@ -174,6 +182,8 @@ class History:
             words=call.words,
             effect=call.effect,
             query=call.query,
+            paths=call.paths,
+            target=call.target,
             outcome=fingerprint(text),
             failed=failed,
             error=fingerprint(message) if message else call.key if failed else 0,
@@ -185,7 +195,7 @@ class History:
             call_id=call.call_id,
         )
         turn.gain = past.progressed = gained(turn, past.turns)
-        past.informed += not failed and not turn.echo and news >= NEWS and turn.effect != "answer"
+        past.informed += turn.taught and turn.effect != "answer"
         return turn
 
 
@@ -201,6 +211,7 @@ def read_call(step: Step, tool: Tool) -> Call:
     if len(asked) > WORDS:
         asked = set(sorted(asked)[:WORDS])
     effect = read_effect(tool)
+    paths = read_paths(step, tool, effect)
     return Call(
         step=step.index,
         tool=tool.name,
@@ -209,6 +220,8 @@ def read_call(step: Step, tool: Tool) -> Call:
         text=name + b"\0" + arguments[:ARGUMENTS],
         effect=effect,
         query=effect == "read" and any(_asks(value) for value in tool.arguments.values()),
+        paths=paths,
+        target=False,
         call_id=tool.call_id,
     )
 

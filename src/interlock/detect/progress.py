@@ -26,9 +26,17 @@ SHORT = 12
 
 
 class Knowledge(Struct):
-    """The words that results have brought so far; the values do not matter, the order of the keys does."""
+    """The words that results brought and calls named so far; the values do not matter, the order of the keys does."""
 
     known: dict[bytes, None] = field(default_factory=dict)
+    named: dict[bytes, None] = field(default_factory=dict)
+
+    def targets(self, asked: set[bytes]) -> bool:
+        """Learn a call's words; whether it names something that no call had named before."""
+        fresh = asked - self.named.keys()
+        self.named.update(dict.fromkeys(fresh))
+        _trim(self.named)
+        return bool(fresh)
 
     def take(self, text: bytes, asked: set[bytes]) -> tuple[float, bool]:
         """Learn a result's words: the share of them that is new, and whether they only repeat the call."""
@@ -38,9 +46,7 @@ class Knowledge(Struct):
         known = self.known
         fresh = found - known.keys()
         known.update(dict.fromkeys(fresh))
-        if len(known) > KNOWN:
-            for word in list(known)[: len(known) - KNOWN]:
-                del known[word]
+        _trim(known)
         others = found - asked
         return len(fresh & others) / len(found), len(found) > SHORT and len(others) / len(found) < ECHO
 
@@ -48,12 +54,19 @@ class Knowledge(Struct):
 def gained(turn: Turn, before: Sequence[Turn]) -> bool:
     """Whether a turn was a step forward.
 
-    Something was written, something new came in, or a failure differs from the one that the same call had before:
-    an edit/test round whose failures change or shrink is progress, and so is a poll whose answer changes.
+    Something was written, something new came in, something not yet named was dealt with, or a failure differs from
+    the one that the same call had before: an edit/test round whose failures change or shrink is progress, and so is a
+    poll whose answer changes, or a batch that goes from file to file.
     """
     last = next((one for one in reversed(before) if one.key == turn.key), None)
     if last is not None:
         return last.outcome != turn.outcome or (turn.wrote and not turn.failed)
     if turn.failed:
         return not any(one.error == turn.error for one in before)
-    return turn.wrote or turn.news >= NEWS
+    return turn.wrote or turn.taught or (turn.target and not turn.echo)
+
+
+def _trim(learnt: dict[bytes, None]) -> None:
+    if len(learnt) > KNOWN:
+        for word in list(learnt)[: len(learnt) - KNOWN]:
+            del learnt[word]

@@ -70,7 +70,7 @@ class Loop(Remembering[Rounds]):
             state.fresh += 1
             # A write that was made before in the same way changes nothing.
             state.writes += turn.wrote
-            state.gains += turn.gain and not turn.wrote and not turn.failed
+            state.gains += turn.taught and not turn.wrote
         thread.turn, thread.fresh, thread.gains = state.turns, state.fresh, state.gains
         thread.writes, thread.prompts = state.writes, prompts
         return thread

@@ -41,7 +41,7 @@ class RepetitiveErrors(Remembering[Failures]):
         state = self.state
         state.turns += 1
         if not turn.failed:
-            state.gains += turn.gain and not turn.wrote
+            state.gains += turn.taught and not turn.wrote
             if turn.wrote:
                 state.writes += 1
                 state.worked[turn.tool] = state.turns
