@@ -1,4 +1,4 @@
-"""A run's owner in a few lines: the real state machine over a list for a log and an actuator that does as it is told."""
+"""A run's owner in a few lines: the real state machine over a list for a log, and an actuator that obeys."""
 
 from __future__ import annotations
 
