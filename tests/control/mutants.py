@@ -1,33 +1,20 @@
-"""Protocol mutants: each one is a plausible mistake, made on purpose, that the checker must catch."""
+"""Mutants of transactions, recovery, the gate and the controller."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
-from unittest import mock
 
 import msgspec
 from msgspec.structs import replace
 
 from interlock.control import Desired, Found, Persist, client, commands, machine, recovery
-from interlock.control.state import Answered, ControlState
-from interlock.control.turn import Turn, fail, succeed
+from interlock.control.state import ControlState
+from interlock.control.turn import Turn, succeed
 
-from . import simulation
+from . import owner_side
+from .mutant import mutant, patched
 from .simulation import World
-
-Mutant = Callable[[], contextlib.AbstractContextManager[object]]
-MUTANTS: dict[str, Mutant] = {}
-
-
-def mutant(make: Callable[[], Iterator[object]]) -> Callable[[], Iterator[object]]:
-    MUTANTS[make.__name__] = contextlib.contextmanager(make)
-    return make
-
-
-def patched(owner: object, name: str, value: object) -> Any:
-    return mock.patch.object(owner, name, value)
 
 
 @mutant
@@ -65,7 +52,7 @@ def dedup_in_memory() -> Iterator[object]:
     def forgetful(*args: Any) -> ControlState:
         return replace(recover(*args), answered={})
 
-    with patched(simulation, "recover", forgetful) as patch:
+    with patched(owner_side, "recover", forgetful) as patch:
         yield patch
 
 
@@ -76,7 +63,7 @@ def in_flight_in_memory() -> Iterator[object]:
     def forgetful(*args: Any) -> ControlState:
         return replace(recover(*args), queue=())
 
-    with patched(simulation, "recover", forgetful) as patch:
+    with patched(owner_side, "recover", forgetful) as patch:
         yield patch
 
 
@@ -108,114 +95,6 @@ def ended_run_answered_without_reading_the_record() -> Iterator[object]:
         found_before(self, Found(run_status=found.run_status))
 
     with patched(client.Controller, "found", found) as patch:
-        yield patch
-
-
-@mutant
-def retries_without_end() -> Iterator[object]:
-    with patched(client, "LAST_SEND_S", 10_000.0) as patch:
-        yield patch
-
-
-@mutant
-def window_from_receipt() -> Iterator[object]:
-    received: dict[tuple[int, str], float] = {}
-    judge, answer = machine.judge, Turn.answer
-
-    def note(turn: Turn, event: Any, request: Any) -> None:
-        if turn.state.find(request.request_id) is None and request.request_id not in turn.state.answered:
-            received[request.request_id] = turn.now.steady
-        judge(turn, event, request)
-
-    def early(turn: Turn, request: Any, fingerprint: bytes, payload: Any) -> Any:
-        entry = answer(turn, request, fingerprint, payload)
-        stored = turn.state.answered[request.request_id]
-        at = min(stored.at, received.get(request.request_id, stored.at))
-        turn.change(answered={**turn.state.answered, request.request_id: replace(stored, at=at)})
-        return entry
-
-    with patched(machine, "judge", note), patched(Turn, "answer", early) as patch:
-        yield patch
-
-
-@mutant
-def window_by_the_wall_clock() -> Iterator[object]:
-    answer, forget = Turn.answer, machine.forget_old
-
-    def stored(turn: Turn, request: Any, fingerprint: bytes, payload: Any) -> Any:
-        entry = answer(turn, request, fingerprint, payload)
-        kept = Answered(fingerprint, entry.body, turn.now.wall)
-        turn.change(answered={**turn.state.answered, request.request_id: kept})
-        return entry
-
-    def forget_old(turn: Turn) -> None:
-        now = turn.now
-        turn.now = replace(now, steady=now.wall)
-        forget(turn)
-        turn.now = now
-
-    recover = recovery.recover
-
-    def recover_by_wall(records: Any, fresh: Any, now: Any, under_way: Any) -> ControlState:
-        return recover(records, fresh, replace(now, steady=now.wall), under_way)
-
-    with (
-        patched(Turn, "answer", stored),
-        patched(machine, "forget_old", forget_old),
-        patched(simulation, "recover", recover_by_wall) as patch,
-    ):
-        yield patch
-
-
-@mutant
-def window_of_recovered_results_by_the_wall_clock() -> Iterator[object]:
-    recover = recovery.recover
-
-    def by_wall(records: Any, fresh: Any, now: Any, under_way: Any) -> ControlState:
-        state = recover(records, fresh, now, under_way)
-        times = {msgspec.json.decode(r.body)["request_id"]: r.time for r in records if r.kind == "result"}
-        answered = {k: replace(v, at=now.steady - (now.wall - times[k])) for k, v in state.answered.items()}
-        return replace(state, answered=answered)
-
-    with patched(simulation, "recover", by_wall) as patch:
-        yield patch
-
-
-@mutant
-def window_goes_on_while_the_owner_is_frozen() -> Iterator[object]:
-    with patched(World, "live_time", lambda world: world.time) as patch:
-        yield patch
-
-
-@mutant
-def age_by_the_senders_clock() -> Iterator[object]:
-    def age_of(world: World, copy: Any) -> float:
-        sent = msgspec.json.decode(copy.data)["timestamp"]
-        import datetime
-
-        return world.now().wall - datetime.datetime.fromisoformat(sent).timestamp()
-
-    with patched(World, "age_of", age_of) as patch:
-        yield patch
-
-
-@mutant
-def no_expiry() -> Iterator[object]:
-    with patched(machine, "EXPIRY_S", 1e9) as patch:
-        yield patch
-
-
-@mutant
-def expiry_answered_with_a_result() -> Iterator[object]:
-    judge = machine.judge
-
-    def answer(turn: Turn, event: Any, request: Any) -> None:
-        before = len(turn.effects)
-        judge(turn, event, request)
-        if event.age > 30 and any(getattr(e, "entries", (None,))[0] is not None for e in turn.effects[before:]):
-            turn.send(turn.result(request, fail("failed", "expired")), event.via, request.request_id)
-
-    with patched(machine, "judge", answer) as patch:
         yield patch
 
 
@@ -374,5 +253,5 @@ def paused_forgotten_after_a_crash() -> Iterator[object]:
         state = recover(*args)
         return state if state.ended else replace(state, status="running")
 
-    with patched(simulation, "recover", optimistic) as patch:
+    with patched(owner_side, "recover", optimistic) as patch:
         yield patch

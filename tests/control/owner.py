@@ -105,7 +105,12 @@ class Owner:
 
 
 def make(
-    command: str, payload: dict[str, object] | None = None, *, id: str = "r1", run: str = RUN, **more: object
+    command: str,
+    payload: dict[str, object] | None = None,
+    *,
+    id: str = "r1",  # noqa: A002
+    run: str = RUN,
+    **more: object,
 ) -> bytes:
     """The bytes of a request."""
     default: dict[str, dict[str, object]] = {

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from . import mutants, time_mutants
 from .checker import check
-from .mutants import MUTANTS
+from .mutant import MUTANTS
 from .simulation import World
 
 SEEDS = 3_000
@@ -31,6 +32,22 @@ def find_bad(seeds: range) -> list[tuple[int, list[str]]]:
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_world_has_a_violation(part: int) -> None:
     assert find_bad(range(part, SEEDS, PARTS)) == []
+
+
+def test_a_crash_at_every_boundary_of_every_command_breaks_nothing() -> None:
+    bad = []
+    for seed in range(4):
+        boundaries = World(seed, calm=True).run().boundaries
+        assert boundaries > 100
+        for place in range(boundaries):
+            world = World(seed, calm=True, crash_at=place).run()
+            assert world.restarts == 1
+            bad += [(seed, place, found) for found in check(world)]
+    assert bad == []
+
+
+def test_there_are_mutants_enough() -> None:
+    assert len(MUTANTS) >= 10 and mutants and time_mutants
 
 
 @pytest.mark.parametrize("name", MUTANTS)
