@@ -52,7 +52,7 @@ def begin_resume(turn: Turn) -> None:
     turn.change(status="running", revision=turn.state.revision + 1)
     finish(turn, succeed(f"resumed at iteration {turn.state.iter}"), tell_state=True)
     # Open only now: no iteration may start before the RESULT is durable.
-    be(turn, Desired(turn.state.revision, "running", False, turn.state.model))
+    be(turn, desired_now(turn))
 
 
 def begin_escalate(turn: Turn, payload: EscalatePayload) -> None:
@@ -91,6 +91,12 @@ def be(turn: Turn, desired: Desired) -> None:
     turn.actuate(desired)
 
 
+def desired_now(turn: Turn) -> Desired:
+    """What the actuator has to be for the run to be what the log says."""
+    state = turn.state
+    return Desired(state.revision, state.status, state.status != "running", state.model)
+
+
 def take_actuated(turn: Turn, event: Actuated) -> None:
     """The actuator's answer; one to an older revision says nothing about now."""
     state = turn.state
@@ -112,14 +118,16 @@ def conclude(turn: Turn, asked: Desired, request: Request, event: Actuated) -> N
     elif not event.ok:
         turn.change(revision=state.revision + 1)
         finish(turn, fail("failed", event.detail or f"{request.command} could not be carried out"))
-        status = turn.state.status
-        be(turn, Desired(turn.state.revision, status, status != "running", turn.state.model))
+        # Nothing has changed, but the log must know every revision that an actuator may have seen.
+        turn.persist(turn.state_entry())
+        be(turn, desired_now(turn))
     elif request.command == "pause":
         status = "pausing" if state.under_way else "paused"
-        turn.change(status=status, cause=request.request_id)
+        moved_on = status != asked.status
+        turn.change(status=status, cause=request.request_id, revision=state.revision + moved_on)
         finish(turn, succeed(f"paused at iteration {state.iter}"), tell_state=True)
-        if status != asked.status:
-            park_told(turn, status)
+        if moved_on:
+            be(turn, desired_now(turn))
     else:
         conclude_escalate(turn, asked, msgspec.convert(request.payload, EscalatePayload))
 
@@ -154,16 +162,9 @@ def take_executed(turn: Turn, event: Executed) -> None:
 def park(turn: Turn) -> None:
     """Pausing becomes paused when nothing is under way any more, and not while the actuator has a command to answer."""
     if turn.state.status == "pausing" and not turn.state.under_way and turn.state.asked is None:
-        turn.change(status="paused")
-        park_told(turn, "paused")
+        turn.change(status="paused", revision=turn.state.revision + 1)
         turn.persist(turn.state_entry(turn.state.cause))
-
-
-def park_told(turn: Turn, status: Status) -> None:
-    """Let the actuator know where the run has come to rest; the gate is shut already."""
-    desired = Desired(turn.state.revision + 1, status, True, turn.state.model)
-    turn.change(revision=desired.revision)
-    be(turn, desired)
+        be(turn, desired_now(turn))
 
 
 def end_run(turn: Turn, reason: AbortReason | DoneReason, by: str | None = None) -> None:
@@ -190,7 +191,7 @@ def end_run(turn: Turn, reason: AbortReason | DoneReason, by: str | None = None)
     entries.append(turn.end_entry(reason, by))
     entries += [_too_late(turn, item) for item in queue]
     turn.persist(*entries)
-    be(turn, Desired(turn.state.revision, status, True, None))
+    be(turn, desired_now(turn))
 
 
 def finish(turn: Turn, payload: ResultPayload, *, tell_state: bool = False) -> None:
