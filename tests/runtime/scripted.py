@@ -68,7 +68,8 @@ def decisions(folder: RunFolder) -> list[tuple[str, bytes]]:
     """What was found and answered, as the journal has it."""
     with JournalReader.open(folder) as reader:
         kinds = frozenset(("issue", "intervention", "effect", "end"))
-        return [(record.kind, bytes(record.body)) for record in reader.read(kinds=kinds)]
+        run_id = folder.run_id.encode()
+        return [(record.kind, bytes(record.body).replace(run_id, b"RUN")) for record in reader.read(kinds=kinds)]
 
 
 def open_run(root: Path, clock: ManualClock, config: Config | None = None) -> Supervisor:

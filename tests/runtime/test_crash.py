@@ -42,7 +42,7 @@ def kill_and_succeed(root: Path, seed: int, kill_after: int) -> list[tuple[str, 
         text=True,
         cwd=Path(__file__).parents[2],
     )
-    for _ in range(kill_after):
+    for _ in range(1 + kill_after):
         owner.stdout.readline()
     os.kill(owner.pid, signal.SIGKILL)
     owner.wait()
