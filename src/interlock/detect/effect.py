@@ -28,8 +28,9 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _SHELL_WRITE = re.compile(
     r"(?<![<2&])>>?\s*(?!/dev/null|&)[\w./~$\"'-]|\bsed\s+(?:-\w+\s+)*-i|\btee\b|\b(?:mv|cp|rm|mkdir|touch|chmod|ln)\s"
     r"|\bgit\s+(?:apply|checkout|reset|commit|stash|revert|merge)\b"
-    r"|\b(?:pip|npm|apt|apt-get|yarn|cargo)\s+(?:install|add|i)\b|\bpatch\b|\.write\("
+    r"|\b(?:pip|npm|apt|apt-get|yarn|cargo)\s+(?:install|add)\b|\bpatch\b|\.write\("
 )
+_HINTS = (">", "sed", "tee", "mv ", "cp ", "rm ", "mkdir", "touch", "chmod", "ln ", "git ", "nstall", "patch", ".write(")
 _SCRIPTS = ("command", "cmd", "code", "script", "input")
 _LOOK = 2000
 """Characters of a command that are read."""
@@ -42,13 +43,18 @@ def read_effect(tool: Tool) -> Effect:
         command = command_of(tool)
         if "final_answer(" in command:
             return "answer"
-        return "write" if _SHELL_WRITE.search(command) else "run"
+        return "write" if _writes(command) else "run"
     if kind == "write":
         # An editor with many commands: looking is not writing.
         verb = tool.arguments.get("command")
         if isinstance(verb, str) and _kind(verb[:24]) == "read":
             return "read"
     return kind
+
+
+def _writes(command: str) -> bool:
+    # Most commands have none of these: finding that out costs a tenth of the expression.
+    return any(hint in command for hint in _HINTS) and _SHELL_WRITE.search(command) is not None
 
 
 @lru_cache(maxsize=256)

@@ -41,7 +41,7 @@ class Detectors:
         self.muted = set(muted)
         self._tuning = tuning or Tuning.for_sensitivity(self.config.sensitivity)
         self._factories = tuple(only) if only is not None else (*factories(), *extra)
-        self._guard = guard or _ask
+        self._guard = guard
         self._dropped: set[str] = set()
         self._agents: dict[str, _Agent] = {}
         self._progress = True
@@ -58,8 +58,14 @@ class Detectors:
         self._progress = agent.history.progressed
         found: list[Issue] = []
         for name, detector in agent.detectors.items():
-            if name not in self._dropped:
-                found.extend(self._guard(name, detector.observe, seen))
+            if name in self._dropped:
+                continue
+            try:
+                issues = detector.observe(seen) if self._guard is None else self._guard(name, detector.observe, seen)
+                if issues:
+                    found.extend(issues)
+            except Exception as error:
+                raise DetectorFailed(name, error) from error
         return agent.alarms.rise([self._named(issue, step) for issue in found if self._counts(issue)]) if found else []
 
     def progress(self) -> bool:
@@ -193,9 +199,3 @@ class _Agent:
         self.alarms.restore(saved.alarms)
         self._last, self._answered = saved.last, saved.answered
 
-
-def _ask(name: str, observe: Callable[[Seen], Iterable[Issue]], seen: Seen) -> Iterable[Issue]:
-    try:
-        return observe(seen)
-    except Exception as error:
-        raise DetectorFailed(name, error) from error

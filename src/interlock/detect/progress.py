@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 KNOWN = 8192
 """Words remembered; the oldest go first."""
-READ = 2500
+READ = 1600
 """Bytes of a result whose words are read."""
 NEWS = 0.2
 """A result with this share of words that nobody had seen is new information."""

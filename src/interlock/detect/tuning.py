@@ -54,6 +54,31 @@ class Tuning(Struct, frozen=True, kw_only=True):
     idle_turns: int = 6
     """Turns without progress that make an alarm; of the successful recorded runs one in two hundred has as many."""
 
+    scope_share: float = 0.3
+    """A third of the files outside the task's places is no longer a look at a neighbour."""
+    scope_least: int = 3
+    """Files outside that it takes at least."""
+    scope_share_guessed: float = 0.5
+    """The same where the places are only inferred from the task's words."""
+    scope_least_guessed: int = 6
+    """And as many files."""
+
+    drift_window: int = 20
+    """Calls over which alignment is judged."""
+    drift_mean: float = 0.5
+    """Mean alignment below which most calls are about something else."""
+    drift_slope: float = -0.3
+    """Fall of alignment over the window: it has to have been better before."""
+    drift_words: int = 3
+    """Words shared with the goal that make a call fully about it."""
+
+    wander_window: int = 20
+    """Looks over which wandering is judged; a change or an answer begins them anew."""
+    wander_least: int = 12
+    """Looks that it takes at least: getting to know a code base takes some."""
+    wander_score: float = 0.7
+    """Share of looks that go elsewhere, times the share that has nothing to do with the task."""
+
     contradictions: int = 2
     """One contradiction may be a slip of the tongue, two are not."""
     sentence_times: int = 3
