@@ -34,11 +34,6 @@ class Judgement(Struct, frozen=True):
         return max((rule_risk(rule) for rule in self.rules), default=0.0)
 
 
-def judge_text(text: str, cwd: str | None, workspace: str | None, rules: RuleSet) -> Judgement:
-    """Judge a shell script, or a bare database statement."""
-    return judge_script(read_text(text, cwd), workspace, rules)
-
-
 def read_text(text: str, cwd: str | None) -> Script:
     """The commands of a text; a text that is a statement and not a script goes to no program in particular."""
     if is_bare_sql(text):

@@ -28,6 +28,13 @@ def read_script(text: str, cwd: str | None = None) -> Script:
     return Script(tuple(reader.commands), reader.complete)
 
 
+def read_code(code: str, language: str, cwd: str | None = None) -> Script:
+    """Every command that a piece of program text amounts to, after the interpreter itself."""
+    reader = Reader(level=1)
+    reader.execute([language], Scope(cwd), Flow(code))
+    return Script(tuple(reader.commands), reader.complete)
+
+
 class Reader:
     """One reading of one script."""
 
