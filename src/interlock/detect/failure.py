@@ -14,10 +14,11 @@ MESSAGE = 200
 """Bytes of a message that are compared."""
 
 _COMPLAINTS = (
-    b"error:", b"error ", b"error\n", b"exception:", b"fatal", b"failure", b"failed", b"failing", b"not found", b"no such", b"denied",
-    b"refused", b"cannot", b"can't", b"could not", b"couldn't", b"unable", b"unknown", b"invalid", b"missing",
-    b"unexpected", b"unsupported", b"undefined", b"not defined", b"did not", b"does not", b"is not", b"not allowed",
-    b"no replacement", b"too much", b"too many", b"timed out", b"is empty", b"not recognized", b"not precise",
+    b"error:", b"error ", b"error\n", b"exception:", b"fatal", b"failure", b"failed", b"failing", b"not found",
+    b"no such", b"denied", b"refused", b"cannot", b"can't", b"could not", b"couldn't", b"unable", b"unknown",
+    b"invalid", b"missing", b"unexpected", b"unsupported", b"undefined", b"not defined", b"did not", b"does not",
+    b"is not", b"not allowed", b"no replacement", b"too much", b"too many", b"timed out", b"is empty",
+    b"not recognized", b"not precise",
 )  # fmt: skip
 """What a result says when it is a complaint; looked for only where the source does not say whether it failed."""
 

@@ -198,4 +198,3 @@ class _Agent:
                 self.detectors[name].restore(state)
         self.alarms.restore(saved.alarms)
         self._last, self._answered = saved.last, saved.answered
-

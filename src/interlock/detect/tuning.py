@@ -63,6 +63,8 @@ class Tuning(Struct, frozen=True, kw_only=True):
     scope_least_guessed: int = 6
     """And as many files."""
 
+    goal_words: int = 8
+    """Words that a task has to say at least, for a run to be compared with it."""
     drift_window: int = 20
     """Calls over which alignment is judged."""
     drift_mean: float = 0.5

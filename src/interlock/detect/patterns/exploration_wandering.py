@@ -8,7 +8,7 @@ from msgspec import Struct, field
 
 from ...core import Issue, Seen
 from ..detector import Remembering, Setting
-from ..goal import goal_text, path_stems, stems
+from ..goal import goal_stems, path_stems
 from ..history import push
 
 
@@ -38,12 +38,12 @@ class ExplorationWandering(Remembering[Wanderings]):
         if not turn.paths:
             return ()
         if state.goal is None:
-            state.goal = sorted(stems(goal_text(self.context, self.history.past.prompt).encode("utf-8", "replace")))
+            state.goal = goal_stems(self.context, self.history.past.prompt)
         place = _directory(turn.paths[0])
         about = any(not path_stems(path).isdisjoint(state.goal) for path in turn.paths)
         push(state.looks, (turn.step, place, place != state.last, about), tuning.wander_window)
         state.last = place
-        if len(state.looks) < tuning.wander_least or not state.goal:
+        if len(state.looks) < tuning.wander_least or len(state.goal) < tuning.goal_words:
             return ()
         looks = len(state.looks)
         moves = sum(moved for _, _, moved, _ in state.looks) / looks

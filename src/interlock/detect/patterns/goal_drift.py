@@ -8,7 +8,7 @@ from msgspec import Struct, field
 
 from ...core import Issue, Seen, Step
 from ..detector import Remembering, Setting
-from ..goal import STEM, goal_text, path_stems, stems
+from ..goal import STEM, goal_stems, path_stems, stems
 from ..history import Call, push
 from ..normalise import bounded
 
@@ -46,8 +46,8 @@ class GoalDrift(Remembering[Course]):
         state, tuning = self.state, self.tuning
         if not state.begun:
             state.begun = True
-            state.subject = dict.fromkeys(sorted(stems(goal_text(self.context, self.history.past.prompt).encode("utf-8", "replace"))))
-        if not state.subject:
+            state.subject = dict.fromkeys(goal_stems(self.context, self.history.past.prompt))
+        if len(state.subject) < tuning.goal_words:
             return ()
         alignment = self._alignment(seen.step, call)
         if alignment >= 1.0 and call.paths:

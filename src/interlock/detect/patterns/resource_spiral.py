@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 from msgspec import Struct, field
 
@@ -61,10 +62,10 @@ class ResourceSpiral(Remembering[Spending]):
         tuning = self.tuning
         if not turn.query or (turn.news > tuning.query_news and not turn.failed):
             return ()
-        steps = [turn.step]
-        for before in self.history.turns[-2 : -2 - tuning.query_window : -1]:
-            if before.tool == turn.tool and before.query and alike(before.words, turn.words) >= tuning.query_alike:
-                steps.append(before.step)
+        asked = (one for one in self.history.turns[-2 : -2 - tuning.query_window : -1] if one.query)
+        steps = [turn.step] + [
+            one.step for one in asked if one.tool == turn.tool and alike(one.words, turn.words) >= tuning.query_alike
+        ]
         severity = tuning.severity(len(steps))
         if severity is None:
             return ()
@@ -111,7 +112,7 @@ class ResourceSpiral(Remembering[Spending]):
         samples, tuning = self.state.samples, self.tuning
         if len(samples) <= tuning.growth_samples:
             return ()
-        growths = [after / max(before, 1.0) for (before, _), (after, _) in zip(samples, samples[1:], strict=False)]
+        growths = [after / max(before, 1.0) for (before, _), (after, _) in pairwise(samples)]
         mean = sum(growths) / len(growths)
         if mean <= tuning.growth or min(growths) <= 1.0:
             return ()

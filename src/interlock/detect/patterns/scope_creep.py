@@ -88,8 +88,9 @@ class ScopeCreep(Remembering[Scope]):
         return (
             self.issue(
                 turn.step,
-                f"{len(outside_of)} of the last {len(state.recent)} files touched lie outside {', '.join(state.roots[:3])}, "
-                f"last {outside_of[-1][1]}. Stay with the task's own files, or say why others are needed.",
+                f"{len(outside_of)} of the last {len(state.recent)} files touched lie outside "
+                f"{', '.join(state.roots[:3])}, last {outside_of[-1][1]}. "
+                "Stay with the task's own files, or say why others are needed.",
                 key="outside",
                 severity="high" if any(written for *_, written in outside_of) else "medium",
                 confidence=min(share / (2 * tuning.scope_share), 1.0),
@@ -102,14 +103,17 @@ class ScopeCreep(Remembering[Scope]):
         """Whether the task speaks of this very file."""
         name = path.rstrip("/").rpartition("/")[2]
         expected = self.context.expected_paths
-        return name in goal_text(self.context, self.history.past.prompt) or any(path == one or path.endswith("/" + one) for one in expected)
+        if any(path == one or path.endswith("/" + one) for one in expected):
+            return True
+        return name in goal_text(self.context, self.history.past.prompt)
 
     def _roots(self) -> list[str]:
         """What may be touched: what was said, else where the places are that the task names."""
         told = [path for path in (*self.context.expected_paths, self.context.workspace or "") if path.startswith("/")]
         self.state.told = bool(told)
         # A task that names /work/app/x.py may well need /work/app/y.py, and a script beside it.
-        named = [path.rpartition("/")[0] for path in named_places(goal_text(self.context, self.history.past.prompt)) if not _NEUTRAL.match(path)]
+        places = named_places(goal_text(self.context, self.history.past.prompt))
+        named = [path.rpartition("/")[0] for path in places if not _NEUTRAL.match(path)]
         return told or list(dict.fromkeys(named))
 
 
