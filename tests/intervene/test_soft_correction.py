@@ -64,6 +64,11 @@ def test_resource_spiral_names_usage_needless_work_smaller_batches_and_cleaning_
     assert "smaller batches" in text and "clean up" in text and "does not need" in text
 
 
+def test_what_the_run_does_not_know_is_taken_from_the_detector():
+    assert "progress costs, x1.8" in said(issue("resource_spiral", details={"growth": 1.8}), run())
+    assert "The expected paths: /w" in said(issue("scope_creep", details={"roots": ["/w"], "path": "/etc/x"}), run())
+
+
 def test_hallucination_names_the_claim_and_what_the_trace_says():
     text = said(issue("hallucination", details={"claim": "all 12 tests pass", "observed": "3 failed"}), run())
     assert "all 12 tests pass" in text and "3 failed" in text
