@@ -21,6 +21,7 @@ class Refused(Struct, frozen=True):
 
     why: str
     actor: str | None = None
+    via: object = None
 
 
 class Started(Struct, frozen=True):

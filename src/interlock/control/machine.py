@@ -57,6 +57,7 @@ def handle(state: ControlState, event: Event, now: Moment) -> tuple[ControlState
             change_stack(turn, event)
         case Refused():
             turn.audit("refused", why=event.why, actor=event.actor)
+            turn.send(turn.reply(None, None, None, fail("bad_request", event.why)), event.via, None, direct=True)
     return turn.state, turn.effects
 
 
