@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import msgspec
+from msgspec import Struct
 
-from ..core import CheckpointInfo, SetLimits
+from ..core import CheckpointInfo, SetLimits, Status
 from ..journal.interface import Reading
 from .records import RestoredRecord, SnapshotRecord, StepRecord
 from .watch import Watch
 
-KINDS = frozenset(("step", "checkpoint", "restored", "hold", "resume"))
+KINDS = frozenset(("step", "checkpoint", "restored", "status"))
+
+
+class _StatusBody(Struct):
+    status: Status
 
 
 def replay(watch: Watch, journal: Reading) -> int:
@@ -30,10 +35,8 @@ def replay(watch: Watch, journal: Reading) -> int:
                 watch.mark(msgspec.json.decode(record.body, type=CheckpointInfo))
             case "restored":
                 watch.go_back(msgspec.json.decode(record.body, type=RestoredRecord).checkpoint_id)
-            case "hold":
-                watch.be("paused")
-            case "resume":
-                watch.be("running")
+            case "status":
+                watch.be(msgspec.json.decode(record.body, type=_StatusBody).status)
     return next_index
 
 
