@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from msgspec import Struct
 
 from .shell.model import Command
@@ -14,6 +16,9 @@ class Request(Struct, frozen=True):
     url: str
     body: str = ""
 
+
+CLUSTER = re.compile(r"-[a-zA-WYZ]*?([Xd])(.*)\Z", re.DOTALL)
+"""Short options in one word, the last with its value: `-sXDELETE`, `-kd @file`."""
 
 METHODS = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "PURGE"))
 
@@ -44,14 +49,11 @@ def request_of(command: Command) -> Request | None:
             if not equals and name in CURL_VALUED and not (program in ("http", "https", "xh") and name == "-f"):
                 at += 1
                 value = args[at] if at < len(args) else ""
-            elif word.startswith("-X") and len(word) > 2:
-                name, value = "-X", word[2:].lstrip("=")
-            elif word.startswith("-d") and len(word) > 2 and program == "curl":
-                name, value = "-d", word[2:]
-            elif program == "curl" and not word.startswith("--") and word[-1:] in ("X", "d") and len(word) > 2:
-                name = f"-{word[-1]}"
-                at += 1
-                value = args[at] if at < len(args) else ""
+            elif not equals and (cluster := CLUSTER.match(word)):
+                name, value = f"-{cluster[1]}", cluster[2].lstrip("=")
+                if not value:
+                    at += 1
+                    value = args[at] if at < len(args) else ""
             if name in VERBS:
                 method = value.upper()
             elif name in BODIES:

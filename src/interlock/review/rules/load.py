@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import re2
-import yaml
 
 from ...core import BadInput
 from ..paths import ZONES
@@ -17,6 +15,7 @@ from .compiled import RuleSet
 from .model import Family, Match, Rule
 
 FAMILIES = Path(__file__).parent / "families"
+SHIPPED = Path(__file__).parent / "shipped.json"
 
 LISTS = ("program", "words", "verbs", "options", "without", "args", "paths", "target", "sql", "via", "fed_by")
 """Keys of a match that take one entry or a list."""
@@ -24,8 +23,8 @@ LISTS = ("program", "words", "verbs", "options", "without", "args", "paths", "ta
 
 @lru_cache(1)
 def shipped() -> tuple[Family, ...]:
-    """The families that come with Interlock."""
-    return tuple(read_family(path) for path in sorted(FAMILIES.glob("*.yaml")))
+    """The families that come with Interlock, as `build` wrote them down."""
+    return msgspec.json.decode(SHIPPED.read_bytes(), type=tuple[Family, ...])
 
 
 @lru_cache(8)
@@ -45,6 +44,8 @@ def read_rules(rules_path: str) -> tuple[Family, ...]:
 
 def read_family(path: Path) -> Family:
     """One file of rules."""
+    import yaml
+
     try:
         raw = yaml.load(path.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except (yaml.YAMLError, UnicodeDecodeError, ValueError) as error:
@@ -109,6 +110,8 @@ def check_match(match: Match, where: str) -> None:
         for name in given:
             if name not in known:
                 raise BadInput(f"match.{key} names {name!r}", where=where, todo=f"Known: {', '.join(known)}.")
+    import re2
+
     if not match.program:
         raise BadInput("match.program is empty", where=where, todo="Name at least one program.")
     patterns = {"text": match.text, "http.url": match.http and match.http.url, "http.body": match.http and match.http.body}

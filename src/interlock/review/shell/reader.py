@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
@@ -14,6 +16,11 @@ from .unwrap import unwrap
 from .words import expand, quoted, source
 
 _PARSER = Parser(Language(tree_sitter_bash.language()))
+
+PLAIN = re.compile(r"[\w./:=@%+,-]+(?: [\w./:=@%+,-]+)*\Z", re.ASCII)
+"""Words without quotes, expansions or operators: the shell does nothing but split them."""
+
+RESERVED = frozenset("if then else elif fi for while until do done case esac function select time in coproc export local declare readonly typeset unset".split())
 
 MAX_LOOP_VALUES = 8
 """Values of a `for` that are followed; the rest would say the same."""
@@ -50,6 +57,8 @@ class Reader:
         if self._depth >= MAX_DEPTH or is_too_much(text):
             self.complete = False
             return NOTHING
+        if PLAIN.match(text) is not None and (words := text.split())[0] not in RESERVED and "=" not in words[0]:
+            return self.execute(words, scope, flow, span=None if self._level else (0, len(text)))
         tree = _PARSER.parse(text.encode("utf-8", "replace"))
         root = tree.root_node
         if root.has_error:
@@ -132,7 +141,10 @@ class Reader:
         assignments: list[tuple[str, str]] = []
         for child in node.named_children:
             kind = child.type
-            if kind == "word" or kind == "string" or kind == "raw_string" or kind == "concatenation":
+            if kind == "word":
+                text = source(child)
+                words += expand(child, scope, self._substitute) if "\\" in text or "{" in text else (text,)
+            elif kind == "string" or kind == "raw_string" or kind == "concatenation":
                 words += expand(child, scope, self._substitute)
             elif kind == "command_name":
                 words += expand(child.children[0], scope, self._substitute)

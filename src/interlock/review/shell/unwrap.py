@@ -87,7 +87,7 @@ def run_shell(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flo
             code = args[at + 1] if at + 1 < len(args) else ""
             inner = below(scope, command.program)
             inner.params = tuple(args[at + 2 :]) or ("sh",)
-            reader.add(msgspec.structs.replace(command, code=code, stdin=None))
+            reader.add(msgspec.structs.replace(command, code=code, stdin=None, fed_by=()))
             return reader.nested(code, inner, flow)
         if word in ("-o", "+o", "-O", "--rcfile", "--init-file"):
             at += 2
@@ -99,7 +99,7 @@ def run_shell(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flo
     if name in ("-", "-s", "/dev/stdin"):
         reader.add(command)
         return NOTHING if flow.text is None else script(reader, command, scope, flow, flow.text)
-    reader.add(msgspec.structs.replace(command, stdin=None))
+    reader.add(msgspec.structs.replace(command, stdin=None, fed_by=()))
     if name in scope.files:
         return script(reader, command, scope, NOTHING, scope.files[name])
     return NOTHING
@@ -111,6 +111,9 @@ def run_interpreter(reader: Reader, command: Command, scope: Scope, flow: Flow) 
     if code is None and command.program in ("awk", "gawk", "mawk"):
         code = next((arg for arg in command.args if not arg.startswith("-")), None)
     operands = [arg for arg in command.args if not arg.startswith("-")]
+    if code is not None or operands:
+        # Its program is given: what comes through the pipe is data.
+        command = msgspec.structs.replace(command, fed_by=())
     if code is None:
         code = scope.files.get(operands[0]) if operands else flow.text
     reader.add(msgspec.structs.replace(command, code=code))
