@@ -157,7 +157,14 @@ class Runtime(Section, frozen=True, kw_only=True):
 
 class Checkpoints(Section, frozen=True, kw_only=True):
     keep_days: Annotated[float, Meta(gt=0, description="Stored checkpoints older than this are removed.")] = 14
+    keep_count: Annotated[int, Meta(ge=1, description="Checkpoints kept per workspace.")] = 1000
     max_bytes: Annotated[int, Meta(gt=0, description="Size of the store.")] = 20 * 1024**3
+    exclude: Annotated[
+        tuple[str, ...], Meta(description="Names (*.log, node_modules) or paths (web/dist) that are not saved.")
+    ] = ()
+    budget_files: Annotated[int, Meta(gt=0, description="Files that a workspace may have.")] = 500_000
+    budget_bytes: Annotated[int, Meta(gt=0, description="New bytes that one checkpoint may save.")] = 10 * 1024**3
+    budget_ms: Annotated[float, Meta(gt=0, description="How long one checkpoint may take.")] = 120_000
 
 
 class Hub(Section, frozen=True, kw_only=True):
