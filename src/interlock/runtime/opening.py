@@ -8,6 +8,7 @@ from typing import TypedDict
 from ..config import Config, load
 from ..core import Adapter, Clock, Context, RunSpec
 from ..journal import RunFolder, Store, new_run_id
+from .approvals import Approvals
 from .direct import Direct
 from .hands import Hands, Processes
 from .metrics import Metrics
@@ -43,6 +44,7 @@ class Options(TypedDict, total=False):
     metrics: Metrics
     spec: RunSpec
     checkpoint_store: Path
+    approvals: Approvals
 
 
 def open_supervisor(options: Options) -> Supervisor:

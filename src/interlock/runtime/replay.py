@@ -43,6 +43,7 @@ def replay(watch: Watch, journal: Reading) -> int:
 def _observe(watch: Watch, taken: StepRecord) -> None:
     if taken.unobserved:
         return
+    watch.review(taken.step)
     refused = taken.decision is not None and taken.decision.action == "deny"
     judgement = watch.observe(taken.step, taken.review, prevented=refused)
     for directive in judgement.directives:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from msgspec.structs import replace
 
+from ..checkpoint import Restored
 from ..config import Config
 from ..core import (
     PROCEED,
@@ -27,11 +28,11 @@ from ..core import (
 )
 from ..journal import RunFolder
 from .answers import Answers
-from .approvals import READ_RISK, Answer, Approvals
+from .approvals import Answer, Approvals
 from .asking import Asking
 from .border import Border
 from .guard import Broken, Fault, Guard
-from .hands import Hands, Restored
+from .hands import Hands
 from .meter import Over
 from .metrics import Metrics
 from .records import LimitRecord, RestoredRecord, SnapshotRecord, StepRecord
@@ -60,12 +61,13 @@ class Supervisor(Asking):
         context: Context | None = None,
         plugins: Plugins | None = None,
         metrics: Metrics | None = None,
+        approvals: Approvals | None = None,
     ) -> None:
         super().__init__(run)
         self.config = config
         self.hands = hands
         self.context = context or Context(original_prompt=run.spec.task, workspace=run.spec.workspace)
-        self.approvals = Approvals()
+        self.approvals = approvals or Approvals()
         self.faults = 0
         self._border = Border()
         self._lock = threading.RLock()
@@ -330,8 +332,8 @@ class Supervisor(Asking):
             RestoredRecord(
                 checkpoint_id=order.checkpoint_id,
                 safety_id=restored.safety_id,
-                changed=restored.changed,
-                left_alone=restored.left_alone,
+                changed=tuple(change.path for change in restored.changed),
+                left_alone=tuple(left.path for left in restored.left_alone),
             ),
             durable=True,
         )
@@ -340,4 +342,4 @@ class Supervisor(Asking):
 def _may_change(review: Review | None) -> bool:
     """Whether a call may change files. Before it and after it a checkpoint is made, so that what changed in between
     is known to be the run's own work, and what changed meanwhile somebody else's."""
-    return review is None or review.risk > READ_RISK
+    return review is None or review.action != "read"
