@@ -108,8 +108,15 @@ def _assemble(run: Run, config: Config, adapter: Adapter, options: Options) -> S
         templates=read_templates(config.interventions.soft_correction.custom_prompts_path)
     )
     context = options.get("context") or Context(original_prompt=spec.task, workspace=spec.workspace)
-    supervisor = Supervisor(run, config, hands, context=context, plugins=plugins, metrics=options.get("metrics"))
-    return supervisor
+    return Supervisor(
+        run,
+        config,
+        hands,
+        context=context,
+        plugins=plugins,
+        metrics=options.get("metrics"),
+        approvals=options.get("approvals"),
+    )
 
 
 def _listen(supervisor: Supervisor, folder: RunFolder) -> None:
