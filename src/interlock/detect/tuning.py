@@ -44,8 +44,8 @@ class Tuning(Struct, frozen=True, kw_only=True):
     """An answer with more than this share of unseen words was worth asking for."""
     query_same: float = 0.8
     """Questions that share this much are the same question; the second one is enough, if ..."""
-    query_stale: float = 0.5
-    """... no more than half of its answer was new."""
+    query_stale: float = 0.6
+    """... a good part of its answer was known."""
     growth: float = 1.5
     """Mean growth of the spend per progress from sample to sample; a context that fills grows by less."""
     growth_samples: int = 3
@@ -114,8 +114,8 @@ class Tuning(Struct, frozen=True, kw_only=True):
 
 _SHIFTS: dict[Sensitivity, dict[str, float]] = {
     "low": {
-        "medium_after": 4, "error_noise": 1, "loop_noise": 0, "sentence_times": 4, "idle_turns": 8, "query_alike": 0.7, "query_same": 1.1,
-        "contradictions": 3, "scope_share": 0.5, "growth": 2.0, "wander_score": 0.85,
+        "medium_after": 4, "error_noise": 1, "loop_noise": 0, "sentence_times": 4, "idle_turns": 8,
+        "query_alike": 0.7, "query_same": 1.1, "contradictions": 3, "scope_share": 0.5, "growth": 2.0, "wander_score": 0.85,
     },
     "medium": {},
     "high": {
