@@ -11,11 +11,13 @@ from .events import (
     Actuated,
     Event,
     Executed,
+    Held,
     IterationEnded,
     IterationStarted,
     PersonAnswered,
     Received,
     Refused,
+    Released,
     RunEnded,
     StackChanged,
     Started,
@@ -53,6 +55,8 @@ def handle(state: ControlState, event: Event, now: Moment) -> tuple[ControlState
             wait_for_person(turn, event)
         case PersonAnswered():
             stop_waiting(turn, event.step)
+        case Held() | Released():
+            commands.take_supervisor(turn, event)
         case StackChanged():
             change_stack(turn, event)
         case Refused():

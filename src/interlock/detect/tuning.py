@@ -115,7 +115,8 @@ class Tuning(Struct, frozen=True, kw_only=True):
 _SHIFTS: dict[Sensitivity, dict[str, float]] = {
     "low": {
         "medium_after": 4, "error_noise": 1, "loop_noise": 0, "sentence_times": 4, "idle_turns": 8,
-        "query_alike": 0.7, "query_same": 1.1, "contradictions": 3, "scope_share": 0.5, "growth": 2.0, "wander_score": 0.85,
+        "query_alike": 0.7, "query_same": 1.1, "contradictions": 3, "scope_share": 0.5, "growth": 2.0,
+        "wander_score": 0.85,
     },
     "medium": {},
     "high": {

@@ -156,8 +156,9 @@ class Loop(Remembering[Rounds]):
         if turn.wrote or turn.news > tuning.no_news or turn.effect == "answer":
             return ()
         steps, noise = [turn.step], 0
+        since = max(self.state.since or 0, self.history.past.prompt_step)
         for before in self.history.turns[-2 : -2 - tuning.loop_span : -1]:
-            if before.wrote or before.asked < (self.state.since or 0):
+            if before.wrote or before.asked < since:
                 break
             if (turn.echo and before.echo) or (before.outcome == turn.outcome and before.near(turn)):
                 steps.append(before.step)

@@ -65,7 +65,7 @@ class ResourceSpiral(Remembering[Spending]):
         tuning = self.tuning
         if not turn.query or (turn.news > tuning.query_news and not turn.failed):
             return ()
-        since = self.state.since or 0
+        since = max(self.state.since or 0, self.history.past.prompt_step)
         asked = [
             one
             for one in self.history.turns[-2 : -2 - tuning.query_window : -1]
@@ -94,9 +94,10 @@ class ResourceSpiral(Remembering[Spending]):
     def _idle(self, turn: Turn) -> tuple[Issue, ...]:
         """Turn after turn without anything written, learnt or changed."""
         state, tuning = self.state, self.tuning
-        if turn.gain:
+        if turn.gain or self.history.past.prompt_step > (state.idle[-1] if state.idle else turn.step):
             state.idle.clear()
             state.idled = 0
+        if turn.gain:
             return ()
         state.idled += 1
         push(state.idle, turn.step, 8)
