@@ -19,6 +19,7 @@ COMMANDS: dict[str, str] = {
     "show": "one run in full",
     "export": "one run as one file",
     "prune": "remove old runs",
+    "config": "write, show and check the configuration",
     "schema": "JSON Schemas of everything on the wire and in the journal",
 }
 """Command to the one line that `interlock --help` shows. The command `a-b` lives in the module `a_b` as `app`."""

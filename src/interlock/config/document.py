@@ -81,7 +81,7 @@ def value_of(node: ScalarNode) -> object:
 
 
 def line_of(place: Node | yaml.Event) -> int:
-    return int(place.start_mark.line) + 1
+    return int(place.start_mark.line if place.start_mark else 0) + 1
 
 
 def _number(node: ScalarNode) -> object:
