@@ -1,3 +1,4 @@
+# ruff: noqa: PTH (names need not be UTF-8, so paths are bytes)
 """Everything that can happen to a workspace, drawn by hypothesis."""
 
 from __future__ import annotations
