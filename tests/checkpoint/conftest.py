@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -23,18 +26,27 @@ def workspace(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def stores() -> Iterator[Path]:
+    """Where checkpoints are kept: in memory where there is such a place, for a test need not wait for a disk."""
+    memory = Path("/dev/shm")
+    folder = Path(tempfile.mkdtemp(prefix="stores-", dir=memory if os.access(memory, os.W_OK) else None))
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
 def clock() -> ManualClock:
     return ManualClock()
 
 
 @pytest.fixture
-def open_checkpoints(workspace: Path, tmp_path: Path, clock: ManualClock) -> Iterator[Open]:
+def open_checkpoints(workspace: Path, stores: Path, clock: ManualClock) -> Iterator[Open]:
     """Opens the workspace's checkpoints; everything opened is closed in the end."""
     opened: list[Checkpoints] = []
 
     def open_one(config: Settings | None = None, **more: object) -> Checkpoints:
         config = config or Settings()
-        found = Checkpoints.open(workspace, tmp_path / "store", config=config, clock=clock, **more)  # type: ignore[arg-type]
+        found = Checkpoints.open(workspace, stores, config=config, clock=clock, **more)  # type: ignore[arg-type]
         opened.append(found)
         return found
 

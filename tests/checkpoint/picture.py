@@ -1,5 +1,5 @@
-# ruff: noqa: PTH (names need not be UTF-8, so paths are bytes)
-"""An independent look at a folder: everything that a restore promises, by plain calls."""
+# ruff: noqa: PTH
+"""An independent look at a folder: everything that a restore promises, by plain calls. Names need not be UTF-8: paths are bytes."""
 
 from __future__ import annotations
 

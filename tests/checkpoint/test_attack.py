@@ -168,7 +168,7 @@ def test_a_special_file_in_a_new_folder_keeps_the_folder(
     assert done.not_covered == (f"new/special: {word}",)
 
 
-def test_ten_gigabytes_of_holes_cost_nothing(checkpoints: Checkpoints, workspace: Path, tmp_path: Path) -> None:
+def test_ten_gigabytes_of_holes_cost_nothing(checkpoints: Checkpoints, workspace: Path, stores: Path) -> None:
     path = workspace / "sparse"
     with open(path, "wb") as file:
         file.seek(5 * 1024**3)
@@ -184,7 +184,7 @@ def test_ten_gigabytes_of_holes_cost_nothing(checkpoints: Checkpoints, workspace
     found = path.stat()
     assert found.st_size == 10 * 1024**3
     assert found.st_blocks * 512 < 10 * 1024**2
-    stored = sum(item.stat().st_blocks * 512 for item in (tmp_path / "store").rglob("*") if item.is_file())
+    stored = sum(item.stat().st_blocks * 512 for item in stores.rglob("*") if item.is_file())
     assert stored < 10 * 1024**2
 
 
@@ -221,14 +221,13 @@ def open_to_nobody(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_permission_is_said_and_left_alone(
-    workspace: Path, tmp_path: Path, open_checkpoints: Open, open_to_nobody: None
+    workspace: Path, stores: Path, open_checkpoints: Open, open_to_nobody: None
 ) -> None:
     (workspace / "closed").mkdir()
     (workspace / "closed" / "inside").write_text("x")
     (workspace / "unreadable").write_text("x")
     (workspace / "file").write_text("one")
-    (tmp_path / "store").mkdir()
-    give_away(workspace, tmp_path / "store", *workspace.rglob("*"))
+    give_away(workspace, stores, *workspace.rglob("*"))
     (workspace / "closed").chmod(0)
     (workspace / "unreadable").chmod(0)
 
@@ -253,13 +252,12 @@ def test_a_folder_without_permission_is_said_and_left_alone(
 
 
 def test_a_folder_that_may_not_be_written_gets_its_files_and_its_mode_back(
-    workspace: Path, tmp_path: Path, open_checkpoints: Open, open_to_nobody: None
+    workspace: Path, stores: Path, open_checkpoints: Open, open_to_nobody: None
 ) -> None:
     folder = workspace / "read-only"
     folder.mkdir()
     (folder / "file").write_text("one")
-    (tmp_path / "store").mkdir()
-    give_away(workspace, folder, folder / "file", tmp_path / "store")
+    give_away(workspace, folder, folder / "file", stores)
     folder.chmod(0o555)
 
     def act() -> None:

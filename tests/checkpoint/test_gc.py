@@ -18,8 +18,8 @@ from .picture import picture
 DAY = 86_400
 
 
-def stored(tmp_path: Path) -> int:
-    return sum(item.stat().st_blocks * 512 for item in (tmp_path / "store").rglob("*") if item.is_file())
+def stored(stores: Path) -> int:
+    return sum(item.stat().st_blocks * 512 for item in stores.rglob("*") if item.is_file())
 
 
 def test_old_checkpoints_are_removed_and_the_newest_stays(checkpoints: Checkpoints, clock: ManualClock) -> None:
@@ -41,14 +41,14 @@ def test_more_than_the_count_are_removed_oldest_first(open_checkpoints: Open) ->
     assert [info.id for info in checkpoints.list()] == [info.id for info in made[-3:]]
 
 
-def test_a_store_over_its_size_loses_the_oldest(open_checkpoints: Open, workspace: Path, tmp_path: Path) -> None:
+def test_a_store_over_its_size_loses_the_oldest(open_checkpoints: Open, workspace: Path, stores: Path) -> None:
     checkpoints = open_checkpoints(Settings(max_bytes=3_000_000))
     for _ in range(12):
         (workspace / "file").write_bytes(os.urandom(400_000))
         newest = checkpoints.create()
     swept = checkpoints.gc()
     assert swept.bytes_after <= 3_000_000 < swept.bytes_before
-    assert stored(tmp_path) <= 3_000_000
+    assert stored(stores) <= 3_000_000
     assert 2 <= len(checkpoints.list()) < 12
     assert checkpoints.list()[-1].id == newest.id
 
@@ -76,7 +76,7 @@ def test_what_an_undo_needs_stays(open_checkpoints: Open, workspace: Path) -> No
 
 @pytest.mark.parametrize("seed", range(8))
 def test_what_stays_restores_exactly_and_dead_space_comes_back(
-    open_checkpoints: Open, workspace: Path, tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+    open_checkpoints: Open, workspace: Path, stores: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(packs, "PACK_BYTES", 200_000)
     monkeypatch.setattr(packs, "FRAME_BYTES", 20_000)
@@ -93,9 +93,9 @@ def test_what_stays_restores_exactly_and_dead_space_comes_back(
                 path.write_bytes(draw.randbytes(draw.randrange(30_000)))
         made = checkpoints.create(str(round_))
         pictures[made.id] = picture(workspace)
-    before = stored(tmp_path)
+    before = stored(stores)
     checkpoints.gc()
-    assert stored(tmp_path) < before
+    assert stored(stores) < before
     assert checkpoints.verify().problems == ()
     kept = [info.id for info in checkpoints.list()]
     assert kept == list(pictures)[-6:]
@@ -105,7 +105,7 @@ def test_what_stays_restores_exactly_and_dead_space_comes_back(
 
 
 def test_collection_needs_little_space_of_its_own(
-    open_checkpoints: Open, workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    open_checkpoints: Open, workspace: Path, stores: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Live bytes are moved a pack at a time: at its fullest the store has one pack more than before."""
     monkeypatch.setattr(packs, "PACK_BYTES", 500_000)
@@ -118,9 +118,9 @@ def test_collection_needs_little_space_of_its_own(
         (workspace / str(number)).unlink()
         (workspace / str(number + 1)).unlink(missing_ok=True)
     checkpoints.create()
-    before = stored(tmp_path)
+    before = stored(stores)
     peaks = []
-    checkpoints.gc(progress=lambda done, total: peaks.append(stored(tmp_path)))
+    checkpoints.gc(progress=lambda done, total: peaks.append(stored(stores)))
     assert len(peaks) > 5
     assert max(peaks) <= before + 600_000
-    assert stored(tmp_path) < before * 0.6
+    assert stored(stores) < before * 0.6

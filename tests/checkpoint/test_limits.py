@@ -80,18 +80,18 @@ class HurryingClock(ManualClock):
         return super().monotonic()
 
 
-def test_the_budget_of_time_stops_a_slow_walk(workspace: Path, tmp_path: Path) -> None:
+def test_the_budget_of_time_stops_a_slow_walk(workspace: Path, stores: Path) -> None:
     for number in range(20):
         (workspace / f"folder{number}").mkdir()
     settings = Settings(budget_ms=5000)
     with (
-        closing(Checkpoints.open(workspace, tmp_path / "store", config=settings, clock=HurryingClock())) as checkpoints,
+        closing(Checkpoints.open(workspace, stores, config=settings, clock=HurryingClock())) as checkpoints,
         pytest.raises(InvalidState, match="more than 5000 ms to save, which is over budget"),
     ):
         checkpoints.create()
 
 
-def test_everything_stored_is_for_the_owner_only(open_checkpoints: Open, workspace: Path, tmp_path: Path) -> None:
+def test_everything_stored_is_for_the_owner_only(open_checkpoints: Open, workspace: Path, stores: Path) -> None:
     (workspace / "secret").write_text("x")
     (workspace / "large").write_bytes(os.urandom(5_000_000))
     before = os.umask(0)
@@ -99,7 +99,7 @@ def test_everything_stored_is_for_the_owner_only(open_checkpoints: Open, workspa
         open_checkpoints(run_id="r").create(extra=b"conversation")
     finally:
         os.umask(before)
-    store = next((tmp_path / "store").iterdir())
+    store = next(stores.iterdir())
     assert store.stat().st_mode & 0o777 == 0o700
     assert {oct(path.stat().st_mode & 0o077) for path in store.rglob("*")} == {"0o0"}
 
@@ -113,16 +113,15 @@ def test_a_second_run_in_a_workspace_is_refused_and_told_who_is_there(open_check
 
 
 def test_a_run_in_a_folder_above_or_below_is_refused(
-    open_checkpoints: Open, workspace: Path, tmp_path: Path, clock: ManualClock
+    open_checkpoints: Open, workspace: Path, tmp_path: Path, stores: Path, clock: ManualClock
 ) -> None:
     open_checkpoints(run_id="run-1")
     (workspace / "below").mkdir()
-    for other in (workspace / "below", tmp_path / "beside", workspace.parent):
-        other.mkdir(exist_ok=True)
-    for other in (workspace / "below",):
+    (tmp_path / "beside").mkdir()
+    for other in (workspace / "below", workspace.parent):
         with pytest.raises(InvalidState, match="run run-1"):
-            Checkpoints.open(other, tmp_path / "store", config=Settings(), clock=clock, run_id="run-2")
-    Checkpoints.open(tmp_path / "beside", tmp_path / "store", config=Settings(), clock=clock, run_id="run-2").close()
+            Checkpoints.open(other, stores, config=Settings(), clock=clock, run_id="run-2")
+    Checkpoints.open(tmp_path / "beside", stores, config=Settings(), clock=clock, run_id="run-2").close()
 
 
 def test_a_killed_runs_hold_is_free_at_once(open_checkpoints: Open) -> None:
@@ -165,9 +164,9 @@ def test_two_processes_take_turns_and_see_each_others_checkpoints(open_checkpoin
 
 
 def test_the_nearest_known_workspace_is_found_upwards(
-    checkpoints: Checkpoints, workspace: Path, tmp_path: Path
+    checkpoints: Checkpoints, workspace: Path, tmp_path: Path, stores: Path
 ) -> None:
     below = workspace / "a" / "b"
     below.mkdir(parents=True)
-    assert known_workspace(below, tmp_path / "store") == workspace
-    assert known_workspace(tmp_path, tmp_path / "store") is None
+    assert known_workspace(below, stores) == workspace
+    assert known_workspace(tmp_path, stores) is None

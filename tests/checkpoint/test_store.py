@@ -17,8 +17,8 @@ from .conftest import Open
 from .picture import names, picture
 
 
-def pack_of(tmp_path: Path) -> Path:
-    return next((tmp_path / "store").rglob("*.pack"))
+def pack_of(stores: Path) -> Path:
+    return next(stores.rglob("*.pack"))
 
 
 def test_a_checkpoint_says_what_it_is(open_checkpoints: Open, workspace: Path) -> None:
@@ -159,10 +159,10 @@ def test_an_audit_of_a_whole_store_finds_nothing(checkpoints: Checkpoints, works
     assert (audited.checkpoints, audited.contents, audited.problems) == (1, 3, ())
 
 
-def test_damage_is_found_named_refused_and_healed(checkpoints: Checkpoints, workspace: Path, tmp_path: Path) -> None:
+def test_damage_is_found_named_refused_and_healed(checkpoints: Checkpoints, workspace: Path, stores: Path) -> None:
     (workspace / "file").write_text("precious " * 100)
     saved = checkpoints.create()
-    with open(pack_of(tmp_path), "r+b") as file:
+    with open(pack_of(stores), "r+b") as file:
         file.seek(20)
         file.write(b"damage")
     (workspace / "file").unlink()
@@ -179,11 +179,11 @@ def test_damage_is_found_named_refused_and_healed(checkpoints: Checkpoints, work
 
 
 def test_damage_to_an_unchanged_file_is_healed_by_the_next_checkpoint(
-    checkpoints: Checkpoints, workspace: Path, tmp_path: Path
+    checkpoints: Checkpoints, workspace: Path, stores: Path
 ) -> None:
     (workspace / "file").write_text("precious " * 100)
     checkpoints.create()
-    pack_of(tmp_path).write_bytes(b"")
+    pack_of(stores).write_bytes(b"")
     assert len(checkpoints.verify().problems) == 1
     checkpoints.create()
     assert checkpoints.verify().problems == ()
@@ -223,7 +223,7 @@ def test_a_restore_that_a_power_cut_undid_in_part_is_finished_at_the_next_start(
     assert picture(workspace) == expected
 
 
-def test_a_store_of_a_newer_version_is_refused(open_checkpoints: Open, tmp_path: Path) -> None:
+def test_a_store_of_a_newer_version_is_refused(open_checkpoints: Open, stores: Path) -> None:
     checkpoints = open_checkpoints()
     checkpoints._store.db.pragma("user_version", 99)
     checkpoints.close()
