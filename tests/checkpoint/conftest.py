@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -22,17 +26,27 @@ def workspace(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def stores() -> Iterator[Path]:
+    """Where checkpoints are kept: in memory where there is such a place, for a test need not wait for a disk."""
+    memory = Path("/dev/shm")
+    folder = Path(tempfile.mkdtemp(prefix="stores-", dir=memory if os.access(memory, os.W_OK) else None))
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
 def clock() -> ManualClock:
     return ManualClock()
 
 
 @pytest.fixture
-def open_checkpoints(workspace: Path, tmp_path: Path, clock: ManualClock) -> Iterator[Open]:
+def open_checkpoints(workspace: Path, stores: Path, clock: ManualClock) -> Iterator[Open]:
     """Opens the workspace's checkpoints; everything opened is closed in the end."""
     opened: list[Checkpoints] = []
 
-    def open_one(config: Settings = Settings(), **more: object) -> Checkpoints:
-        found = Checkpoints.open(workspace, tmp_path / "store", config=config, clock=clock, **more)  # type: ignore[arg-type]
+    def open_one(config: Settings | None = None, **more: object) -> Checkpoints:
+        config = config or Settings()
+        found = Checkpoints.open(workspace, stores, config=config, clock=clock, **more)  # type: ignore[arg-type]
         opened.append(found)
         return found
 
@@ -44,3 +58,20 @@ def open_checkpoints(workspace: Path, tmp_path: Path, clock: ManualClock) -> Ite
 @pytest.fixture
 def checkpoints(open_checkpoints: Open) -> Checkpoints:
     return open_checkpoints()
+
+
+@pytest.fixture
+def small_disk() -> Iterator[Callable[..., Path]]:
+    """Mounts small file systems in memory; skipped where mounting is not possible."""
+    mounted: list[Path] = []
+
+    def mount(where: Path, size: str = "8m") -> Path:
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", where], capture_output=True)
+        if done.returncode:
+            pytest.skip(f"mounting is not possible here: {done.stderr.decode().strip()}")
+        mounted.append(where)
+        return where
+
+    yield mount
+    for where in mounted:
+        subprocess.run(["umount", "--lazy", where], check=True)

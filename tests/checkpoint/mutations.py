@@ -1,4 +1,5 @@
-"""Everything that can happen to a workspace, drawn by hypothesis."""
+# ruff: noqa: PTH
+"""Everything that can happen to a workspace, drawn by hypothesis. Names need not be UTF-8: paths are bytes."""
 
 from __future__ import annotations
 

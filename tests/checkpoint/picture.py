@@ -1,4 +1,5 @@
-"""An independent look at a folder: everything that a restore promises, by plain calls."""
+# ruff: noqa: PTH
+"""An independent look at a folder: everything that a restore promises, by plain calls. Names need not be UTF-8: paths are bytes."""
 
 from __future__ import annotations
 
@@ -32,6 +33,11 @@ def picture(root: Path, *, times: bool = True) -> dict[bytes, Seen]:
             else:
                 seen[path] = ("special", found.st_mode)
     return seen
+
+
+def names(folder: Path) -> list[str]:
+    """What lies in a folder."""
+    return sorted(os.listdir(folder))
 
 
 def _digest(path: bytes) -> str:

@@ -36,9 +36,7 @@ class Workspace(RuleBasedStateMachine):
         self.reopen()
 
     def reopen(self) -> None:
-        self.checkpoints = Checkpoints.open(
-            self.root, self.folder / "store", config=Settings(), clock=ManualClock()
-        )
+        self.checkpoints = Checkpoints.open(self.root, self.folder / "store", config=Settings(), clock=ManualClock())
 
     @initialize(target=saved)
     def begin(self) -> str:

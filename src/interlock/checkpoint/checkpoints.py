@@ -22,7 +22,7 @@ from .plan import Moment, OwnChanges, Plan
 from .restoration import last_done
 from .rollback import Restored, Rollback
 from .snapshot import Progress, Snapshots
-from .store import Store
+from .store import NoSpace, Store
 from .sweep import Sweep, Swept
 
 Freeze = Callable[[], AbstractContextManager[object]]
@@ -228,7 +228,14 @@ class Checkpoints:
     def gc(self, progress: Progress | None = None) -> Swept:
         """Remove checkpoints by age, count and size, and the contents that only they needed."""
         with self._busy("collect garbage"):
-            return Sweep(self._store, self._history, self._settings, self._clock.time()).run(progress)
+            sweep = Sweep(self._store, self._history, self._settings, self._clock.time())
+            try:
+                return sweep.run(progress)
+            except NoSpace:
+                self._store.drop_ballast()
+                return sweep.run(progress)
+            finally:
+                self._store.keep_ballast()
 
     def verify(self, progress: Progress | None = None) -> Audited:
         """Read everything that is stored and say what is damaged."""
@@ -246,6 +253,7 @@ class Checkpoints:
         self._made += 1
         if self._made % TIDY_EVERY == 1:
             with suppress(InvalidState), self._busy("collect garbage"):
+                self._store.keep_ballast()
                 sweep = Sweep(self._store, self._history, self._settings, self._clock.time())
                 if sweep.is_due():
                     sweep.run()
@@ -280,7 +288,6 @@ class Checkpoints:
                     yield
                 finally:
                     self._held = False
-
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,9 @@ from msgspec import Struct
 from ..core import InvalidState
 
 VERSION = 1
+
+BALLAST = 1024 * 1024
+"""Bytes held in reserve for collecting garbage on a full disk."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID;
@@ -60,6 +63,7 @@ class Store:
         self.path = path
         self.packs = path / "packs"
         self.objects = path / "objects"
+        self._ballast = path / "ballast"
         for folder in (path, self.packs, self.objects):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.chmod(0o700)
@@ -150,6 +154,19 @@ class Store:
             self.db.execute("PRAGMA incremental_vacuum").fetchall()
             self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
+    def keep_ballast(self) -> None:
+        """Hold a little space, so that a collection can work on a disk that someone else filled."""
+        disk = os.statvfs(self.path)
+        size = min(BALLAST, disk.f_blocks * disk.f_frsize // 50)
+        if self._ballast.exists() or disk.f_bavail * disk.f_frsize < 8 * size:
+            return
+        with suppress(OSError), open(self._ballast, "wb") as file:
+            self._ballast.chmod(0o600)
+            os.posix_fallocate(file.fileno(), 0, size)
+
+    def drop_ballast(self) -> None:
+        self._ballast.unlink(missing_ok=True)
+
     def _prepare(self) -> None:
         version = self.db.pragma("user_version")
         if version > VERSION:
@@ -181,8 +198,12 @@ FULL_ERRORS = (28, 122)
 """ENOSPC and EDQUOT."""
 
 
-def full(path: Path | str) -> InvalidState:
-    return InvalidState(
+class NoSpace(InvalidState):
+    """Raised when the disk is full."""
+
+
+def full(path: Path | str) -> NoSpace:
+    return NoSpace(
         "no space left, nothing was changed",
         where=str(path),
         todo="Free some space, or run: interlock checkpoint gc",

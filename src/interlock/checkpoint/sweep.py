@@ -13,7 +13,7 @@ from ..config.model import Checkpoints as Settings
 from .history import History
 from .packs import PackWriter, read_frame
 from .restoration import last_done, unfinished
-from .store import Frame, Store
+from .store import Frame, NoSpace, Store, no_space
 
 THIN = 0.5
 """A pack with less than this share of live bytes is written anew."""
@@ -109,7 +109,12 @@ class Sweep:
             remove_strays(self._store)
         thin = self._thin()
         for done, pack in enumerate(thin):
-            self._rewrite(pack)
+            try:
+                with no_space(self._store.path):
+                    self._rewrite(pack)
+            except NoSpace:
+                # The dead packs are gone; what is half dead can wait for room.
+                break
             if progress is not None:
                 progress(done + 1, len(thin))
 
