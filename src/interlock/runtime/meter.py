@@ -1,0 +1,130 @@
+"""Meter: holds a run to its limits. A budget that is used up ends the run; a throttle makes it wait."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Struct
+
+from ..core import Limits, SetLimits, Spend
+from .ledger import Ledger
+
+MINUTE = 60.0
+
+BUDGETS: tuple[tuple[str, str, str], ...] = (
+    ("max_steps", "steps", "steps"),
+    ("max_tokens", "tokens", "tokens"),
+    ("max_cost_usd", "cost_usd", "US dollars"),
+    ("max_file_operations", "file_operations", "file operations"),
+    ("max_execution_time", "execution_time", "seconds"),
+    ("max_memory_mb", "memory_mb", "MB of memory"),
+)
+"""Limit, what is counted against it, and its unit in words."""
+
+
+NOT_A_RATE = frozenset(("max_memory_mb", "max_steps", "max_cost_usd"))
+"""Memory is held by the process room; steps and dollars are budgets only."""
+
+
+class Over(Struct, frozen=True):
+    """A limit that was reached: which, how much was used, how much was allowed, who set it."""
+
+    limit: str
+    used: float
+    allowed: float
+    unit: str
+    throttled: bool = False
+
+    def __str__(self) -> str:
+        who = "the throttled limit" if self.throttled else "the limit"
+        return f"{who} {self.limit} is reached: {self.used:,.6g} of {self.allowed:,.6g} {self.unit}"
+
+
+class Wait(Struct, frozen=True):
+    """A rate that was reached: how long until there is room again."""
+
+    seconds: float
+    reason: str
+
+
+class MeterState(Struct):
+    """What the meter remembers."""
+
+    budget: Limits
+    throttle: Limits | None = None
+
+
+class Meter:
+    """The limits of one run.
+
+    `budget` holds for the whole run. `throttle`, set by an intervention, holds per window: within it, calls wait
+    until the window has room.
+    """
+
+    def __init__(self, configured: Limits, window: float = 60.0) -> None:
+        self.configured = configured
+        self.window = window
+        self._s = MeterState(configured)
+
+    @property
+    def windowed(self) -> tuple[str, ...]:
+        """The limits that count per window."""
+        throttle = self._s.throttle
+        return (
+            () if throttle is None else tuple(n for n in throttle.__struct_fields__ if getattr(throttle, n) is not None)
+        )
+
+    @property
+    def limits(self) -> Limits:
+        """What holds now, as the agent is told."""
+        return self._s.budget if self._s.throttle is None else self._s.throttle.smaller(self._s.budget)
+
+    def tighten(self, order: SetLimits) -> None:
+        """Hold the run to these limits from now on; never loosens one."""
+        names = order.limits.__struct_fields__
+        as_rate = order.limits.replace(**{name: None for name in names if name not in order.windowed})
+        as_budget = order.limits.replace(**dict.fromkeys(order.windowed))
+        self._s.budget = self._s.budget.smaller(as_budget)
+        self._s.throttle = as_rate.smaller(self._s.throttle or Limits())
+
+    def loosen(self) -> None:
+        """Lift the throttle: the trouble is over, the configured limits hold."""
+        self._s.budget, self._s.throttle = self.configured, None
+
+    def over(self, spend: Spend) -> Over | None:
+        """The first budget that is used up."""
+        for limit, counted, unit in BUDGETS:
+            allowed = getattr(self._s.budget, limit)
+            if allowed is None:
+                continue
+            used = getattr(spend, counted)
+            if used >= allowed if limit == "max_steps" else used > allowed:
+                configured = getattr(self.configured, limit)
+                return Over(limit, used, allowed, unit, throttled=configured is None or allowed < configured)
+        return None
+
+    def wait(self, ledger: Ledger, now: float) -> Wait | None:
+        """How long the next call has to wait, if it has to."""
+        per_minute = self.limits.max_calls_per_minute
+        if per_minute is not None:
+            calls, oldest = ledger.calls_since(now - MINUTE)
+            if calls >= per_minute and oldest is not None:
+                return Wait(max(0.0, oldest + MINUTE - now), f"{calls} calls in the last minute, {per_minute} allowed")
+        throttle = self._s.throttle
+        if throttle is None:
+            return None
+        use = ledger.growth(now).last_window
+        for limit, counted, unit in BUDGETS:
+            allowed = getattr(throttle, limit)
+            if allowed is None or limit in NOT_A_RATE:
+                continue
+            used = getattr(use, counted)
+            if used >= allowed:
+                why = f"throttled: {used:,.6g} {unit} in the last {self.window:g} s, {allowed:,.6g} allowed"
+                return Wait(ledger.room_after(counted, allowed, now), why)
+        return None
+
+    def save(self) -> bytes:
+        return msgspec.json.encode(self._s)
+
+    def restore(self, state: bytes) -> None:
+        self._s = msgspec.json.decode(state, type=MeterState)
