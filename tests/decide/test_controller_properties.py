@@ -92,7 +92,7 @@ class Promises:
 
     def check(self, ruling: Any, failed: int) -> None:
         made, critical = ruling.intervention, ruling.issue.severity == "critical"
-        assert 0 <= ruling.score <= 1 and ruling.score <= ruling.combined <= ruling.score + 0.9
+        assert 0 <= ruling.score <= 1 and ruling.score <= ruling.combined <= ruling.score + 0.9 + 1e-9
         assert made.type == LADDER[made.level]
         if self.setup.observe:
             assert ruling.directives == () and made.outcome in ("not_applied", "held_back")
