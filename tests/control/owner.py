@@ -1,4 +1,4 @@
-"""A run's owner in a few lines: the real state machine over a list for a log and an actuator that does as it is told."""
+"""A run's owner in a few lines: the real state machine over a list for a log, and an actuator that obeys."""
 
 from __future__ import annotations
 
@@ -105,7 +105,12 @@ class Owner:
 
 
 def make(
-    command: str, payload: dict[str, object] | None = None, *, id: str = "r1", run: str = RUN, **more: object
+    command: str,
+    payload: dict[str, object] | None = None,
+    *,
+    id: str = "r1",  # noqa: A002
+    run: str = RUN,
+    **more: object,
 ) -> bytes:
     """The bytes of a request."""
     default: dict[str, dict[str, object]] = {

@@ -14,6 +14,12 @@ from ..core.errors import InterlockError
 from .output import say_error
 
 COMMANDS: dict[str, str] = {
+    "scan": "recorded traces: where they went wrong, what would have been done",
+    "ps": "the live runs",
+    "show": "one run in full",
+    "export": "one run as one file",
+    "prune": "remove old runs",
+    "config": "write, show and check the configuration",
     "schema": "JSON Schemas of everything on the wire and in the journal",
 }
 """Command to the one line that `interlock --help` shows. The command `a-b` lives in the module `a_b` as `app`."""

@@ -61,14 +61,18 @@ def print_scanned(result: Scanned, progress: Progress) -> None:
         level = Text(f"{issue.type} ({issue.severity})", style=COLOURS[issue.severity])
         table.add_row(f"step {issue.step}", level, issue.description)
     for answer in result.interventions:
-        table.add_row(f"step {answer.step}", Text(f"→ {answer.type}", style="green"), f"would answer the {answer.issue}")
+        table.add_row(
+            f"step {answer.step}", Text(f"→ {answer.type}", style="green"), f"would answer the {answer.issue}"
+        )
     console.print(Padding(table, (0, 0, 1, 2)))
 
 
 def print_total(traces: int, steps: int, found: int) -> None:
     """The last line."""
     verdict = Text(f"{found} of them went wrong", style="yellow") if found else Text("nothing found", style="green")
-    console.print(Text.assemble(f"{traces:,} {_plural(traces, 'trace')}, {steps:,} {_plural(steps, 'step')}: ", verdict))
+    console.print(
+        Text.assemble(f"{traces:,} {_plural(traces, 'trace')}, {steps:,} {_plural(steps, 'step')}: ", verdict)
+    )
 
 
 def _plural(count: int, word: str) -> str:

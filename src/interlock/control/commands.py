@@ -8,8 +8,17 @@ from msgspec.structs import replace
 
 from ..core import Status
 from .effects import Desired, Entry
-from .events import Actuated, Executed
-from .messages import ABORT_REASONS, AbortReason, AnswerPayload, DoneReason, EscalatePayload, Request, ResultPayload
+from .events import Actuated, Executed, Held, Released
+from .messages import (
+    ABORT_REASONS,
+    AbortReason,
+    AnswerPayload,
+    DoneReason,
+    EscalatePayload,
+    Request,
+    ResultPayload,
+    Waiting,
+)
 from .state import InFlight, Phase
 from .turn import Turn, fail, succeed
 
@@ -49,10 +58,10 @@ def begin_resume(turn: Turn) -> None:
     if turn.state.status == "running":
         refuse(turn, "the run is running already")
         return
-    turn.change(status="running", revision=turn.state.revision + 1)
+    turn.change(status="running", revision=turn.state.revision + 1, held=None)
     finish(turn, succeed(f"resumed at iteration {turn.state.iter}"), tell_state=True)
     # Open only now: no iteration may start before the RESULT is durable.
-    be(turn, Desired(turn.state.revision, "running", False, turn.state.model))
+    be(turn, desired_now(turn))
 
 
 def begin_escalate(turn: Turn, payload: EscalatePayload) -> None:
@@ -91,11 +100,21 @@ def be(turn: Turn, desired: Desired) -> None:
     turn.actuate(desired)
 
 
+def desired_now(turn: Turn) -> Desired:
+    """What the actuator has to be for the run to be what the log says."""
+    state = turn.state
+    return Desired(state.revision, state.status, state.status != "running", state.model)
+
+
 def take_actuated(turn: Turn, event: Actuated) -> None:
     """The actuator's answer; one to an older revision says nothing about now."""
     state = turn.state
     if state.asked is not None and event.revision == state.asked.revision and state.queue:
         conclude(turn, state.asked, state.queue[0].request, event)
+        later = turn.state.later
+        turn.change(later=())
+        for wish in later:
+            take_supervisor(turn, wish)
         park(turn)
         work(turn)
     elif state.untold is not None and event.revision == state.untold.revision and event.ok:
@@ -112,14 +131,16 @@ def conclude(turn: Turn, asked: Desired, request: Request, event: Actuated) -> N
     elif not event.ok:
         turn.change(revision=state.revision + 1)
         finish(turn, fail("failed", event.detail or f"{request.command} could not be carried out"))
-        status = turn.state.status
-        be(turn, Desired(turn.state.revision, status, status != "running", turn.state.model))
+        # Nothing has changed, but the log must know every revision that an actuator may have seen.
+        turn.persist(turn.state_entry())
+        be(turn, desired_now(turn))
     elif request.command == "pause":
         status = "pausing" if state.under_way else "paused"
-        turn.change(status=status, cause=request.request_id)
+        moved_on = status != asked.status
+        turn.change(status=status, cause=request.request_id, revision=state.revision + moved_on)
         finish(turn, succeed(f"paused at iteration {state.iter}"), tell_state=True)
-        if status != asked.status:
-            park_told(turn, status)
+        if moved_on:
+            be(turn, desired_now(turn))
     else:
         conclude_escalate(turn, asked, msgspec.convert(request.payload, EscalatePayload))
 
@@ -154,16 +175,44 @@ def take_executed(turn: Turn, event: Executed) -> None:
 def park(turn: Turn) -> None:
     """Pausing becomes paused when nothing is under way any more, and not while the actuator has a command to answer."""
     if turn.state.status == "pausing" and not turn.state.under_way and turn.state.asked is None:
-        turn.change(status="paused")
-        park_told(turn, "paused")
+        turn.change(status="paused", revision=turn.state.revision + 1)
         turn.persist(turn.state_entry(turn.state.cause))
+        be(turn, desired_now(turn))
 
 
-def park_told(turn: Turn, status: Status) -> None:
-    """Let the actuator know where the run has come to rest; the gate is shut already."""
-    desired = Desired(turn.state.revision + 1, status, True, turn.state.model)
-    turn.change(revision=desired.revision)
-    be(turn, desired)
+def take_supervisor(turn: Turn, event: Held | Released) -> None:
+    """The supervisor pauses the run, or lets it go on; not while the actuator has a command to answer."""
+    if turn.state.asked is not None:
+        turn.change(later=(*turn.state.later, event))
+    elif isinstance(event, Held):
+        hold(turn, event.waiting)
+    else:
+        release(turn)
+
+
+def hold(turn: Turn, waiting: Waiting) -> None:
+    """Shut, then said. A run that is paused already only learns why."""
+    if turn.state.ended:
+        return
+    turn.change(held=waiting)
+    if turn.state.status == "running":
+        status: Status = "pausing" if turn.state.under_way else "paused"
+        turn.change(status=status, revision=turn.state.revision + 1, cause=None)
+        be(turn, desired_now(turn))
+    turn.persist(turn.state_entry())
+
+
+def release(turn: Turn) -> None:
+    """Said, then opened; but what a person paused only a person resumes."""
+    if turn.state.held is None:
+        return
+    turn.change(held=None)
+    if turn.state.cause is not None:
+        turn.persist(turn.state_entry())
+    else:
+        turn.change(status="running", revision=turn.state.revision + 1)
+        turn.persist(turn.state_entry())
+        be(turn, desired_now(turn))
 
 
 def end_run(turn: Turn, reason: AbortReason | DoneReason, by: str | None = None) -> None:
@@ -177,6 +226,8 @@ def end_run(turn: Turn, reason: AbortReason | DoneReason, by: str | None = None)
         revision=turn.state.revision + 1,
         stack=(),
         waiting=(),
+        held=None,
+        later=(),
         under_way=frozenset(),
         queue=(),
         phase="idle",
@@ -190,7 +241,7 @@ def end_run(turn: Turn, reason: AbortReason | DoneReason, by: str | None = None)
     entries.append(turn.end_entry(reason, by))
     entries += [_too_late(turn, item) for item in queue]
     turn.persist(*entries)
-    be(turn, Desired(turn.state.revision, status, True, None))
+    be(turn, desired_now(turn))
 
 
 def finish(turn: Turn, payload: ResultPayload, *, tell_state: bool = False) -> None:

@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from .messages import PAYLOADS, Command, ControlMessage, CurrentMessage, Request, Target
+from .messages import PAYLOADS, Ack, Command, ControlMessage, CurrentMessage, Request, Target
 
 MAX_MESSAGE: Final = 262_144
 """Bytes of one message. Commands have a few hundred; what is longer is a mistake or an attack."""
@@ -19,7 +19,6 @@ _ECHO: Final = 128
 
 _UUID4 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)
 
-_request_decoder = msgspec.json.Decoder(Request)
 _control_decoder: msgspec.json.Decoder[ControlMessage] = msgspec.json.Decoder(ControlMessage)
 _current_decoder: msgspec.json.Decoder[CurrentMessage] = msgspec.json.Decoder(CurrentMessage)
 _plain_decoder = msgspec.json.Decoder()
@@ -52,9 +51,11 @@ def decode_request(data: bytes, *, strict_ids: bool = False) -> Request | Malfor
     if len(data) > MAX_MESSAGE:
         return Unreadable(f"longer than {MAX_MESSAGE:,} bytes")
     try:
-        request = _request_decoder.decode(data)
+        request = _control_decoder.decode(data)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return _explain(data)
+    if not isinstance(request, Request):
+        return NotForUs("ACK" if isinstance(request, Ack) else "RESULT")
     problem = _find_problem(request, strict_ids)
     if problem is None:
         return request
@@ -124,7 +125,7 @@ def _explain(data: bytes) -> Malformed | Unreadable | NotForUs:
 
 def _say_why(plain: dict[str, object]) -> str:
     try:
-        msgspec.convert(plain, Request)
+        msgspec.convert(plain, ControlMessage)
     except msgspec.ValidationError as error:
         return str(error)
     return "malformed"

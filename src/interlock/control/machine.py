@@ -6,16 +6,18 @@ from msgspec.structs import replace
 
 from . import commands
 from .decoding import Malformed, NotForUs, Unreadable, decode_request, take_fingerprint
-from .effects import Desired, Effect, Entry
+from .effects import Effect, Entry
 from .events import (
     Actuated,
     Event,
     Executed,
+    Held,
     IterationEnded,
     IterationStarted,
     PersonAnswered,
     Received,
     Refused,
+    Released,
     RunEnded,
     StackChanged,
     Started,
@@ -53,10 +55,13 @@ def handle(state: ControlState, event: Event, now: Moment) -> tuple[ControlState
             wait_for_person(turn, event)
         case PersonAnswered():
             stop_waiting(turn, event.step)
+        case Held() | Released():
+            commands.take_supervisor(turn, event)
         case StackChanged():
             change_stack(turn, event)
         case Refused():
             turn.audit("refused", why=event.why, actor=event.actor)
+            turn.send(turn.reply(None, None, None, fail("bad_request", event.why)), event.via, None, direct=True)
     return turn.state, turn.effects
 
 
@@ -141,16 +146,16 @@ def forget_old(turn: Turn) -> None:
 def start(turn: Turn, event: Started) -> None:
     """The owner is up: tell the actuator what the log says, then finish what was in flight."""
     state = turn.state
-    revision = max(state.revision, event.revision) + 1
-    turn.change(revision=revision, gate_open=False, phase="idle", asked=None)
+    # The owner before us may have asked for one revision more than the log knows.
+    turn.change(revision=max(state.revision, event.revision) + 2, gate_open=False, phase="idle", asked=None)
     if state.ended:
-        commands.be(turn, Desired(revision, state.status, True, None))
+        commands.be(turn, commands.desired_now(turn))
         return
     turn.persist(turn.state_entry())
     # A gate that a command in flight had shut stays shut until that command has its RESULT.
     first = state.queue[0].request.command if state.queue else None
     if not (state.status == "running" and first in ("pause", "cancel")):
-        commands.be(turn, Desired(revision, state.status, state.status != "running", state.model))
+        commands.be(turn, commands.desired_now(turn))
     commands.park(turn)
     commands.work(turn)
 

@@ -1,20 +1,37 @@
-"""Fingerprints: short numbers for long texts, the same in every process."""
+"""Fingerprints: short stand-ins for long texts, the same in every process, and how alike two of them are."""
 
 from __future__ import annotations
 
 import zlib
+from collections.abc import Set as AbstractSet
 
 import msgspec
 
-_encoder = msgspec.json.Encoder(order="deterministic")
+WORDS = 160
+"""Distinct words kept of a text."""
+
+_LETTERS = bytes(byte if chr(byte).isalnum() or byte == 95 or byte >= 128 else 32 for byte in bytes(range(256)).lower())
+_encode = msgspec.json.Encoder(order="deterministic").encode
 
 
-def fingerprint(text: str) -> int:
-    """A number for a text: equal texts, equal numbers; the length takes part, so that a collision needs both."""
-    raw = text.encode("utf-8", "surrogatepass")
-    return zlib.crc32(raw) | (len(raw) & 0x7FFFFFFF) << 32
+def fingerprint(text: bytes) -> int:
+    """A number for a text; the length takes part, so that a collision needs both."""
+    return zlib.crc32(text) | (len(text) & 0x3FFFFFFF) << 32
 
 
-def canonical(arguments: dict[str, object]) -> str:
+def canonical(arguments: dict[str, object]) -> bytes:
     """Arguments as one text that does not depend on the order of keys."""
-    return _encoder.encode(arguments).decode()
+    return _encode(arguments)
+
+
+def words(text: bytes) -> set[bytes]:
+    """The distinct words of a text, in lower case."""
+    return set(text.translate(_LETTERS).split())
+
+
+def alike(one: AbstractSet[bytes], other: AbstractSet[bytes]) -> float:
+    """Shared words among all words of two texts, 0..1; two texts without words are alike."""
+    if not one or not other:
+        return 1.0 if not one and not other else 0.0
+    shared = len(one & other)
+    return shared / (len(one) + len(other) - shared)

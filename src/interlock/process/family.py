@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 from . import proc
 from .handle import TreeHandle
@@ -33,7 +34,21 @@ class Family:
     def keeper(self) -> int | None:
         """The pid of the keeper while it lives."""
         keeper = self._handle.keeper
-        return keeper.pid if keeper and self._same_boot and keeper.there() else None
+        return keeper.pid if keeper and keeper.there() else None
+
+    def unseen(self, members: Collection[int]) -> frozenset[int]:
+        """Children that the keeper has and a look did not find: each forked the next and ended while we looked."""
+        keeper = self.keeper
+        return frozenset(proc.children_of(keeper)) - frozenset(members) if keeper else frozenset()
+
+    def descend(self) -> Iterator[int]:
+        """Pids from the top down, children read only after their parent was handed out; quick, but not everyone."""
+        keeper = self.keeper
+        open_ends = list(proc.children_of(keeper)) if keeper else []
+        while open_ends:
+            pid = open_ends.pop()
+            yield pid
+            open_ends += proc.children_of(pid)
 
     def look(self, seeds: Iterable[int] = ()) -> tuple[dict[int, Process], dict[int, Process]]:
         """The members that are not dead, parents before their children, and everything else on the machine.
@@ -54,23 +69,35 @@ class Family:
     def _gather(self, table: dict[int, Process], seeds: set[int]) -> dict[int, Process]:
         keeper = self.keeper
         children: dict[int, list[int]] = {}
-        sessions: dict[int, list[int]] = {}
         for process in table.values():
             children.setdefault(process.parent, []).append(process.pid)
-            sessions.setdefault(process.session, []).append(process.pid)
-        members: dict[int, Process] = {}
+        barred = self._barred(table) | ({keeper} if keeper else set())
         open_ends = [p.pid for p in table.values() if p.pid in seeds or self._belongs(p)]
         open_ends += children.get(keeper, []) if keeper else []
-        inherited = self._handle.session
+        members: dict[int, Process] = {}
         while open_ends:
-            pid = open_ends.pop()
-            if pid in members or pid == keeper or pid not in table:
-                continue
-            members[pid] = table[pid]
-            open_ends += children.get(pid, [])
-            if table[pid].session != inherited:
-                open_ends += sessions.pop(table[pid].session, [])
+            while open_ends:
+                pid = open_ends.pop()
+                if pid in table and pid not in members and pid not in barred:
+                    members[pid] = table[pid]
+                    open_ends += children.get(pid, [])
+            sessions = self._own_sessions(table, members)
+            rest = table.keys() - members.keys() - barred
+            open_ends = [pid for pid in rest if table[pid].session in sessions]
         return members
+
+    def _own_sessions(self, table: dict[int, Process], members: dict[int, Process]) -> set[int]:
+        """Sessions that a member opened: its leader is a member, or has ended and is none of those we know."""
+        foreign = {self._handle.session, os.getsid(0), 0}
+        sessions = {p.session for p in members.values()}
+        return {s for s in sessions if s in members or (s not in table and s not in foreign)}
+
+    def _barred(self, table: dict[int, Process]) -> set[int]:
+        """Ourselves and whoever we descend from, unless we are inside the tree: they can never be its members."""
+        line = [os.getpid()]
+        while (process := table.get(line[-1])) and process.parent:
+            line.append(process.parent)
+        return {os.getpid(), 1} if self._handle.root.pid in line else {*line, 1}
 
     def _belongs(self, process: Process) -> bool:
         if self._known.get(process.pid) == process.start:

@@ -68,8 +68,9 @@ def start_of(pid: int) -> int | None:
 
 
 def children_of(pid: int) -> tuple[int, ...]:
-    """The children of a single-threaded process, in one read; empty where the kernel does not tell."""
-    return tuple(int(child) for child in _read(f"/proc/{pid}/task/{pid}/children").split())
+    """The children of a single-threaded process but ourselves, in one read; empty where the kernel does not tell."""
+    children = (int(child) for child in _read(f"/proc/{pid}/task/{pid}/children").split())
+    return tuple(child for child in children if child != os.getpid())
 
 
 def environment_of(pid: int) -> bytes:

@@ -33,12 +33,16 @@ def stop(family: Family, *, outside: Collection[int] = (), seconds: float) -> Re
     deadline = time.monotonic() + seconds
     asked: dict[int, int] = {}
     refused: set[int] = set()
-    calm = rounds = 0
+    calm = 0
+    if not outside:
+        # Busy processes leave us little time for a look at everything: first quiet those that are easily found.
+        for pid in family.descend():
+            proc.send_now(pid, signal.SIGSTOP)
     while True:
         members, others = family.look(outside)
         ours = {pid: p for pid, p in members.items() if pid not in outside}
         moving = [p for p in ours.values() if not _still(p, asked) and p.pid not in refused]
-        calm = 0 if moving else calm + 1
+        calm = 0 if moving or family.unseen(members) else calm + 1
         if calm == 2 or (outside and not ours) or time.monotonic() > deadline:
             left = (*sorted(refused & ours.keys()), *(p.pid for p in moving))
             return Reached(len(ours), left, _why(refused & ours.keys(), moving))
@@ -47,10 +51,8 @@ def stop(family: Family, *, outside: Collection[int] = (), seconds: float) -> Re
         for process in moving:
             if _send(process, signal.SIGSTOP, refused):
                 asked[process.pid] = process.start
-        rounds += 1
-        if moving and rounds > 1 and (keeper := family.keeper):
-            _chase(keeper)
-        if moving:
+        if calm == 0:
+            _chase(family.keeper)
             time.sleep(PAUSE_S)
 
 
@@ -79,21 +81,20 @@ def kill(family: Family, *, seeds: Collection[int] = (), seconds: float) -> Reac
     deadline = time.monotonic() + seconds
     killed: set[tuple[int, int]] = set()
     refused: set[int] = set()
-    members, _ = family.look(seeds)
-    if members:
-        stop(family, seconds=seconds / 2)
+    family.look(seeds)
+    stop(family, seconds=seconds / 2)
     calm = 0
     while True:
         members, _ = family.look()
         alive = [p for p in members.values() if p.pid not in refused]
-        calm = 0 if alive else calm + 1
+        calm = 0 if alive or family.unseen(members) else calm + 1
         if calm == 2 or time.monotonic() > deadline:
             left = tuple(sorted(members))
             return Reached(len(killed), left, _why(refused & members.keys(), alive))
         for process in alive:
             if _send(process, signal.SIGKILL, refused):
                 killed.add((process.pid, process.start))
-        if alive:
+        if calm == 0:
             time.sleep(PAUSE_S)
 
 
@@ -111,9 +112,11 @@ def _own_groups(ours: dict[int, Process], others: dict[int, Process]) -> set[int
     return running - {p.group for p in others.values()} - {os.getpgrp(), 0}
 
 
-def _chase(keeper: int) -> None:
+def _chase(keeper: int | None) -> None:
     """Stop the keeper's children as they appear: for those that fork and exit faster than we can look around."""
     seen: set[int] = set()
+    if keeper is None:
+        return
     for _ in range(CHASE):
         fresh = [pid for pid in proc.children_of(keeper) if pid not in seen]
         if not fresh:

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Literal
 
+import msgspec
+
 from ..core import BadInput, InvalidState, Limits, RunSpec
 from . import hierarchy, proc
 from .family import add_marker
@@ -19,6 +21,7 @@ from .tree import Tree
 
 Stream = int | IO[bytes] | None
 
+NOBODY = ProcessId(-1, -1)
 LAUNCH = Path(__file__).with_name("launch.py")
 
 
@@ -71,18 +74,20 @@ def spawn(
 
 def attach(handle: TreeHandle) -> Tree:
     """The tree that another process started; one that is gone is simply not alive."""
+    if handle.boot != proc.boot_id():
+        # Pids and folders from before a reboot mean nothing now.
+        return Tree(TreeHandle(marker=handle.marker, boot=handle.boot, root=NOBODY, session=handle.session))
     return Tree(handle)
 
 
 def _handle(marker: str, made: Made | str, new_session: bool) -> TreeHandle:
-    nobody = ProcessId(-1, -1)
     session = None if new_session else os.getsid(0)
     if isinstance(made, str):
-        return TreeHandle(marker=marker, boot=proc.boot_id(), root=nobody, session=session)
+        return TreeHandle(marker=marker, boot=proc.boot_id(), root=NOBODY, session=session)
     return TreeHandle(
         marker=marker,
         boot=proc.boot_id(),
-        root=nobody,
+        root=NOBODY,
         session=session,
         group=str(made.group),
         controllers={name: str(folder) for name, folder in made.controllers.items()},
@@ -98,8 +103,6 @@ def _start(
     new_session: bool,
 ) -> Tree:
     """Run the launcher and wait until it has become the command, or has started it as its keeper."""
-    import msgspec
-
     groups = [handle.group, *handle.controllers.values()] if handle.group else []
     report, report_end = os.pipe()
     status, status_end = (-1, -1) if groups else os.pipe()

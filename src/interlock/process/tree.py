@@ -159,7 +159,10 @@ class Tree:
 
     def alive(self) -> bool:
         """Whether any process of the tree is left, be it only one that the command left behind."""
-        return (self._group is not None and self._group.populated()) or bool(self._look())
+        if self._group and self._group.populated():
+            return True
+        pids = self.pids()
+        return bool(pids) or bool(self._family.unseen(pids))
 
     def poll(self) -> int | None:
         """The command's exit status (minus the signal that ended it); None while it runs."""
@@ -183,20 +186,19 @@ class Tree:
         """End it: ask every process (SIGTERM), after `grace_s` kill what is left, then remove the cgroup."""
         begin = time.monotonic()
         self._watch.close()
-        before = self._look()
-        if before and grace_s > 0:
-            self._ask(grace_s)
+        before = self._ask(grace_s) if grace_s > 0 else 0
         with self._acting:
-            alive = self._look()
+            inside = self._inside()
             if self._group:
                 self._group.kill(KILL_S)
             reached = signals.kill(self._family, seconds=KILL_S)
         self.close()
+        killed = inside + reached.processes
         return Ended(
-            how="killed" if alive else "asked" if before else "gone",
+            how="killed" if killed else "asked" if before else "gone",
             mechanism=self.mechanism,
-            processes=len(before),
-            killed=max(len(alive), reached.processes),
+            processes=max(before, killed),
+            killed=killed,
             seconds=time.monotonic() - begin,
             status=self._status,
             left=reached.left,
@@ -229,21 +231,29 @@ class Tree:
         members, _ = self._family.look(self._group.pids() if self._group else ())
         return list(members.values())
 
-    def _ask(self, grace_s: float) -> None:
-        """SIGTERM while frozen, then thaw: it is the first thing that each process notices."""
+    def _inside(self) -> int:
+        """How many processes the cgroup holds, without looking at the whole machine."""
+        return (len(self._group.pids()) or int(self._group.populated())) if self._group else 0
+
+    def _ask(self, grace_s: float) -> int:
+        """Ask every process to end and wait for it; how many were asked.
+
+        SIGTERM while frozen, then thaw: it is the first thing that each process notices.
+        """
         deadline = time.monotonic() + grace_s
         with self._acting:
             seeds = self._group.pids() if self._group else ()
-            signals.ask(self._family, signal.SIGTERM, seeds=seeds)
+            asked = signals.ask(self._family, signal.SIGTERM, seeds=seeds)
             self.thaw()
             # Stopped inside the cgroup by a signal of their own, they would sleep through the request.
             signals.ask(self._family, signal.SIGCONT, seeds=seeds)
-        while self._look() and (left := deadline - time.monotonic()) > 0:
+        while self.alive() and (left := deadline - time.monotonic()) > 0:
             self._learn()
             if self._group and self._group.populated():
                 self._group.wait_empty(left)
             else:
                 time.sleep(min(left, 0.01))
+        return asked.processes
 
     def _learn(self) -> None:
         """Take the exit status from whoever has it, without waiting."""

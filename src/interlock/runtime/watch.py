@@ -40,11 +40,11 @@ MARKS = 64
 
 
 class Plugins(Struct, frozen=True):
-    """What a caller brings along beyond what is installed."""
+    """What a caller brings along: detectors beside the installed ones; strategies and interventions in their place."""
 
     detectors: tuple[Factory, ...] = ()
-    strategies: dict[str, Strategy] = {}
-    interventions: tuple[Custom, ...] = ()
+    strategies: dict[str, Strategy] | None = None
+    interventions: tuple[Custom, ...] | None = None
     templates: Templates = BUILT_IN
     muted: frozenset[str] = frozenset()
 

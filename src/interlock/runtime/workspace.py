@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from ..checkpoint import Checkpoints, Restored
@@ -28,15 +27,13 @@ class RunWorkspace:
         own = self.checkpoints.own_changes(checkpoint_id)
         return self.checkpoints.restore(checkpoint_id, paths, own_changes=own)
 
-    def freeze_with(self, freeze: AbstractContextManager[None] | None) -> None:
-        """Keep the agent still while its files are read or written."""
-        self.checkpoints.freeze = (lambda: freeze) if freeze is not None else nullcontext  # type: ignore[assignment]
-
     def close(self) -> None:
         self.checkpoints.close()
 
 
-def open_workspace(workspace: Path, config: Config, run_id: str, clock: Clock | None = None) -> RunWorkspace:
+def open_workspace(
+    workspace: Path, config: Config, run_id: str, store: Path | None = None, clock: Clock | None = None
+) -> RunWorkspace:
     """The checkpoints of a workspace, held for this run."""
-    found = Checkpoints.open(workspace, config=config.checkpoints, clock=clock or SystemClock(), run_id=run_id)
+    found = Checkpoints.open(workspace, store, config=config.checkpoints, clock=clock or SystemClock(), run_id=run_id)
     return RunWorkspace(found)

@@ -1,0 +1,299 @@
+"""Checkpoints: an exact, undoable memory of one workspace."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from pathlib import Path
+
+from ..config.model import Checkpoints as Settings
+from ..core import CheckpointInfo, Clock, InvalidState, NotFound
+from .audit import Audit, Audited
+from .change import Change, differences
+from .contents import Contents
+from .entry import state_of
+from .lock import Busy, Holder, RunLock, find_holder, find_overlap, operation, taken
+from .own import OwnRecord
+from .patch import patch
+from .place import default_store, refuse_unfit, resolved, store_of
+from .plan import Moment, OwnChanges, Plan
+from .restoration import last_done
+from .rollback import Restored, Rollback
+from .snapshot import Progress, Snapshots
+from .store import NoSpace, Store
+from .sweep import Sweep, Swept
+
+Freeze = Callable[[], AbstractContextManager[object]]
+"""Holds the agent still while the context is entered, and lets it go on whatever happens."""
+
+Infos = list[CheckpointInfo]
+Changes = list[Change]
+Lines = list[str]
+
+TIDY_EVERY = 16
+"""Checkpoints between two looks whether something is due to be removed."""
+
+
+class Checkpoints:
+    """The checkpoints of one workspace. Safe to use from several threads; several processes take turns."""
+
+    def __init__(self, workspace: Path, store: Store, settings: Settings, clock: Clock, run_id: str | None) -> None:
+        self.workspace, self.run_id = workspace, run_id
+        self._store, self._settings, self._clock = store, settings, clock
+        self._snapshots = Snapshots(str(workspace), store, settings, clock)
+        self._rollback = Rollback(store, self._snapshots, clock)
+        self._history = self._snapshots.history
+        self._mutex = threading.RLock()
+        self._held = False
+        self._made = 0
+        self._run_lock: RunLock | None = None
+        self.freeze: Freeze = nullcontext
+        self.recovered: list[str] = []
+
+    @classmethod
+    def open(
+        cls,
+        workspace: Path,
+        store: Path | None = None,
+        *,
+        config: Settings,
+        clock: Clock,
+        run_id: str | None = None,
+        freeze: Freeze | None = None,
+    ) -> Checkpoints:
+        """Open a workspace's checkpoints, finishing what a crash left half done.
+
+        `store` is the folder of all workspaces' checkpoints. With a `run_id` the workspace is held for that run
+        until `close`; a second run is refused and told who is there.
+        """
+        workspace = resolved(workspace)
+        stores = resolved(store) if store is not None else default_store()
+        refuse_unfit(workspace, stores)
+        own = store_of(workspace, stores)
+        lock = None
+        with _as_errors(own):
+            opened = Store(own)
+            try:
+                if run_id is not None:
+                    holder = Holder(os.getpid(), str(workspace), run_id)
+                    overlap = find_overlap(stores, workspace, own)
+                    if overlap is not None:
+                        raise taken(overlap, str(workspace))
+                    lock = RunLock(own, holder)
+                found = cls(workspace, opened, config, clock, run_id)
+                found._run_lock = lock
+                found.freeze = freeze or nullcontext
+                found.recover()
+            except BaseException:
+                opened.close()
+                if lock is not None:
+                    lock.release()
+                raise
+        return found
+
+    def close(self) -> None:
+        with self._mutex:
+            self._store.close()
+            if self._run_lock is not None:
+                self._run_lock.release()
+
+    def __enter__(self) -> Checkpoints:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def create(
+        self,
+        label: str = "",
+        step: int = 0,
+        cause: str = "",
+        *,
+        hints: Iterable[str] | None = None,
+        own: bool = False,
+        success_rate: float = 1.0,
+        last_error_time: float | None = None,
+        extra: bytes | None = None,
+        progress: Progress | None = None,
+    ) -> CheckpointInfo:
+        """Keep the workspace as it is now.
+
+        `hints` are paths below which something may have changed; the first checkpoint, and the first after a
+        restore, walk everything all the same. `own` says that what changed since the checkpoint before is the
+        run's own work. `extra` is kept beside it as it is (conversation and context).
+        """
+        info = CheckpointInfo(
+            id="",
+            time=self._clock.time(),
+            step=step,
+            label=label,
+            cause=cause,
+            run_id=self.run_id,
+            success_rate=success_rate,
+            last_error_time=last_error_time,
+        )
+        with self._busy("take a checkpoint"), self.freeze():
+            made = self._snapshots.take(info, hints=hints, own=own, extra=extra, progress=progress)
+        self._tidy()
+        return made
+
+    def list(self) -> Infos:
+        """All checkpoints, oldest first."""
+        with self._mutex:
+            return self._history.infos()
+
+    def get(self, wanted: str) -> CheckpointInfo:
+        """One checkpoint by its id, short id or unique beginning; NotFound if there is none."""
+        with self._mutex:
+            return self._history.info(self._history.find(wanted))
+
+    def extra(self, wanted: str) -> bytes | None:
+        """What was kept beside a checkpoint."""
+        with self._mutex:
+            row = self._store.db.execute("SELECT data FROM extra WHERE id=?", (self.get(wanted).id,)).fetchone()
+            return bytes(row[0]) if row else None
+
+    def diff(self, a: str, b: str | None = None) -> Changes:
+        """What changed from a checkpoint to another, or to the disk now."""
+        with self._busy("compare"):
+            before, after = self._moments(a, b)
+            return [d.to_change() for d in sorted(differences(before.tree, after.tree), key=lambda d: d.path)]
+
+    def patch(self, a: str, b: str | None = None) -> str:
+        """The same as a unified diff."""
+        with self._busy("compare"):
+            before, after = self._moments(a, b)
+            contents = Contents(self._store)
+            found = sorted(differences(before.tree, after.tree), key=lambda d: d.path)
+            if b is not None:
+                return patch(found, lambda _, e: contents.read(e.data), lambda _, e: contents.read(e.data))
+            with self._snapshots.reader() as read:
+                return patch(found, lambda _, e: contents.read(e.data), read)
+
+    def preview(self, wanted: str, paths: Iterable[str] = (), *, own_changes: OwnChanges | None = None) -> Plan:
+        """What a restore would do."""
+        with self._busy("look"):
+            then, now = self._moments(wanted, None)
+            return self._rollback.preview(self.get(wanted).id, now, then, paths, own_changes)
+
+    def restore(
+        self,
+        wanted: str,
+        paths: Iterable[str] = (),
+        *,
+        own_changes: OwnChanges | None = None,
+        force: bool = False,
+        progress: Progress | None = None,
+        cause: str = "rollback",
+    ) -> Restored:
+        """Go back to a checkpoint, wholly or below some paths.
+
+        With `own_changes` only what the run itself changed goes back; `force` takes everything, and passes
+        foreign locks. A safety checkpoint is taken first; `undo` goes back to it.
+        """
+        with self._busy("roll back"), self.freeze():
+            self._refuse_other_run(force=force)
+            target = self.get(wanted)
+            seq = self._history.find(target.id)
+            then = Moment(self._history.tree(seq), self._history.uncovered(seq))
+            self._ensure_workspace(then)
+            safety = self._snapshots.take(
+                CheckpointInfo(
+                    id="", time=self._clock.time(), step=target.step, label=f"before {cause}", cause="safety",
+                    run_id=self.run_id,
+                ),
+                progress=None,
+            )  # fmt: skip
+            return self._rollback.run(target.id, safety.id, then, paths, own_changes, force=force, progress=progress)
+
+    def undo(self, *, force: bool = False, progress: Progress | None = None) -> Restored:
+        """Take the last restore back; what was changed since is named and left alone. Undo again to redo."""
+        with self._busy("undo"):
+            last = last_done(self._store)
+            if last is None:
+                raise NotFound("there is no rollback to take back", where=str(self.workspace))
+            done = OwnRecord({path: state_of(step.b) for path, step in last.body.differences().items()})
+            return self.restore(
+                last.safety, done.states or (), own_changes=done, force=force, progress=progress, cause="undo"
+            )
+
+    def own_changes(self, since: str, run_id: str | None = None) -> OwnRecord:
+        """What a run changed itself after a checkpoint, from the checkpoints that were made with `own`."""
+        with self._mutex:
+            states = self._history.own(self._history.find(since), run_id or self.run_id)
+            return OwnRecord({path: state_of(entry) for path, entry in states})
+
+    def gc(self, progress: Progress | None = None) -> Swept:
+        """Remove checkpoints by age, count and size, and the contents that only they needed."""
+        with self._busy("collect garbage"):
+            sweep = Sweep(self._store, self._history, self._settings, self._clock.time())
+            try:
+                return sweep.run(progress)
+            except NoSpace:
+                self._store.drop_ballast()
+                return sweep.run(progress)
+            finally:
+                self._store.keep_ballast()
+
+    def verify(self, progress: Progress | None = None) -> Audited:
+        """Read everything that is stored and say what is damaged."""
+        with self._busy("verify"):
+            return Audit(self._store, self._history).run(progress)
+
+    def recover(self) -> Lines:
+        """Finish or take back what a crash cut short; says what was done."""
+        with suppress(Busy), self._busy("recover", wait_s=0.0):
+            self.recovered += self._rollback.recover()
+        return self.recovered
+
+    def _tidy(self) -> None:
+        """Now and then, remove what is due; a failure there is not the new checkpoint's."""
+        self._made += 1
+        if self._made % TIDY_EVERY == 1:
+            with suppress(InvalidState), self._busy("collect garbage"):
+                self._store.keep_ballast()
+                sweep = Sweep(self._store, self._history, self._settings, self._clock.time())
+                if sweep.is_due():
+                    sweep.run()
+
+    def _moments(self, a: str, b: str | None) -> tuple[Moment, Moment]:
+        first = self._history.find(a)
+        before = Moment(self._history.tree(first), self._history.uncovered(first))
+        if b is None:
+            return before, self._snapshots.look()
+        second = self._history.find(b)
+        return before, Moment(self._history.tree(second), self._history.uncovered(second))
+
+    def _refuse_other_run(self, *, force: bool) -> None:
+        holder = find_holder(self._store.path)
+        if holder is not None and holder.run_id != self.run_id and not force:
+            raise taken(holder, str(self.workspace))
+
+    def _ensure_workspace(self, then: Moment) -> None:
+        """A workspace that was deleted as a whole is made again, empty."""
+        if then.tree.root is not None and not os.path.lexists(self.workspace):
+            self.workspace.mkdir(mode=0o700)
+
+    @contextmanager
+    def _busy(self, what: str, wait_s: float = 30.0) -> Iterator[None]:
+        with self._mutex, _as_errors(self.workspace):
+            if self._held:
+                yield
+                return
+            with operation(self._store.path, what, wait_s):
+                self._held = True
+                try:
+                    yield
+                finally:
+                    self._held = False
+
+
+@contextmanager
+def _as_errors(where: Path) -> Iterator[None]:
+    """Trouble with files becomes an error that a person can read."""
+    try:
+        yield
+    except OSError as error:
+        raise InvalidState(error.strerror or str(error), where=str(error.filename or where)) from error

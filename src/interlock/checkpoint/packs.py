@@ -1,0 +1,186 @@
+"""Packs: small contents gathered into compressed frames, appended to a few files."""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import zstandard
+
+from .store import Frame, Store
+
+FRAME_BYTES = 256 * 1024
+"""Raw bytes gathered into one frame: neighbours compress together, and reading one file costs little."""
+
+PACK_BYTES = 32 * 1024 * 1024
+"""A pack is closed at this size; collecting garbage needs at most this much extra space."""
+
+RESERVE = 16 * 1024 * 1024
+"""Bytes of a disk (or a fiftieth of a small one) that the store leaves to others."""
+
+WAITING = 8
+"""Frames that may wait for the disk before the reader waits for them."""
+
+LEVEL = 1
+RAW, ZSTD = 0, 1
+
+_local = threading.local()
+
+
+class PackWriter:
+    """Takes contents, compresses them beside the caller, and appends them; nothing counts until `commit`."""
+
+    def __init__(self, store: Store, *, new_pack: bool = False) -> None:
+        self._store = store
+        self._new_pack = new_pack
+        self._pool: ThreadPoolExecutor | None = None
+        self._working: deque[tuple[Future[tuple[bytes, int]], list[tuple[bytes, int, int]], int]] = deque()
+        self._parts: list[bytes] = []
+        self._raw = 0
+        self._blobs: list[tuple[bytes, int, int]] = []
+        self._mine: set[bytes] = set()
+        self._frames: list[Frame] = []
+        self._rows: list[tuple[bytes, int, int, int]] = []
+        self._next_frame = store.number("SELECT max(id) FROM frame") + 1
+        self._lengths: dict[int, int] = {}
+        self._pack, self._length, self._fd = 0, 0, -1
+        self._syncs: list[Future[None]] = []
+
+    def has(self, digest: bytes) -> bool:
+        return digest in self._mine or self._store.has(digest)
+
+    def add(self, digest: bytes, content: bytes) -> None:
+        """Store a small content that `has` did not know."""
+        self._mine.add(digest)
+        self._blobs.append((digest, self._raw, len(content)))
+        self._parts.append(content)
+        self._raw += len(content)
+        if self._raw >= FRAME_BYTES:
+            self._close_frame()
+
+    def add_object(self, digest: bytes, length: int, raw: int, codec: int) -> None:
+        """Take note of a content that already lies in a file of its own."""
+        self._mine.add(digest)
+        frame = Frame(self._next_frame, 0, 0, length, raw, codec)
+        self._next_frame += 1
+        self._frames.append(frame)
+        self._rows.append((digest, frame.id, 0, raw))
+
+    def finish(self) -> None:
+        """Write out everything and wait until it is on the disk."""
+        while self._working:
+            self._write_next()
+        if self._parts:
+            content = b"".join(self._parts)
+            self._write(*_compress(content), self._blobs, len(content))
+            self._parts, self._blobs = [], []
+        for sync in self._syncs:
+            sync.result()
+        if self._fd >= 0:
+            os.fdatasync(self._fd)
+
+    def record(self) -> None:
+        """Put what was written into the database; to be called inside the caller's transaction, after `finish`."""
+        db = self._store.db
+        db.executemany(
+            "INSERT INTO frame VALUES(?,?,?,?,?,?)",
+            [(f.id, f.pack, f.start, f.length, f.raw, f.codec) for f in self._frames],
+        )
+        db.executemany("INSERT OR REPLACE INTO blob VALUES(?,?,?,?)", sorted(self._rows))
+        db.executemany("INSERT OR REPLACE INTO pack VALUES(?,?)", list(self._lengths.items()))
+
+    def close(self) -> None:
+        """Let go; whatever was not recorded is cut off again by the next writer."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def _close_frame(self) -> None:
+        content = b"".join(self._parts)
+        self._working.append((self._beside().submit(_compress, content), self._blobs, len(content)))
+        self._parts, self._blobs, self._raw = [], [], 0
+        while len(self._working) > WAITING:
+            self._write_next()
+
+    def _beside(self) -> ThreadPoolExecutor:
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(max_workers=max(1, min(4, (os.cpu_count() or 2) - 1)))
+        return self._pool
+
+    def _write_next(self) -> None:
+        future, blobs, raw = self._working.popleft()
+        self._write(*future.result(), blobs, raw)
+
+    def _write(self, data: bytes, codec: int, blobs: list[tuple[bytes, int, int]], raw: int) -> None:
+        if self._fd < 0 or self._length >= PACK_BYTES:
+            self._open_pack()
+        refuse_to_fill(self._fd, len(data))
+        write_all(self._fd, data)
+        frame = Frame(self._next_frame, self._pack, self._length, len(data), raw, codec)
+        self._next_frame += 1
+        self._length += len(data)
+        self._lengths[self._pack] = self._length
+        self._frames.append(frame)
+        self._rows.extend((digest, frame.id, start, size) for digest, start, size in blobs)
+
+    def _open_pack(self) -> None:
+        """Go on with the last pack if it has room, cut back to what the database knows of it; else start one."""
+        if self._fd >= 0:
+            self._syncs.append(self._beside().submit(_sync_and_close, self._fd))
+            self._fd = -1
+        if self._pack:
+            self._pack, self._length = self._pack + 1, 0
+        else:
+            newest, length = self._store.row("SELECT id, length FROM pack ORDER BY id DESC LIMIT 1") or (0, 0)
+            fits = newest and length < PACK_BYTES and not self._new_pack
+            self._pack, self._length = (newest, length) if fits else (newest + 1, 0)
+        self._fd = os.open(self._store.pack_path(self._pack), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        os.ftruncate(self._fd, self._length)
+        os.lseek(self._fd, self._length, os.SEEK_SET)
+
+
+def read_frame(store: Store, frame: Frame) -> bytes:
+    """The raw content of a pack's frame; OSError, EOFError or zstandard.ZstdError where it is damaged."""
+    fd = os.open(store.pack_path(frame.pack), os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        data = os.pread(fd, frame.length, frame.start)
+    finally:
+        os.close(fd)
+    if len(data) != frame.length:
+        raise EOFError("the pack is shorter than it should be")
+    if frame.codec == RAW:
+        return data
+    return zstandard.ZstdDecompressor().decompress(data, max_output_size=frame.raw)
+
+
+def refuse_to_fill(fd: int, size: int) -> None:
+    """Raise ENOSPC before the disk is full to the brim: the agent works there too."""
+    disk = os.fstatvfs(fd)
+    if disk.f_bavail * disk.f_frsize < size + min(RESERVE, disk.f_blocks * disk.f_frsize // 50):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def write_all(fd: int, data: bytes | memoryview) -> None:
+    left = memoryview(data)
+    while left:
+        left = left[os.write(fd, left) :]
+
+
+def _compress(content: bytes) -> tuple[bytes, int]:
+    packer = getattr(_local, "packer", None)
+    if packer is None:
+        packer = _local.packer = zstandard.ZstdCompressor(level=LEVEL)
+    packed = packer.compress(content)
+    return (packed, ZSTD) if len(packed) < len(content) else (content, RAW)
+
+
+def _sync_and_close(fd: int) -> None:
+    try:
+        os.fdatasync(fd)
+    finally:
+        os.close(fd)
