@@ -200,7 +200,7 @@ def test_the_cost_of_a_step_does_not_grow_with_the_run():
 
 
 @pytest.mark.torture
-@settings(max_examples=20_000, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=5_000, deadline=None, suppress_health_check=list(HealthCheck))
 @given(setups, abilities, st.lists(meetings | quiet, max_size=120))
 def test_any_long_sequence_of_issues_keeps_every_promise(setup, able, history):
     check_all(setup, able, history)
