@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from intervene_builders import FULL, NOW, growing, issue, run
 
@@ -161,7 +161,12 @@ def test_any_valid_template_renders_with_any_values(parts, values):
         assert made.strip()
 
 
-@given(st.dictionaries(st.text(max_size=8), st.recursive(st.none() | st.text() | st.integers(), st.lists), max_size=5))
+keys = st.sampled_from(["error", "path", "paths", "outside", "claim", "usage", "growth", "count"])
+values = st.recursive(st.none() | st.text() | st.floats() | st.integers(), st.lists, max_leaves=5)
+
+
+@settings(max_examples=50)
+@given(st.dictionaries(keys, values, max_size=5))
 def test_any_details_give_one_message(details):
     for kind in ISSUE_TYPES:
         assert said(issue(kind, details=details), run())
