@@ -107,9 +107,7 @@ class Play:
     def _call(self, act: Act) -> Iterator[Event]:
         supervisor = self._supervisor
         arguments = act.arguments or {"command": act.command}
-        step = msgspec.structs.replace(
-            supervisor.call(act.tool, arguments), usage=Usage(act.tokens, act.tokens // 4)
-        )
+        step = msgspec.structs.replace(supervisor.call(act.tool, arguments), usage=Usage(act.tokens, act.tokens // 4))
         yield self._event("call", step=step.index, tool=act.tool, arguments=arguments)
         decision = supervisor.before(step)
         yield from self._news()
@@ -146,7 +144,10 @@ class Play:
         for record in self._reader.read(after=self._read):
             self._read = record.seq
             if record.kind in SHOWN:
-                yield self._event(record.kind, **msgspec.json.decode(record.body, type=dict))
+                body = msgspec.json.decode(record.body, type=dict)
+                if record.kind == "incident":
+                    body["report"] = _report(Path(body["where"]))
+                yield self._event(record.kind, **body)
 
     def _event(self, kind: str, **body: object) -> Event:
         if self._pace:
@@ -158,8 +159,13 @@ SHOWN = frozenset(("issue", "intervention", "effect", "restored", "applied", "li
 """The records that the audience sees; steps are shown as they are played."""
 
 
+def _report(incident: Path) -> str:
+    try:
+        return (incident / "report.txt").read_text()
+    except OSError:
+        return ""
+
+
 def _made(path: Path) -> Path:
     path.mkdir()
     return path
-
-

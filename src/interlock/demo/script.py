@@ -88,7 +88,7 @@ SCENES: tuple[Scene, ...] = (
             Act("cat src/parser.py", after=60),
             failing_test(15),
             Act(says="All tests pass now, the parser is fixed.", after=15),
-            Act(says="I also created src/lexer.py with the tokens.", after=15),
+            Act(says="I have created `src/lexer.py` for the tokens.", after=15),
             Act("cat src/report.py", says="You are right, I check before I claim.", after=60),
         ),
     ),
@@ -98,17 +98,49 @@ SCENES: tuple[Scene, ...] = (
         tuple(
             Act(f"ls /usr/share/{name}", output=f"copyright\nREADME-{name}\n{name}.conf", after=8)
             for name in (
-                "doc", "man", "perl5", "icons", "fonts", "locale", "zoneinfo", "mime", "pixmaps", "themes", "sounds",
-                "games", "dict", "info", "misc", "X11", "applications", "backgrounds", "color", "gdb", "common",
+                "doc",
+                "man",
+                "perl5",
+                "icons",
+                "fonts",
+                "locale",
+                "zoneinfo",
+                "mime",
+                "pixmaps",
+                "themes",
+                "sounds",
+                "games",
+                "dict",
+                "info",
+                "misc",
+                "X11",
+                "applications",
+                "backgrounds",
+                "color",
+                "gdb",
+                "common",
             )
         ),
     ),
     Scene(
         "Resource spiral",
-        "Every answer costs more than the one before, and nothing comes of it.",
+        "The same question in other words, each answer dearer than the one before and nothing new in it.",
         tuple(
-            Act(f"python analyse.py --depth {depth}", output="no result " * 40, tokens=500 * 2**depth, after=12)
-            for depth in range(1, 9)
+            Act(
+                tool="web_search",
+                arguments={"query": query},
+                output="str.split with a separator returns a list with one empty string for an empty text.",
+                tokens=2000 * 2**number,
+                after=15,
+            )
+            for number, query in enumerate(
+                (
+                    "python str split empty string result list",
+                    "python split empty string returns list with empty string",
+                    "why python str split empty string list not empty",
+                    "python empty string split result not empty list",
+                )
+            )
         ),
     ),
     Scene(
