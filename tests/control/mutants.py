@@ -255,3 +255,15 @@ def paused_forgotten_after_a_crash() -> Iterator[object]:
 
     with patched(owner_side, "recover", optimistic) as patch:
         yield patch
+
+
+@mutant
+def the_supervisor_resumes_what_a_person_paused() -> Iterator[object]:
+    release = commands.release
+
+    def rash(turn: Turn) -> None:
+        turn.change(cause=None)
+        release(turn)
+
+    with patched(commands, "release", rash) as patch:
+        yield patch

@@ -11,8 +11,10 @@ from interlock.control import (
     Desired,
     Execute,
     Executed,
+    Held,
     IterationEnded,
     IterationStarted,
+    Released,
     RunEnded,
     Waiting,
     WaitingForPerson,
@@ -95,6 +97,12 @@ class Outside(OwnerSide):
             self.post(RunEnded(reason))  # type: ignore[arg-type]
         if not self.up or not self.state.ended:
             self.at(1.0, self.end_agent, reason)
+
+    def hold_run(self) -> None:
+        """The supervisor pauses the run, and perhaps takes it back later."""
+        self.post(Held(Waiting("limit", 1, "the budget is spent")))
+        if self.dice.random() < 0.6:
+            self.at(self.dice.uniform(0, 60), self.post, Released())
 
     def want_person(self, step: int) -> None:
         self.post(WaitingForPerson(Waiting("approval", step, "may I?")))

@@ -56,6 +56,8 @@ class World(Senders):
         for _ in range(2):
             self.at(dice.uniform(0, 200), self.want_person, dice.randrange(3))
         if dice.random() < 0.3:
+            self.at(dice.uniform(0, 300), self.hold_run)
+        if dice.random() < 0.3:
             self.at(dice.uniform(50, 400), self.end_agent, dice.choice(("COMPLETE", "STUCK", "ERROR")))
         if dice.random() < 0.3:
             self.at(dice.uniform(0, 300), self.freeze_owner, dice.choice((10.0, 100.0, 400.0)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import msgspec
-import pytest
 
 from interlock.control import (
     Actuated,
@@ -11,11 +10,9 @@ from interlock.control import (
     Frame,
     IterationEnded,
     IterationStarted,
-    Models,
     PersonAnswered,
     Received,
     Refused,
-    Rules,
     RunEnded,
     StackChanged,
     Tick,
@@ -23,7 +20,7 @@ from interlock.control import (
     WaitingForPerson,
 )
 
-from .owner import RUN, Owner, make
+from .owner import Owner, make
 
 
 def test_a_copy_older_than_30_s_is_dropped_silently_with_an_audit_row() -> None:
@@ -183,77 +180,6 @@ def test_a_run_whose_iteration_outlives_its_owner_is_still_pausing() -> None:
     assert owner.state.status == "pausing"
     owner.do(IterationEnded("i1"))
     assert owner.kinds()[-1] == "STATE paused" and owner.sent[-1]["request_id"] == "r1"
-
-
-@pytest.mark.parametrize("status", ["pausing", "paused"])
-def test_escalate_while_pausing_or_paused_keeps_the_gate_shut(status: str) -> None:
-    owner = Owner()
-    if status == "pausing":
-        owner.do(IterationStarted("i1"))
-    owner.ask("pause", id="p")
-    owner.ask("escalate", id="e")
-    assert owner.kinds() == ["ACK", "success", f"STATE {status}"]
-    assert not owner.state.gate_open and owner.told[-1].shut
-
-
-@pytest.mark.parametrize(
-    ("payload", "has", "answer"),
-    [
-        ({"model": "claude-haiku-4-5"}, "claude-haiku-4-5", ["ACK", "invalid_state"]),
-        ({"model": "claude-haiku-4-5"}, "claude-opus-4-1", ["ACK", "invalid_state"]),
-        ({"model": "claude-3-5-haiku"}, "claude-haiku-4-5", ["ACK", "invalid_state"]),
-        ({"model": "claude-sonnet-4-5"}, "claude-haiku-4-5", ["ACK", "success", "STATE running"]),
-        ({"model": "claude-sonnet-4-5"}, None, ["ACK", "success", "STATE running"]),
-        ({"model": "no-such-thing"}, "claude-haiku-4-5", ["bad_request"]),
-        ({}, "claude-haiku-4-5", ["bad_request"]),
-        ({"model": 7}, "claude-haiku-4-5", ["bad_request"]),
-    ],
-)
-def test_escalate_goes_up_only_and_to_known_models(
-    payload: dict[str, object], has: str | None, answer: list[str]
-) -> None:
-    owner = Owner(model=has)
-    owner.ask("escalate", payload)
-    assert owner.kinds() == answer
-
-
-def test_escalate_says_why_where_the_adapter_cannot_switch() -> None:
-    owner = Owner(rules=Rules(cannot_switch="this agent chooses its model itself"))
-    answers = owner.ask("escalate")
-    assert answers[1]["payload"] == {
-        "status": "failure",
-        "code": "invalid_state",
-        "message": "this agent chooses its model itself",
-        "run_status": "running",
-    }
-
-
-def test_models_of_the_configuration_come_before_the_ones_that_ship() -> None:
-    models = Models(named={"house-large": 25, "claude-opus-mini": 1})
-    assert models.is_stronger("house-large", "claude-sonnet-4-5")
-    assert not models.is_stronger("house-large", "claude-opus-4-1")
-    assert not models.is_stronger("claude-opus-mini", "claude-haiku-4-5")
-    assert models.is_stronger("gpt-5", "gpt-5-mini") and models.is_stronger("gpt-5-pro", "gpt-5")
-    assert not models.knows("llama")
-
-
-def test_a_frame_id_names_the_run_and_escalate_goes_to_the_current_frame() -> None:
-    owner = Owner()
-    frames = (
-        Frame(id=RUN, mode="loop", iter=2, max=None, model="claude-haiku-4-5"),
-        Frame(id="f2", mode="issue", iter=1, max=None, model="claude-haiku-4-5", issue_id="7"),
-    )
-    owner.do(StackChanged(frames))
-    owner.ask("escalate", {"model": "claude-opus-4-1", "reason": "hard"}, run="f2", id="e")
-    stack = owner.sent[2]["stack"]
-    assert [frame["model"] for frame in stack] == ["claude-haiku-4-5", "claude-opus-4-1"]  # type: ignore[index,union-attr]
-    assert stack[1]["escalation_reason"] == "hard"  # type: ignore[index]
-    owner.ask("pause", run=RUN, id="p", issue_id="7")
-    assert owner.kinds()[1] == "success"
-    owner.ask("resume", id="q", issue_id="8")
-    assert owner.kinds() == ["not_found"]
-    owner.ask("resume", id="r", run="f3")
-    assert owner.kinds() == ["not_found"]
 
 
 def test_a_refusal_that_depends_on_the_run_is_remembered() -> None:

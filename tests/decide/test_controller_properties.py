@@ -30,7 +30,9 @@ issues = st.builds(
     impact_factor=st.none() | st.floats(-1, 2),
 )
 meetings = st.tuples(
-    st.lists(issues, min_size=1, max_size=3), st.sampled_from((0, 1, 29, 30, 31, 119, 120, 130, 301)), st.integers(0, 12)
+    st.lists(issues, min_size=1, max_size=3),
+    st.sampled_from((0, 1, 29, 30, 31, 119, 120, 130, 301)),
+    st.integers(0, 12),
 )
 quiet = st.tuples(st.integers(1, 12), st.booleans())
 histories = st.lists(meetings | quiet, max_size=40)
@@ -74,7 +76,8 @@ def drive(setup: Interventions, able: Any, history: Any, *, store: bool = False)
         found, after, steps = event
         safe = CheckpointInfo(id="start", time=driver.now, step=0)
         driver.run = msgspec.structs.replace(driver.run, checkpoints=(safe,))
-        told.append((driver.state.failed, driver.meet(*found, after=after, steps=steps)))
+        rulings = driver.meet(*found, after=after, steps=steps)
+        told.append((driver.state.failed, rulings))
     return driver, told
 
 
@@ -87,14 +90,14 @@ class Promises:
         self.last_level: dict[str, int] = {}
         self.escalated: dict[str, float] = {}
 
-    def check(self, ruling: Any, failed_before: int) -> None:
+    def check(self, ruling: Any, failed: int) -> None:
         made, critical = ruling.intervention, ruling.issue.severity == "critical"
-        assert 0 <= ruling.score <= 1 and ruling.score <= ruling.combined <= ruling.score + 0.9
+        assert 0 <= ruling.score <= 1 and ruling.score <= ruling.combined <= ruling.score + 0.9 + 1e-9
         assert made.type == LADDER[made.level]
         if self.setup.observe:
             assert ruling.directives == () and made.outcome in ("not_applied", "held_back")
         elif made.outcome != "pending":
-            at_limit = failed_before >= self.setup.max_interventions_per_execution
+            at_limit = failed >= self.setup.max_interventions_per_execution
             assert not ruling.directives or at_limit, "what did not act asks for nothing but a pause at the limit"
         if ruling.answer is None or made.outcome == "held_back":
             return
@@ -124,11 +127,11 @@ class Promises:
 def check_all(setup: Interventions, able: Any, history: Any) -> None:
     driver, told = drive(setup, able, history)
     promises = Promises(setup)
-    for failed_before, rulings in told:
+    for failed, rulings in told:
         acted = [ruling for ruling in rulings.rulings if ruling.answer is not None]
         assert all(ruling.issue.severity == "critical" for ruling in acted[1:])
         for ruling in rulings.rulings:
-            promises.check(ruling, failed_before)
+            promises.check(ruling, failed)
     met = sum(len(event[0]) for event in history if len(event) == 3)
     assert [made.id for made in driver.records] == [f"i{number}" for number in range(1, met + 1)], "each issue, once"
     assert driver.run.rollbacks <= setup.checkpoint_rollback.max_rollback_depth
@@ -143,7 +146,7 @@ def check_all(setup: Interventions, able: Any, history: Any) -> None:
     assert len(driver.state.pending) <= len(TYPES) * 2
 
 
-slow = settings(deadline=None, suppress_health_check=list(HealthCheck))
+slow = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @slow
@@ -197,7 +200,7 @@ def test_the_cost_of_a_step_does_not_grow_with_the_run():
 
 
 @pytest.mark.torture
-@settings(max_examples=20_000, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=5_000, deadline=None, suppress_health_check=list(HealthCheck))
 @given(setups, abilities, st.lists(meetings | quiet, max_size=120))
 def test_any_long_sequence_of_issues_keeps_every_promise(setup, able, history):
     check_all(setup, able, history)

@@ -24,9 +24,7 @@ def test_an_issue_that_is_answered_well_stays_at_hints():
 
 def test_an_issue_that_is_answered_badly_reaches_rollback_within_four_interventions():
     driver = Driver()
-    driver.run = msgspec.structs.replace(
-        driver.run, checkpoints=(CheckpointInfo(id="start", time=driver.now, step=0),)
-    )
+    driver.run = msgspec.structs.replace(driver.run, checkpoints=(CheckpointInfo(id="start", time=driver.now, step=0),))
     rulings = []
     while not any(isinstance(directive, Restore) for ruling in rulings for directive in ruling.directives):
         ruling = driver.ruling(issue(started_step=1), after=10)

@@ -99,6 +99,11 @@ def test_values_under_a_secret_name_are_removed_whatever_they_look_like():
     assert kept["tokens"] == 12 and kept["line"].endswith(" x")
 
 
+def test_a_text_without_end_holds_nothing_up():
+    details = {"error": "a." * 5_000_000}
+    assert len(str(stop(issue(details=details)).incident.issue.details["error"])) < 21_000
+
+
 def test_the_report_says_what_happened_how_bad_why_and_what_to_do():
     found = issue(severity="critical", started_step=5, details={"path": "src/app/a.py"})
     report = stop(found, busy()).report

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from intervene_builders import FULL, NOW, growing, issue, run
 
@@ -62,6 +62,11 @@ def test_resource_spiral_names_usage_needless_work_smaller_batches_and_cleaning_
     text = said(issue("resource_spiral"), state)
     assert "1,200 tokens" in text and "$0.50" in text and "x2.5" in text
     assert "smaller batches" in text and "clean up" in text and "does not need" in text
+
+
+def test_what_the_run_does_not_know_is_taken_from_the_detector():
+    assert "progress costs, x1.8" in said(issue("resource_spiral", details={"growth": 1.8}), run())
+    assert "The expected paths: /w" in said(issue("scope_creep", details={"roots": ["/w"], "path": "/etc/x"}), run())
 
 
 def test_hallucination_names_the_claim_and_what_the_trace_says():
@@ -156,7 +161,12 @@ def test_any_valid_template_renders_with_any_values(parts, values):
         assert made.strip()
 
 
-@given(st.dictionaries(st.text(max_size=8), st.recursive(st.none() | st.text() | st.integers(), st.lists), max_size=5))
+keys = st.sampled_from(["error", "path", "paths", "outside", "claim", "usage", "growth", "count"])
+values = st.recursive(st.none() | st.text() | st.floats() | st.integers(), st.lists, max_leaves=5)
+
+
+@settings(max_examples=50)
+@given(st.dictionaries(keys, values, max_size=5))
 def test_any_details_give_one_message(details):
     for kind in ISSUE_TYPES:
         assert said(issue(kind, details=details), run())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 
 from interlock.config import Config
@@ -68,7 +69,12 @@ def decisions(folder: RunFolder) -> list[tuple[str, bytes]]:
     """What was found and answered, as the journal has it."""
     with JournalReader.open(folder) as reader:
         kinds = frozenset(("issue", "intervention", "effect", "end"))
-        return [(record.kind, bytes(record.body)) for record in reader.read(kinds=kinds)]
+        return [(record.kind, _nameless(folder, bytes(record.body))) for record in reader.read(kinds=kinds)]
+
+
+def _nameless(folder: RunFolder, body: bytes) -> bytes:
+    """Without what names this very run: its id, and the ids of incidents, which are made from it."""
+    return re.sub(rb"incident-[0-9a-f]{10}", b"INCIDENT", body.replace(folder.run_id.encode(), b"RUN"))
 
 
 def open_run(root: Path, clock: ManualClock, config: Config | None = None) -> Supervisor:

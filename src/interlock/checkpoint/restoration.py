@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import time
+from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -27,6 +29,7 @@ class Body(Struct, array_like=True):
     folders: list[tuple[bytes, Entry]]
     keep_times: bool = True
     force: bool = False
+    boot: str = ""
 
     def differences(self) -> dict[str, Difference]:
         return {os.fsdecode(path): Difference(os.fsdecode(path), a, b) for path, a, b in self.steps}
@@ -35,6 +38,10 @@ class Body(Struct, array_like=True):
     def folder(self) -> str:
         """The name of the folder in the workspace where new files are made ready."""
         return f".interlock-{self.token}"
+
+
+SETTLES_S = 60.0
+"""After this long the kernel has written by itself what was moved; a power cut sooner may have lost some of it."""
 
 
 class Restoration(Struct, frozen=True):
@@ -57,15 +64,16 @@ def make_body(
         [(os.fsencode(path), entry) for path, entry in folders.items()],
         keep_times,
         force,
+        boot_id(),
     )
 
 
-def begin(store: Store, target: str, safety: str, time: float, body: Body) -> int:
+def begin(store: Store, target: str, safety: str, now: float, body: Body) -> int:
     """Write down what is about to be done; durable when it returns."""
     with store.transaction():
         store.db.execute(
             "INSERT INTO restore(state, target, safety, time, body) VALUES('staging',?,?,?,?)",
-            (target, safety, time, _encode(body)),
+            (target, safety, now, _encode(body)),
         )
         return store.db.last_insert_rowid()
 
@@ -90,9 +98,30 @@ def last_done(store: Store) -> Restoration | None:
     return found[0] if found else None
 
 
+def lost_in_outage(store: Store) -> list[Restoration]:
+    """The last restore, if the machine went down so soon after it that the disk may not have all of it."""
+    last = last_done(store)
+    if last is None or last.body.boot in ("", boot_id()):
+        return []
+    return [last] if started_at() - last.time < SETTLES_S else []
+
+
+def boot_id() -> str:
+    """What tells this run of the machine from the one before; empty where the system does not say."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""
+
+
+def started_at() -> float:
+    """When the machine was started, in seconds since the epoch."""
+    return time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
 def _load(store: Store, where: str) -> list[Restoration]:
-    rows = store.db.execute(f"SELECT n, state, target, safety, time, body FROM restore WHERE {where}").fetchall()
-    return [Restoration(n, state, target, safety, time, _decode(body)) for n, state, target, safety, time, body in rows]
+    rows = store.rows(f"SELECT n, state, target, safety, time, body FROM restore WHERE {where}")
+    return [Restoration(n, state, target, safety, at, _decode(body)) for n, state, target, safety, at, body in rows]
 
 
 def _encode(body: Body) -> bytes:

@@ -8,8 +8,17 @@ from msgspec.structs import replace
 
 from ..core import Status
 from .effects import Desired, Entry
-from .events import Actuated, Executed
-from .messages import ABORT_REASONS, AbortReason, AnswerPayload, DoneReason, EscalatePayload, Request, ResultPayload
+from .events import Actuated, Executed, Held, Released
+from .messages import (
+    ABORT_REASONS,
+    AbortReason,
+    AnswerPayload,
+    DoneReason,
+    EscalatePayload,
+    Request,
+    ResultPayload,
+    Waiting,
+)
 from .state import InFlight, Phase
 from .turn import Turn, fail, succeed
 
@@ -49,7 +58,7 @@ def begin_resume(turn: Turn) -> None:
     if turn.state.status == "running":
         refuse(turn, "the run is running already")
         return
-    turn.change(status="running", revision=turn.state.revision + 1)
+    turn.change(status="running", revision=turn.state.revision + 1, held=None)
     finish(turn, succeed(f"resumed at iteration {turn.state.iter}"), tell_state=True)
     # Open only now: no iteration may start before the RESULT is durable.
     be(turn, desired_now(turn))
@@ -102,6 +111,10 @@ def take_actuated(turn: Turn, event: Actuated) -> None:
     state = turn.state
     if state.asked is not None and event.revision == state.asked.revision and state.queue:
         conclude(turn, state.asked, state.queue[0].request, event)
+        later = turn.state.later
+        turn.change(later=())
+        for wish in later:
+            take_supervisor(turn, wish)
         park(turn)
         work(turn)
     elif state.untold is not None and event.revision == state.untold.revision and event.ok:
@@ -167,6 +180,41 @@ def park(turn: Turn) -> None:
         be(turn, desired_now(turn))
 
 
+def take_supervisor(turn: Turn, event: Held | Released) -> None:
+    """The supervisor pauses the run, or lets it go on; not while the actuator has a command to answer."""
+    if turn.state.asked is not None:
+        turn.change(later=(*turn.state.later, event))
+    elif isinstance(event, Held):
+        hold(turn, event.waiting)
+    else:
+        release(turn)
+
+
+def hold(turn: Turn, waiting: Waiting) -> None:
+    """Shut, then said. A run that is paused already only learns why."""
+    if turn.state.ended:
+        return
+    turn.change(held=waiting)
+    if turn.state.status == "running":
+        status: Status = "pausing" if turn.state.under_way else "paused"
+        turn.change(status=status, revision=turn.state.revision + 1, cause=None)
+        be(turn, desired_now(turn))
+    turn.persist(turn.state_entry())
+
+
+def release(turn: Turn) -> None:
+    """Said, then opened; but what a person paused only a person resumes."""
+    if turn.state.held is None:
+        return
+    turn.change(held=None)
+    if turn.state.cause is not None:
+        turn.persist(turn.state_entry())
+    else:
+        turn.change(status="running", revision=turn.state.revision + 1)
+        turn.persist(turn.state_entry())
+        be(turn, desired_now(turn))
+
+
 def end_run(turn: Turn, reason: AbortReason | DoneReason, by: str | None = None) -> None:
     """The end, in one transaction: whatever was in flight gets `not_found`, except the cancel that brought it about."""
     if turn.state.ended:
@@ -178,6 +226,8 @@ def end_run(turn: Turn, reason: AbortReason | DoneReason, by: str | None = None)
         revision=turn.state.revision + 1,
         stack=(),
         waiting=(),
+        held=None,
+        later=(),
         under_way=frozenset(),
         queue=(),
         phase="idle",

@@ -21,6 +21,7 @@ class Refused(Struct, frozen=True):
 
     why: str
     actor: str | None = None
+    via: object = None
 
 
 class Started(Struct, frozen=True):
@@ -60,6 +61,16 @@ class PersonAnswered(Struct, frozen=True):
     step: int
 
 
+class Held(Struct, frozen=True):
+    """The supervisor pauses the run for a person; a person's pause is a command instead. Resume lifts it."""
+
+    waiting: Waiting
+
+
+class Released(Struct, frozen=True):
+    """The supervisor takes its own pause back; a person's pause stays."""
+
+
 class Actuated(Struct, frozen=True):
     """The actuator's answer to one revision."""
 
@@ -97,6 +108,8 @@ Event = (
     | StackChanged
     | WaitingForPerson
     | PersonAnswered
+    | Held
+    | Released
     | Actuated
     | Executed
     | RunEnded

@@ -11,11 +11,13 @@ from .events import (
     Actuated,
     Event,
     Executed,
+    Held,
     IterationEnded,
     IterationStarted,
     PersonAnswered,
     Received,
     Refused,
+    Released,
     RunEnded,
     StackChanged,
     Started,
@@ -53,10 +55,13 @@ def handle(state: ControlState, event: Event, now: Moment) -> tuple[ControlState
             wait_for_person(turn, event)
         case PersonAnswered():
             stop_waiting(turn, event.step)
+        case Held() | Released():
+            commands.take_supervisor(turn, event)
         case StackChanged():
             change_stack(turn, event)
         case Refused():
             turn.audit("refused", why=event.why, actor=event.actor)
+            turn.send(turn.reply(None, None, None, fail("bad_request", event.why)), event.via, None, direct=True)
     return turn.state, turn.effects
 
 

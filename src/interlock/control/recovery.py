@@ -43,8 +43,9 @@ def recover(
         elif record.kind == "state":
             event = decode_current(body)
             if event is not None:
+                if state.status == "running":
+                    cause = event.request_id
                 state = _take_event(state, event)
-                cause = event.request_id or cause
     if state.ended:
         return replace(state, answered=answered, queue=(), cause=cause)
     return replace(state, answered=answered, queue=tuple(queue.values()), cause=cause, under_way=under_way)
@@ -106,10 +107,18 @@ def _request_id(body: bytes) -> str:
 def _take_event(state: ControlState, event: CurrentMessage) -> ControlState:
     revision = max(state.revision, event.revision or 0)
     if not isinstance(event, State):
-        return replace(state, status=status_of(event), stack=(), waiting=(), revision=revision)
-    waiting = (event.waiting,) if event.waiting else ()
+        return replace(state, status=status_of(event), stack=(), waiting=(), held=None, revision=revision)
+    # An approval belongs to a step; any other reason to wait is one that resume lifts.
+    held = event.waiting if event.waiting and event.waiting.kind != "approval" else None
+    waiting = (event.waiting,) if event.waiting and held is None else ()
     stack = event.stack or state.stack
     iterations = max(state.iterations, stack[-1].iter if stack else 0)
     return replace(
-        state, status=status_of(event), stack=stack, waiting=waiting, revision=revision, iterations=iterations
+        state,
+        status=status_of(event),
+        stack=stack,
+        waiting=waiting,
+        held=held,
+        revision=revision,
+        iterations=iterations,
     )

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from ..core import ENDED, Status
 from .effects import Desired
+from .events import Held, Released
 from .messages import Frame, Request, Waiting
 from .models import Models
 
@@ -60,7 +61,8 @@ class ControlState(Struct, frozen=True, kw_only=True):
     `gate_open` is whether an iteration may start right now: it closes before a pause is told, and opens after a resume
     is durable. `under_way` are the passages of the gate that have not ended. `queue` holds commands in flight, the
     first one in `phase`; `asked` is what the actuator was told for it. `untold` is a desired state that the actuator
-    has not taken yet. `cause` is the request that made the status what it is. `quiet` iterations are not announced yet.
+    has not taken yet. `held` says why the supervisor paused the run, `later` what it wants once the actuator has
+    answered. `cause` is the request that made the status what it is. `quiet` iterations are not announced yet.
     """
 
     run_id: str
@@ -69,6 +71,8 @@ class ControlState(Struct, frozen=True, kw_only=True):
     revision: int = 0
     stack: tuple[Frame, ...] = ()
     waiting: tuple[Waiting, ...] = ()
+    held: Waiting | None = None
+    later: tuple[Held | Released, ...] = ()
     gate_open: bool = False
     iterations: int = 0
     under_way: frozenset[str] = frozenset()

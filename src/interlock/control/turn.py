@@ -111,7 +111,7 @@ class Turn:
             stack=state.stack,
             status=state.status,
             request_id=cause,
-            waiting=state.waiting[0] if state.waiting else None,
+            waiting=state.held or (state.waiting[0] if state.waiting else None),
             revision=state.revision,
         )
         return self._event(event, cause)

@@ -156,7 +156,7 @@ class Controller:
             answer=answer,
             directives=() if watching else asked,
             would=asked if watching else (),
-            escalated=escalated,
+            escalated=escalated and not watching,
         )
 
 

@@ -18,6 +18,8 @@ def judge(
     One has failed as soon as its issue type comes back, and has worked when `steps_needed` steps passed without it
     and with progress. Without progress it waits on, until there is some or the issue comes back.
     """
+    if not state.pending:
+        return state, []
     waiting: list[Pending] = []
     judged: list[Intervention] = []
     for entry in state.pending:

@@ -11,7 +11,8 @@ from ..intervene import Answer
 class Ruling(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One issue, its score, the intervention as recorded, and what is to be carried out.
 
-    `would` holds what would have been carried out, where the controller only observes.
+    `would` holds what would have been carried out, where the controller only observes. `escalated` says that this
+    answer is stronger than the type's last.
     """
 
     issue: Issue

@@ -14,16 +14,17 @@ MESSAGE = 200
 """Bytes of a message that are compared."""
 
 _COMPLAINTS = (
-    b"error:", b"error ", b"error\n", b"exception:", b"fatal", b"failure", b"failed", b"failing", b"not found", b"no such", b"denied",
-    b"refused", b"cannot", b"can't", b"could not", b"couldn't", b"unable", b"unknown", b"invalid", b"missing",
-    b"unexpected", b"unsupported", b"undefined", b"not defined", b"did not", b"does not", b"is not", b"not allowed",
-    b"no replacement", b"too much", b"too many", b"timed out", b"is empty", b"not recognized", b"not precise",
+    b"error:", b"error ", b"error\n", b"exception:", b"fatal", b"failure", b"failed", b"failing", b"not found",
+    b"no such", b"denied", b"refused", b"cannot", b"can't", b"could not", b"couldn't", b"unable", b"unknown",
+    b"invalid", b"missing", b"unexpected", b"unsupported", b"undefined", b"not defined", b"did not", b"does not",
+    b"is not", b"not allowed", b"no replacement", b"too much", b"too many", b"timed out", b"is empty",
+    b"not recognized", b"not precise",
 )  # fmt: skip
 """What a result says when it is a complaint; looked for only where the source does not say whether it failed."""
 
 _ALL_WELL = (b"0 error", b"no error", b"0 fail", b"no fail", b"no issue", b"no problem", b"without error")
 
-_ERROR_LINE = re.compile(rb"^[^\n]{0,80}?\b(\w*(?:Error|Exception)\b: [^\n]*)", re.MULTILINE)
+_NAMED = (b"Error: ", b"Exception: ", b"Error:\n", b"Exception:\n")
 _LAST_LINE = re.compile(rb"^([A-Za-z_][\w.]*(?:: [^\n]*)?)$", re.MULTILINE)
 _EXIT = re.compile(rb"exit(?:ed with)? (?:code|status)[ :=]+(\d+)", re.IGNORECASE)
 _PIECE = re.compile(rb"'[^'\n]{0,200}'|\"[^\"\n]{0,200}\"|`[^`\n]{0,200}`|[\w.@~-]*(?:/[\w.@~-]+)+/?")
@@ -68,7 +69,11 @@ def _failed(step: Step, text: bytes) -> bool:
 
 def _message(text: bytes, asked: bytes) -> bytes:
     """The line that says what went wrong; empty where there is none."""
-    lines = _ERROR_LINE.findall(text) or (_LAST_LINE.findall(text) if b"Traceback (most" in text else None)
+    named = max(text.rfind(name) for name in _NAMED)
+    if named >= 0:
+        begin = max(text.rfind(mark, 0, named) for mark in (b"\n", b" ")) + 1
+        return text[begin : begin + MESSAGE].split(b"\n", 1)[0]
+    lines = _LAST_LINE.findall(text) if b"Traceback (most" in text else None
     if lines:
         return bytes(lines[-1][:MESSAGE])
     fallback = b""

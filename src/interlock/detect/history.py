@@ -11,6 +11,7 @@ from ..core import Step, Tool
 from .effect import Effect, read_effect, wrote
 from .failure import read_failure
 from .fingerprint import WORDS, alike, canonical, fingerprint, words
+from .goal import GOAL
 from .normalise import bounded, normalise
 from .paths import read_paths
 from .progress import NEWS, Knowledge, gained
@@ -101,7 +102,9 @@ class Past(Struct):
     progressed: bool = True
     speech: Speech = field(default_factory=Speech)
     informed: int = 0
+    prompt: str = ""
     prompts: int = 0
+    prompt_step: int = -1
     prompted: list[int] = field(default_factory=list)
 
 
@@ -166,6 +169,8 @@ class History:
         mark = fingerprint(bounded(step.content))
         if mark not in self.past.prompted:
             self.past.prompts += 1
+            self.past.prompt_step = step.index
+            self.past.prompt = self.past.prompt or step.content[:GOAL]
             push(self.past.prompted, mark, PROMPTS)
 
     def _complete(self, call: Call, step: Step) -> Turn:

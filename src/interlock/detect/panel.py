@@ -41,7 +41,7 @@ class Detectors:
         self.muted = set(muted)
         self._tuning = tuning or Tuning.for_sensitivity(self.config.sensitivity)
         self._factories = tuple(only) if only is not None else (*factories(), *extra)
-        self._guard = guard or _ask
+        self._guard = guard
         self._dropped: set[str] = set()
         self._agents: dict[str, _Agent] = {}
         self._progress = True
@@ -58,8 +58,14 @@ class Detectors:
         self._progress = agent.history.progressed
         found: list[Issue] = []
         for name, detector in agent.detectors.items():
-            if name not in self._dropped:
-                found.extend(self._guard(name, detector.observe, seen))
+            if name in self._dropped:
+                continue
+            try:
+                issues = detector.observe(seen) if self._guard is None else self._guard(name, detector.observe, seen)
+                if issues:
+                    found.extend(issues)
+            except Exception as error:
+                raise DetectorFailed(name, error) from error
         return agent.alarms.rise([self._named(issue, step) for issue in found if self._counts(issue)]) if found else []
 
     def progress(self) -> bool:
@@ -92,7 +98,8 @@ class Detectors:
         self._agents = {name: self._new_agent() for name in saved.agents}
         for name, agent in saved.agents.items():
             self._agents[name].restore(agent)
-        self._dropped, self._progress = set(saved.dropped), saved.progress
+        self._dropped |= set(saved.dropped)
+        self._progress = saved.progress
 
     def _agent(self, name: str) -> _Agent:
         agent = self._agents.pop(name, None) or self._new_agent()
@@ -134,7 +141,6 @@ class _SavedAgent(Struct):
     detectors: dict[str, bytes]
     alarms: bytes
     last: tuple[int, str, str] | None
-    answered: list[str]
 
 
 class _Saved(Struct):
@@ -157,7 +163,6 @@ class _Agent:
             self.detectors[name] = detector
         self._fresh = {name: detector.save() for name, detector in self.detectors.items()}
         self._last: tuple[int, str, str] | None = None
-        self._answered: list[str] = []
 
     def repeats(self, step: Step) -> bool:
         """Whether a retried stream shows this step a second time."""
@@ -183,7 +188,7 @@ class _Agent:
 
     def save(self) -> _SavedAgent:
         states = {name: detector.save() for name, detector in self.detectors.items()}
-        return _SavedAgent(self.history.save(), states, self.alarms.save(), self._last, self._answered)
+        return _SavedAgent(self.history.save(), states, self.alarms.save(), self._last)
 
     def restore(self, saved: _SavedAgent) -> None:
         self.history.restore(saved.history)
@@ -191,11 +196,4 @@ class _Agent:
             if name in self.detectors:
                 self.detectors[name].restore(state)
         self.alarms.restore(saved.alarms)
-        self._last, self._answered = saved.last, saved.answered
-
-
-def _ask(name: str, observe: Callable[[Seen], Iterable[Issue]], seen: Seen) -> Iterable[Issue]:
-    try:
-        return observe(seen)
-    except Exception as error:
-        raise DetectorFailed(name, error) from error
+        self._last = saved.last

@@ -12,10 +12,10 @@ PATHS = 16
 LENGTH = 400
 """Characters of a path; longer ones are no paths."""
 
-_KEYS = frozenset(
-    "path file file_path filepath filename file_name dir directory folder cwd url uri target notebook_path "
-    "source destination src dst old_path new_path root".split()  # noqa: SIM905
-)
+_KEYS = frozenset((
+    "path", "file", "file_path", "filepath", "filename", "file_name", "dir", "directory", "folder", "cwd", "url",
+    "uri", "target", "notebook_path", "source", "destination", "src", "dst", "old_path", "new_path", "root",
+))  # fmt: skip
 _IN_COMMAND = re.compile(
     r"(?:^|[\s\"'=(<>|;&:,])"
     r"((?:~|\.{0,2}/|[\w@%+-]+/)[\w@%+./~-]*|[\w@%+-]+\.[A-Za-z]\w{0,5})"

@@ -23,6 +23,7 @@ class Thread(Struct):
     prompts: int = 0
     gains: int = 0
     steps: list[int] = field(default_factory=list)
+    turns: list[int] = field(default_factory=list)
 
     def add(self, step: int) -> None:
         """One more time."""
@@ -38,6 +39,7 @@ class Thread(Struct):
         """Begin anew."""
         self.count = self.rounds = self.close = 0
         self.steps.clear()
+        self.turns.clear()
 
 
 def follow(threads: dict[int, Thread], key: int) -> Thread:

@@ -42,12 +42,14 @@ DETAILS: dict[str, tuple[str, ...]] = {
     "next_step": ("next_step",),
     "outside_path": ("outside_path", "outside", "outside_paths", "critical_path", "critical", "path", "paths"),
     "usage": ("usage",),
-    "growth": ("growth", "growing"),
     "claim": ("claim", "claimed", "claims", "stated"),
     "instead": ("instead", "alternative"),
     "observed": ("observed", "actual", "fact", "contradiction", "contradictions"),
 }
 """Which of an issue's details a placeholder is taken from; the first one that is there."""
+
+FALLBACKS: dict[str, tuple[str, ...]] = {"expected_paths": ("roots",), "growth": ("growth", "growing")}
+"""The same for what the run itself knows better, if it knows it."""
 
 
 def values_for(issue: Issue, state: RunState) -> dict[str, str]:
@@ -68,11 +70,14 @@ def values_for(issue: Issue, state: RunState) -> dict[str, str]:
         "growth": growth_of(state),
         "evidence": [str(step) for step in issue.evidence[-8:]],
     }
-    for name, keys in DETAILS.items():
+    given = {**DETAILS, **{name: keys for name, keys in FALLBACKS.items() if not found[name]}}
+    for name, keys in given.items():
         for key in keys:
             if issue.details.get(key) not in (None, "", [], (), {}):
                 found[name] = issue.details[key]
                 break
+    if isinstance(found["growth"], float | int):
+        found["growth"] = f"what a bit of progress costs, x{found['growth']:g}"
     return {name: text for name, value in found.items() if (text := as_text(value))}
 
 

@@ -23,11 +23,7 @@ class Failures(Struct):
 
 
 class RepetitiveErrors(Remembering[Failures]):
-    """Counts a normalised error for as long as no window passes without it.
-
-    The same call again counts in full. Where calls differ, or something was written in between, the first failure
-    is taken as the price of trying: one more is needed.
-    """
+    """Counts a normalised error: enough of them in the last turns make an alarm, all of them its severity."""
 
     type = "repetitive_errors"
 
@@ -49,14 +45,15 @@ class RepetitiveErrors(Remembering[Failures]):
                     del state.worked[next(iter(state.worked))]
             return ()
         thread = self._follow(turn)
-        count = thread.count if thread.close >= thread.count - 1 and thread.rounds == 0 else thread.count - 1
-        severity = self.tuning.severity(count)
-        if severity is None:
+        # Where calls differ, or something was written in between, the first failure is the price of trying.
+        free = 0 if thread.close >= thread.count - 1 and thread.rounds == 0 else 1
+        severity = self.tuning.severity(thread.count - free)
+        if severity is None or len(thread.turns) - free < self.tuning.medium_after:
             return ()
         return (
             self.issue(
                 turn.step,
-                f"{turn.tool} failed {thread.count} times with the same error: {turn.message or 'no message'}. "
+                f"{turn.tool} failed {thread.count} times with the same error: {_said(turn.message)}. "
                 "Find its cause before you try again.",
                 key=f"{turn.tool}:{turn.error:x}",
                 severity=severity,
@@ -87,8 +84,13 @@ class RepetitiveErrors(Remembering[Failures]):
                 thread.close += before is not None and before.near(turn)
                 thread.rounds += written
         thread.add(turn.step)
+        thread.turns = [at for at in thread.turns if at > state.turns - self.tuning.error_window] + [state.turns]
         thread.turn, thread.gains, thread.writes, thread.prompts = state.turns, state.gains, state.writes, prompts
         return thread
+
+
+def _said(message: str) -> str:
+    return message.rstrip(". ") or "no message"
 
 
 detector = RepetitiveErrors

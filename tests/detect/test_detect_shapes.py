@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from runs import Did, first_alarm
+from detecting import Did, first_alarm
 
 LAPS = 30
 
@@ -50,9 +50,7 @@ def test_the_same_error_is_told_by_the_third(how: dict[str, object]) -> None:
     ],
 )
 def test_arguments_that_vary_do_not_hide_the_same_error(error: str) -> None:
-    calls = [
-        Did("read_file", error.format(n=n), {"path": f"/srv/data/part-{n}.csv"}, error=True) for n in range(LAPS)
-    ]
+    calls = [Did("read_file", error.format(n=n), {"path": f"/srv/data/part-{n}.csv"}, error=True) for n in range(LAPS)]
     alarm = first_alarm(calls)
     assert alarm is not None
     assert alarm <= 4

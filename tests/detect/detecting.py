@@ -30,7 +30,13 @@ def steps(calls: Iterable[Did], agent: str | None = None, start: int = 0) -> lis
         tool = Tool(did.tool, did.arguments, call_id)
         made.append(
             Step(
-                run_id="run", index=index, role="assistant", kind="tool_call", content=did.thought, tool=tool, agent=agent
+                run_id="run",
+                index=index,
+                role="assistant",
+                kind="tool_call",
+                content=did.thought,
+                tool=tool,
+                agent=agent,
             )
         )
         made.append(
