@@ -170,7 +170,7 @@ def misspelled(draw: st.DrawFn) -> tuple[str, str]:
     return path, wrong
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=100)
 @given(where=misspelled())
 def test_any_misspelled_key_is_reported_with_its_path(
     tmp_path_factory: pytest.TempPathFactory, where: tuple[str, str]

@@ -153,7 +153,7 @@ def test_every_value_knows_where_it_came_from() -> None:
     }
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(values=CONFIGS)
 def test_any_configuration_survives_a_trip_through_yaml(
     tmp_path_factory: pytest.TempPathFactory, values: dict[str, object]

@@ -53,7 +53,7 @@ def test_the_example_in_the_reference_page_is_right(tmp_path: Path) -> None:
     assert examine(path, env={}).problems == ()
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(
     value=st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
