@@ -21,7 +21,7 @@ those. The last rows are texts made to be as expensive as can be."""
 
 PROSE = [
     "I will look at the failing test first, then change the parser and run everything again.",
-    "def parse(self, text: str) -> list[Token]:\n    tokens = self.lexer.run(text)\n    return [t for t in tokens if t]",
+    "def parse(self, text: str) -> list[Token]:\n    tokens = self.lexer.run(text)\n    return list(tokens)",
     "E       AssertionError: assert 'a' == 'b'\ntests/test_parser.py:17: AssertionError\n1 failed, 41 passed in 2.31s",
     "https://docs.example.com/guide/start?page=2#install and the sha is 3f786850e387550fdab836ed7e6dc881de23001b",
     "total 48\n-rw-r--r-- 1 me me  2463 Nov 15 08:01 Makefile\n-rw-r--r-- 1 me me  3076 Nov 15 08:01 pyproject.toml",
@@ -29,7 +29,7 @@ PROSE = [
 
 
 def measure(quick: bool = False, steps: list[Step] | None = None) -> tuple[str, list[str], list[list[str]]]:
-    """Microseconds per step: median, mean, 99th percentile."""
+    """Microseconds of CPU time per step: median, mean, 99th percentile."""
     border = Border()
     steps = steps or list(_made_up(500 if quick else 4000))
     encode, decode = msgspec.json.Encoder().encode, msgspec.json.Decoder(Step).decode
@@ -67,9 +67,9 @@ def main() -> None:
 
 
 def _time(way: Callable[[Step], object], step: Step) -> float:
-    start = time.perf_counter()
+    start = time.thread_time()
     way(step)
-    return time.perf_counter() - start
+    return time.thread_time() - start
 
 
 def _row(name: str, spent: list[float], ratio: str) -> list[str]:

@@ -19,10 +19,10 @@ LOOK = 128
 LONGEST = 8192
 """Characters between two quotes."""
 
-MOST = 5000
+MOST = 2000
 """Names looked at in one text. Whoever writes more wants to keep us busy: the rest goes unread."""
 
-_CLOSING = r"[\"'`\]\\*]*"
+_CLOSING = r"(?:[\"'`\\]+\]?|\*+)?"
 """What may stand between a name and its sign: the name's own quotes, a bracket, bold type."""
 
 _NAMED = rf"([A-Za-z0-9_.-]*(?:{NAMES})[0-9]*)({_CLOSING}\s*(?::=|={{1,3}}>?|!={{1,2}}|:)\**[ \t]*)"
