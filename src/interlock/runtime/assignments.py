@@ -13,13 +13,16 @@ from .secret_names import NAMES, Place, is_secret, kind_of_name
 Span = tuple[int, int, str]
 """Start, end and kind of a secret in a text."""
 
-LOOK = 256
+LOOK = 128
 """Characters of a value that are judged, and of a line that are looked back: no text may cost more than its length."""
 
 LONGEST = 8192
 """Characters between two quotes."""
 
-_CLOSING = r"[\"'`\]\\*]*"
+MOST = 2000
+"""Names looked at in one text. Whoever writes more wants to keep us busy: the rest goes unread."""
+
+_CLOSING = r"(?:[\"'`\\]+\]?|\*+)?"
 """What may stand between a name and its sign: the name's own quotes, a bracket, bold type."""
 
 _NAMED = rf"([A-Za-z0-9_.-]*(?:{NAMES})[0-9]*)({_CLOSING}\s*(?::=|={{1,3}}>?|!={{1,2}}|:)\**[ \t]*)"
@@ -31,6 +34,7 @@ _PAIR = (
 
 _OPENING = re.compile(r"[fFrRbBuU]{0,2}(\\*)([\"'`])")
 _PLAIN = re.compile(r"[^\s\"'`,;&<>|(){}\[\]\\]+")
+_RUN = re.compile(r"[^\s\"'`]+")
 _REST_OF_LINE = re.compile(r"[^\s\"'`]+(?=[ \t]*(?:\r?\n|$))")
 _ANNOTATION = re.compile(r"[A-Za-z_][\w.\[\], |]*[ \t]*=[ \t]*(?=[\"'fFrRbBuU])")
 _LINE_START = re.compile(r"[ \t]*(?:export[ \t]+|set[ \t]+|-[ \t]+|ENV[ \t]+|ARG[ \t]+)?")
@@ -42,6 +46,11 @@ _ORDINARY = re.compile(
 """Words that follow an option's name in a sentence about it."""
 
 
+def searchable(text: str) -> str | bytes:
+    """What to search: as bytes, if places in both are the same, it costs a fraction."""
+    return text.encode() if text.isascii() else text
+
+
 class NamedSecrets:
     """One way of giving a secret its name. `hint` matches wherever something can be found."""
 
@@ -51,14 +60,20 @@ class NamedSecrets:
 
     def __call__(self, text: str) -> Iterator[Span]:
         """Every secret of this kind, in order."""
-        for match in self._pattern.finditer(text):
+        for count, match in enumerate(self._pattern.finditer(searchable(text))):
+            if count == MOST:
+                yield match.start(), len(text), "rest"
+                return
             start, (after_name, at) = match.start(1), match.span(2)
             kind = kind_of_name(text[start:after_name])
             # The name may be the label that we put in a secret's place ourselves.
             if kind is not None and not text.endswith("[redacted:", 0, start):
                 value = self._find_value(text, kind, start, after_name, at)
                 if value and is_secret(kind, text[value[0] : min(value[1], value[0] + LOOK)], value[2]):
-                    yield value[0], value[1], kind
+                    first, last, place = value
+                    if place != "quoted" and last - first == LOOK and (rest := _RUN.match(text, last)):
+                        last = rest.end()
+                    yield first, last, kind
 
     def _find_value(self, text: str, kind: str, start: int, after_name: int, at: int) -> tuple[int, int, Place] | None:
         sign = text[after_name:at]
@@ -95,10 +110,10 @@ def _quoted(text: str, at: int) -> tuple[int, int] | None:
 
 def _plain(text: str, at: int, whole_line: bool) -> tuple[int, int] | None:
     """Where the value lies that stands here without quotes; none for a call or an index, which is code."""
-    plain = _PLAIN.match(text, at, at + LONGEST)
+    plain = _PLAIN.match(text, at, at + LOOK)
     if plain is None or text[plain.end() : plain.end() + 1] in ("(", "[", "{"):
         return None
-    if whole_line and (line := _REST_OF_LINE.match(text, at, at + LONGEST)) and not line[0].endswith(","):
+    if whole_line and (line := _REST_OF_LINE.match(text, at, at + LOOK)) and not line[0].endswith(","):
         return line.span()
     return plain.span()
 

@@ -9,7 +9,7 @@ from .arguments import ITEMS, Budget, gather, make_plain
 from .bounds import CONTENT, ONE_LINE, cut, mark_cut, mend, one_line
 from .redaction import Redactor, redactor
 
-WINDOW = 4 * CONTENT
+WINDOW = 2 * CONTENT
 """Characters at either end of a huge text that are searched for secrets; far less is kept of them."""
 
 PATH = 4096
@@ -34,7 +34,9 @@ class Border:
         if len(text) > 2 * WINDOW:
             missing = len(text) - 2 * WINDOW
             head, tail = map(self._redactor.redact, (text[:WINDOW], text[-WINDOW:]))
-            text = head + mark_cut(missing) + tail
+            mark = mark_cut(missing)
+            missing -= len(mark)
+            text = head + mark + tail
         else:
             text = self._redactor.redact(text)
         if len(text) <= limit:

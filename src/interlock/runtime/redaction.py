@@ -12,7 +12,7 @@ from typing import Any
 import re2
 
 from .arguments import NAMED, NAMING
-from .assignments import NAMED_SECRETS, Span
+from .assignments import NAMED_SECRETS, Span, searchable
 from .secret_names import is_secret, kind_of_name
 from .shapes import SHAPES, Shape
 
@@ -139,7 +139,7 @@ def _finder(shape: Shape) -> Find:
     check = CHECKS.get(shape.kind, _anything)
 
     def find(text: str) -> Iterator[Span]:
-        for match in pattern.finditer(text):
+        for match in pattern.finditer(searchable(text)):
             start, end = next((match.span(group) for group in groups if match.start(group) >= 0), match.span())
             if check(text[start:end]):
                 yield start, end, shape.kind

@@ -37,18 +37,27 @@ _NO_SECRET = re.compile(
     re.IGNORECASE,
 )
 
-_PLACEHOLDER = re.compile(
-    r"\$[({].*|(?-i:\$[A-Z_][A-Z0-9_]*|\$[a-z_]+)|\$[0-9]|<.*>|\[.*\]|\{.*\}|%[sdr]|%\(.*|%[A-Z_]+%|:[a-z_]+"
-    r"|@[\w./-]*\.[a-z]+|@/.*|!(?:Ref|Sub|GetAtt|vault|secret|env|reference).*|[*.x…_?-]+"
-    r"|[^0-9]*(?:your|example|placeholder|change[-_]?me|replace|insert|redacted|dummy|xxxx|\*\*\*|\.\.\.|…)[^0-9]*"
-    r"|<?your[-_ ].*|[^0-9]+[-_ ]here"
-    r"|none|null|nil|undefined|true|false|yes|no|on|off|str|string|int|integer|number|bool|boolean|bytes|text|any|object"
-    r"|optional|required|hidden|varchar|char|self|unset|empty|default|invalid|incorrect|missing|prompt|todo|fixme|tbd|n/a"
-    r"|passw(?:or)?d|pass|pwd|secrets?|tokens?|keys?|api[-_ ]?keys?|credentials?"
-    r"|(?-i:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)",
-    re.IGNORECASE | re.DOTALL,
+PLAIN_WORDS = frozenset((
+    "none", "null", "nil", "undefined", "true", "false", "yes", "no", "on", "off", "str", "string", "int", "integer",
+    "number", "bool", "boolean", "bytes", "text", "any", "object", "optional", "required", "hidden", "varchar", "char",
+    "self", "unset", "empty", "default", "invalid", "incorrect", "missing", "prompt", "todo", "fixme", "tbd", "n/a",
+    "password", "passwd", "pass", "pwd", "secret", "secrets", "token", "tokens", "key", "keys", "api_key", "api-key",
+    "apikey", "api_keys", "credential", "credentials", "changeme", "change_me", "change-me",
+))  # fmt: skip
+"""Types, states and the names themselves: no secret, or none worth the name."""
+
+_MARKED = re.compile(
+    r"\$[({].*|\$[A-Z_][A-Z0-9_]*|\$[a-z_]+|\$[0-9]|<.*>|\[.*\]|\{.*\}|%[sdr]|%\(.*|%[A-Z_]+%|:[a-z_]+|@[\w./-]*\.[a-z]+"
+    r"|@/.*|!(?:Ref|Sub|GetAtt|vault|secret|env|ENV|reference).*|[*.xX…_?-]+",
+    re.DOTALL,
 )
-"""A value that stands for one, is a type or a plain word, or names the variable that has it."""
+"""Variables, templates, files and stars."""
+
+_STAND_IN = re.compile(
+    r"your|example|placeholder|replace|insert|redacted|dummy|xxxx|[-_ ]here$|\*\*\*|\.\.\.|…", re.IGNORECASE
+)
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
+_DIGIT = re.compile("[0-9]")
 
 _REFERENCE = re.compile(
     r"(?:https?|file|op|vault|arn|ref|env)[:+].*|(?:~|\.{1,2})?/[\w@.-]+(?:/[\w@. -]*)*|[A-Za-z]:\\.*"
@@ -87,10 +96,10 @@ def kind_of_name(name: str) -> str | None:
 
 def is_secret(kind: str, value: str, place: Place) -> bool:
     """Whether a value under a secret's name is the secret itself, and not a type, a placeholder or code."""
-    if not value or _PLACEHOLDER.fullmatch(value) or _REFERENCE.fullmatch(value) or _FILLED_IN.search(value):
+    if not value or _is_placeholder(value) or _REFERENCE.fullmatch(value) or _FILLED_IN.search(value):
         return False
     if kind in ("authorization", "cookie"):
-        return len(value) >= 8 and not _PLACEHOLDER.fullmatch(value.split()[-1])
+        return len(value) >= 8 and not _is_placeholder(value.split()[-1])
     if " " in value or "\t" in value:
         return place == "quoted" and kind == "password" and value[0] not in "),]+%.:;" and not _SENTENCE.search(value)
     if place == "quoted":
@@ -104,6 +113,15 @@ def is_secret(kind: str, value: str, place: Place) -> bool:
     if place == "field":
         return _is_mixed(value, 8 if kind in SURE else 12)
     return _is_mixed(value, 6 if kind in SURE else 16)
+
+
+def _is_placeholder(value: str) -> bool:
+    """Whether a value only stands for a secret, or names the variable that has it."""
+    if value.lower() in PLAIN_WORDS or _MARKED.fullmatch(value) or _VARIABLE.fullmatch(value):
+        return True
+    return value[:5].lower() in ("your-", "your_", "<your") or bool(
+        not _DIGIT.search(value) and _STAND_IN.search(value)
+    )
 
 
 def _is_quoted_secret(kind: str, value: str) -> bool:
