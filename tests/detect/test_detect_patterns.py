@@ -84,7 +84,9 @@ def test_reading_files_that_nothing_spoke_of_is_a_contradiction_the_second_time(
 
 def test_the_same_missing_module_used_again_and_again_is_made_up() -> None:
     calls = [
-        Did("python", "ModuleNotFoundError: No module named 'quux'", {"code": f"import quux; quux.run({n})"}, error=True)
+        Did(
+            "python", "ModuleNotFoundError: No module named 'quux'", {"code": f"import quux; quux.run({n})"}, error=True
+        )
         for n in range(3)
     ]
     assert "hallucination" in kinds(steps(calls))
@@ -157,7 +159,11 @@ def test_the_same_question_in_other_words_with_stale_answers_is_a_spiral() -> No
 
 
 def test_different_questions_are_not() -> None:
-    queries = ("capital of France and its mayor", "tallest bridge in the world today", "who wrote the old man and the sea")
+    queries = (
+        "capital of France and its mayor",
+        "tallest bridge in the world today",
+        "who wrote the old man and the sea",
+    )
     calls = [Did("web_search", f"answer {n} about {q}", {"query": q}) for n, q in enumerate(queries)]
     assert "resource_spiral" not in kinds(steps(calls))
 

@@ -35,7 +35,7 @@ class Replies:
     def __init__(self) -> None:
         self.got: list[str] = []
 
-    def send(self, body: bytes, *, direct: bool) -> None:
+    def send(self, body: bytes, *, direct: bool = False, seq: int | None = None) -> None:
         import msgspec
 
         self.got.append(short(msgspec.json.decode(body)))

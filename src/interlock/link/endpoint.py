@@ -74,8 +74,8 @@ class Actuator(Protocol):
 class Reply(Protocol):
     """Where answers to one copy of a message go."""
 
-    def send(self, body: bytes, *, direct: bool) -> None:
-        """Send one message; `direct` ones exist on connections only."""
+    def send(self, body: bytes, *, direct: bool = False, seq: int | None = None) -> None:
+        """Send one message. `direct` ones exist on connections only; one with a `seq` is in the log."""
         ...
 
 
@@ -232,7 +232,7 @@ class Endpoint:
             if entry.kind in OUTGOING and entry.request_id is not None:
                 body = stamp_seq(entry.body, seq) if entry.kind == "state" else entry.body
                 for reply in self._asking.get(entry.request_id, ()):
-                    reply.send(body, direct=False)
+                    reply.send(body, seq=seq)
             for follower in self._followers:
                 follower(seq, entry)
         for entry in effect.entries:

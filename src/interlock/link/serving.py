@@ -21,7 +21,7 @@ class PeerReply:
     def __init__(self, peer: Peer) -> None:
         self.peer = peer
 
-    def send(self, body: bytes, *, direct: bool) -> None:
+    def send(self, body: bytes, *, direct: bool = False, seq: int | None = None) -> None:
         self.peer.send(body)
 
 

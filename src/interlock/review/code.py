@@ -53,7 +53,7 @@ TOKEN = re.compile(
 ASSIGNED = re.compile(r"(?:^|[;\s])(?:const |let |var |my |\$)?\s*([A-Za-z_]\w*)\s*=\s*(\"[^\"\n]*\"|'[^'\n]*')", re.MULTILINE)
 HINT = re.compile(
     r"rm|remove|unlink|delete|system|exec|spawn|popen|Popen|subprocess|drop|destroy|purge|terminate|flush|truncate|DELETE|open|write"
-    r"|shell_exec|passthru|rename|move|`|qx|rimraf|empty|query|raw|kill|erase|reset|wipe"
+    r"|shell_exec|passthru|rename|move|`|qx|rimraf|empty|query|raw|kill|erase|reset|wipe|clear|cancel|revoke|deregister"
 )
 REQUEST_DELETE = re.compile(r"method[\"']?\s*[:=]\s*[\"']DELETE[\"']|request\(\s*[\"']DELETE[\"']")
 URL = re.compile(r"https?://[^\s\"'`)]+")

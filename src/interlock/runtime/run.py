@@ -125,7 +125,7 @@ class Run:
     def stop(self, reason: str) -> str:
         """Shut the gate for good, in memory and at once; `end` says it to the journal afterwards."""
         self.gate.close("aborted")
-        self._why_ended = reason
+        self._why_ended = self._why_ended or reason
         return "the gate is shut for good"
 
     def end(self, status: Status, reason: str, message: str = "") -> None:

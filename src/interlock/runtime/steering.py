@@ -86,8 +86,9 @@ class Steering:
                 return switched
             self._model = desired.model
         if desired.status in ENDED:
+            over = self.run.ended
             self.run.gate.close(desired.status)
-            ended = self.orders.cancel() if self.orders is not None else ""
+            ended = self.orders.cancel() if self.orders is not None and not over else ""
             return Applied(True, ended or applied.how)
         self.run.gate.be("paused" if desired.shut else desired.status, desired.revision)
         if self.orders is not None:

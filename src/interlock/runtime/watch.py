@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from ..config import Config
 from ..core import (
     EVERY_CAPABILITY,
+    LADDER,
     Capability,
     CheckpointInfo,
     Context,
@@ -34,6 +35,9 @@ from .guard import Fault, Guard
 from .ledger import Ledger
 from .meter import Meter
 from .prices import Prices
+
+THROTTLING = LADDER[2]
+"""A throttle that worked is lifted: the ladder comes down again."""
 
 MARKS = 64
 """Checkpoints whose detector windows are kept at hand; going back further starts the windows anew."""
@@ -141,7 +145,7 @@ class Watch:
         issues: list[Issue] = []
         issues = self.guard.part("detectors", lambda: self.detectors.observe(Seen(step, review)), issues)
         if prevented:
-            issues = [_milder(issue) for issue in issues]
+            issues = [_milder(issue, review) for issue in issues]
         progressed = self.detectors.progress()
         return self._answer(step, issues, progressed, now, assumed)
 
@@ -219,6 +223,8 @@ class Watch:
             lambda: self.controller.observe_step(self._controller_state, step.index, types, progressed, now),
             (self._controller_state, judged),
         )
+        if any(made.type == THROTTLING and made.outcome == "success" for made in judged):
+            self.meter.loosen()
         if not issues:
             return Judgement(now, assumed, judged=tuple(judged), progressed=progressed)
         run = replace(self.state(now), step=step.index)
@@ -243,11 +249,19 @@ def _assumed_checkpoint(issues: Sequence[Issue], now: float) -> CheckpointInfo:
     return CheckpointInfo(id="assumed", time=now, step=max(0, began), label="assumed")
 
 
-def _milder(issue: Issue) -> Issue:
+def _milder(issue: Issue, review: Review | None) -> Issue:
     """Damage that was prevented is no damage: what is left is an agent to be told."""
     if issue.type != DESTRUCTIVE_ACTION:
         return issue
-    return replace(issue, severity="medium", impact_factor=0.0, details={**issue.details, "prevented": True})
+    why = f" {review.reason}" if review is not None else ""
+    advice = f" Instead: {review.instead}" if review is not None and review.instead else ""
+    return replace(
+        issue,
+        severity="medium",
+        impact_factor=0.0,
+        description=f"A destructive call was refused before it ran.{why}{advice}",
+        details={**issue.details, "prevented": True},
+    )
 
 
 def _nothing(fault: Fault) -> None:

@@ -22,7 +22,7 @@ MAX_OPERAND = 4_096
 MAX_NAMES = 4_096
 """Program names whose rules are remembered."""
 
-ASKING = frozenset(("--help", "--version", "--dry-run", "--dryrun", "--dry_run", "--simulate", "--just-print", "--what-if", "-WhatIf", "--whatif", "--check-only"))
+ASKING = frozenset(("--help", "--dry-run", "--dryrun", "--dry_run", "--simulate", "--just-print", "--what-if", "-WhatIf", "--whatif", "--check-only"))
 """Options with which nearly every program only talks."""
 
 SILENT = frozenset(("echo", "printf", "man", "which", "whereis", "type", "help", "apropos", "whatis", "tldr", "info", "true", "false", ":", "test", "["))
@@ -109,9 +109,7 @@ class RuleSet:
         facts = Facts(command, workspace, known.valued)
         rules = known.by_word.get(facts.words[0], known.always) if facts.words else known.always
         found = [compiled.rule for compiled in rules if compiled.holds(facts)]
-        if found and not ASKING.isdisjoint(facts.options) and facts.values.get("--dry-run") not in ("none", "false"):
-            return []
-        return found
+        return [] if found and only_asks(facts) else found
 
     def _find(self, program: str) -> ProgramRules | None:
         found = list(self._exact.get(program, ()))
@@ -122,6 +120,13 @@ class RuleSet:
         made = ProgramRules(found, self._valued.get(program, frozenset())) if found else None
         self._known[program] = made
         return made
+
+
+def only_asks(facts: Facts) -> bool:
+    """Whether the command asks for help, a version or a rehearsal."""
+    if not ASKING.isdisjoint(facts.options):
+        return facts.values.get("--dry-run") not in ("none", "false")
+    return facts.command.args[-1:] == ("--version",)
 
 
 def tests_of(match: Match) -> tuple[Test, ...]:

@@ -87,7 +87,10 @@ def listed(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
 
 
 def picked(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
-    """A filter hands on what it was given, or some of it."""
+    """A filter hands on what it was given, or some of it; `tee` writes it down as well."""
+    if command.program == "tee" and flow.text is not None:
+        for name in command.args:
+            scope.remember(name, flow.text)
     return Flow(flow.text if command.program in ("tee", "sort", "uniq") else None, out.sources, narrowed(flow.items))
 
 
