@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from decide_builders import Driver, config, issue
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +18,8 @@ from interlock.config.model import (
     SoftCorrection,
 )
 from interlock.core import EVERY_CAPABILITY, LADDER, SEVERITIES, CheckpointInfo
+
+from .decide_builders import Driver, config, issue
 
 TYPES = ("loop", "scope_creep", "destructive_action", "a_plug_in")
 

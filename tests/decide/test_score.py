@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 
 import pytest
-from decide_builders import issue
 from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.core import LADDER, SEVERITIES
 from interlock.decide.score import band, combined, score
+
+from .decide_builders import issue
 
 BASES = {"low": 0.2, "medium": 0.5, "high": 0.8, "critical": 1.0}
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from intervene_builders import FULL, NOW, checkpoint, growing, issue, run
 
 from interlock.config.model import CheckpointRollback, SafeCheckpointCriteria
 from interlock.core import Context, Hold, Inject, Intervention, Limits, Restore, SetLimits, Spend
 from interlock.intervene import Continue, RecoveryNeeded, checkpoint_rollback, newest_safe
+
+from .intervene_builders import FULL, NOW, checkpoint, growing, issue, run
 
 CONFIG = CheckpointRollback()
 

@@ -8,11 +8,12 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from intervene_builders import FULL, NOW, checkpoint, growing, issue, run
 
 from interlock.config.model import EmergencyStop, Interventions
 from interlock.core import Action, Intervention, Issue, Limits, Notify, RunState, Spend, Stop
 from interlock.intervene import Stopped, emergency_stop
+
+from .intervene_builders import FULL, NOW, checkpoint, growing, issue, run
 
 OPTIONS = ["resume_with_limits", "rollback_and_retry", "manual_intervention", "abort"]
 

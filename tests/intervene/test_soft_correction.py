@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from intervene_builders import FULL, NOW, growing, issue, run
 
 from interlock.core import ISSUE_TYPES, BadInput, Goal, Inject, RunState, Spend
 from interlock.intervene import Templates, parse_templates, soft_correction
 from interlock.intervene.values import PLACEHOLDERS
 from interlock.runtime.prompts import read_templates
+
+from .intervene_builders import FULL, NOW, growing, issue, run
 
 
 def said(found, state: RunState, **options) -> str:
