@@ -1,4 +1,3 @@
-# ruff: noqa: PTH
 """Everything that can happen to a workspace, drawn by hypothesis. Names need not be UTF-8: paths are bytes."""
 
 from __future__ import annotations

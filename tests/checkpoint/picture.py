@@ -1,4 +1,3 @@
-# ruff: noqa: PTH
 """An independent look at a folder: everything that a restore promises, by plain calls. Names need not be UTF-8: paths are bytes."""
 
 from __future__ import annotations

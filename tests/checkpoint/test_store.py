@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from interlock.checkpoint import Checkpoints, history, restoration
+from interlock.checkpoint import Checkpoints, history, loss, outage, restoration
 from interlock.checkpoint.watch import Watch
 from interlock.core import CheckpointInfo, InvalidState
 
@@ -221,6 +221,30 @@ def test_a_restore_that_a_power_cut_undid_in_part_is_finished_at_the_next_start(
     again = open_checkpoints()
     assert [line for line in again.recovered if "is finished now" in line]
     assert picture(workspace) == expected
+
+
+def test_checkpoints_that_a_power_cut_kept_from_the_disk_are_dropped_and_the_others_stay(
+    open_checkpoints: Open, workspace: Path, stores: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checkpoints = open_checkpoints()
+    pictures = {}
+    lengths = []
+    for number in range(4):
+        (workspace / "file").write_bytes(os.urandom(1000))
+        pictures[checkpoints.create(str(number)).id] = picture(workspace)
+        lengths.append(pack_of(stores).stat().st_size)
+    checkpoints._store.set_meta("flushed", "2")
+    checkpoints.close()
+    os.truncate(pack_of(stores), lengths[1] + 10)
+    monkeypatch.setattr(outage, "boot_id", lambda: "another")
+    monkeypatch.setattr(loss, "boot_id", lambda: "another")
+    again = open_checkpoints()
+    assert again.recovered == ["the machine went down before 2 checkpoints reached the disk: dropped"]
+    assert [info.id for info in again.list()] == list(pictures)[:2]
+    assert again.verify().problems == ()
+    for name in list(pictures)[:2]:
+        assert again.restore(name).verified
+        assert picture(workspace) == pictures[name]
 
 
 def test_a_store_of_a_newer_version_is_refused(open_checkpoints: Open, stores: Path) -> None:

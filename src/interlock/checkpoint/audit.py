@@ -43,8 +43,8 @@ class Audit:
         self._contents = self._bytes = 0
 
     def run(self, progress: Callable[[int, int], None] | None = None) -> Audited:
-        bad = dict(self._bad_contents(progress))
-        problems = list(self._affected(bad))
+        bad = dict(self.bad_contents(progress))
+        problems = list(self.affected(bad))
         if bad:
             with self._store.transaction():
                 self._store.db.executemany("DELETE FROM blob WHERE digest=?", [(digest,) for digest in bad])
@@ -54,8 +54,12 @@ class Audit:
                 problems.append(Problem(f"the database is damaged: {line}"))
         return Audited(len(self._history.infos()), self._contents, self._bytes, tuple(problems))
 
-    def _bad_contents(self, progress: Callable[[int, int], None] | None) -> Iterator[tuple[bytes, str]]:
-        frames = [Frame(*row) for row in self._store.rows("SELECT id, pack, start, length, raw, codec FROM frame")]
+    def bad_contents(
+        self, progress: Callable[[int, int], None] | None = None, *, after: int = 0
+    ) -> Iterator[tuple[bytes, str]]:
+        """Contents that are not what they should be, among the frames after one."""
+        rows = self._store.rows("SELECT id, pack, start, length, raw, codec FROM frame WHERE id>?", after)
+        frames = [Frame(*row) for row in rows]
         for done, frame in enumerate(frames):
             blobs = self._store.rows("SELECT digest, start, size FROM blob WHERE frame=? ORDER BY start", frame.id)
             self._contents += len(blobs)
@@ -84,7 +88,7 @@ class Audit:
                 sha.update(chunk)
             return sha.digest()
 
-    def _affected(self, bad: dict[bytes, str]) -> Iterator[Problem]:
+    def affected(self, bad: dict[bytes, str]) -> Iterator[Problem]:
         """The paths whose content is damaged or missing, each at the first checkpoint that has it."""
         known = {digest for (digest,) in self._store.rows("SELECT digest FROM blob")} - bad.keys() | {EMPTY}
         for seq, name in self._store.rows("SELECT seq, id FROM checkpoint ORDER BY seq"):

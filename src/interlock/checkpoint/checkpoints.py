@@ -15,6 +15,7 @@ from .change import Change, differences
 from .contents import Contents
 from .entry import state_of
 from .lock import Busy, Holder, RunLock, find_holder, find_overlap, operation, taken
+from .loss import drop_lost
 from .own import OwnRecord
 from .patch import patch
 from .place import default_store, refuse_unfit, resolved, store_of
@@ -245,6 +246,7 @@ class Checkpoints:
     def recover(self) -> Lines:
         """Finish or take back what a crash cut short; says what was done."""
         with suppress(Busy), self._busy("recover", wait_s=0.0):
+            self.recovered += drop_lost(self._store, self._history)
             self.recovered += self._rollback.recover()
         return self.recovered
 

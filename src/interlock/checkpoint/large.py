@@ -58,7 +58,6 @@ def keep(store: Store, fd: int, size: int, *, sparse: bool) -> Kept:
         fresh = not store.has(digest)
         if codec == RAW and os.fstat(out).st_size != size:
             raise EOFError("the file's size changed while it was copied")
-        os.fdatasync(out)
         length = os.fstat(out).st_size
         if fresh:
             temporary.rename(known)

@@ -7,6 +7,7 @@ import os
 import threading
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 
 import zstandard
 
@@ -47,7 +48,7 @@ class PackWriter:
         self._next_frame = store.number("SELECT max(id) FROM frame") + 1
         self._lengths: dict[int, int] = {}
         self._pack, self._length, self._fd = 0, 0, -1
-        self._syncs: list[Future[None]] = []
+        self._touched: list[Path] = []
 
     def has(self, digest: bytes) -> bool:
         return digest in self._mine or self._store.has(digest)
@@ -64,23 +65,30 @@ class PackWriter:
     def add_object(self, digest: bytes, length: int, raw: int, codec: int) -> None:
         """Take note of a content that already lies in a file of its own."""
         self._mine.add(digest)
+        self._touched += [self._store.object_path(digest), self._store.objects]
         frame = Frame(self._next_frame, 0, 0, length, raw, codec)
         self._next_frame += 1
         self._frames.append(frame)
         self._rows.append((digest, frame.id, 0, raw))
 
     def finish(self) -> None:
-        """Write out everything and wait until it is on the disk."""
+        """Write out everything that was added."""
         while self._working:
             self._write_next()
         if self._parts:
             content = b"".join(self._parts)
             self._write(*_compress(content), self._blobs, len(content))
             self._parts, self._blobs = [], []
-        for sync in self._syncs:
-            sync.result()
-        if self._fd >= 0:
-            os.fdatasync(self._fd)
+
+    def flush_later(self) -> None:
+        """Have everything forced to the disk soon."""
+        if self._touched:
+            self._store.flush.later([*self._touched, self._store.log], self._next_frame - 1)
+
+    def sync(self) -> None:
+        """Force everything to the disk now."""
+        self.flush_later()
+        self._store.flush.wait()
 
     def record(self) -> None:
         """Put what was written into the database; to be called inside the caller's transaction, after `finish`."""
@@ -131,15 +139,17 @@ class PackWriter:
     def _open_pack(self) -> None:
         """Go on with the last pack if it has room, cut back to what the database knows of it; else start one."""
         if self._fd >= 0:
-            self._syncs.append(self._beside().submit(_sync_and_close, self._fd))
-            self._fd = -1
+            os.close(self._fd)
+            self._store.flush.later([self._store.pack_path(self._pack)], 0)
         if self._pack:
             self._pack, self._length = self._pack + 1, 0
         else:
             newest, length = self._store.row("SELECT id, length FROM pack ORDER BY id DESC LIMIT 1") or (0, 0)
             fits = newest and length < PACK_BYTES and not self._new_pack
             self._pack, self._length = (newest, length) if fits else (newest + 1, 0)
-        self._fd = os.open(self._store.pack_path(self._pack), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        path = self._store.pack_path(self._pack)
+        self._touched += [path] if self._length else [path, self._store.packs]
+        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         os.ftruncate(self._fd, self._length)
         os.lseek(self._fd, self._length, os.SEEK_SET)
 
@@ -177,10 +187,3 @@ def _compress(content: bytes) -> tuple[bytes, int]:
         packer = _local.packer = zstandard.ZstdCompressor(level=LEVEL)
     packed = packer.compress(content)
     return (packed, ZSTD) if len(packed) < len(content) else (content, RAW)
-
-
-def _sync_and_close(fd: int) -> None:
-    try:
-        os.fdatasync(fd)
-    finally:
-        os.close(fd)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
-from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -13,6 +11,7 @@ from msgspec import Struct
 
 from .change import Difference
 from .entry import Entry
+from .outage import SETTLES_S, boot_id, started_at
 from .store import Store
 
 State = Literal["staging", "applying", "done", "abandoned", "taken_back"]
@@ -38,10 +37,6 @@ class Body(Struct, array_like=True):
     def folder(self) -> str:
         """The name of the folder in the workspace where new files are made ready."""
         return f".interlock-{self.token}"
-
-
-SETTLES_S = 60.0
-"""After this long the kernel has written by itself what was moved; a power cut sooner may have lost some of it."""
 
 
 class Restoration(Struct, frozen=True):
@@ -70,7 +65,7 @@ def make_body(
 
 def begin(store: Store, target: str, safety: str, now: float, body: Body) -> int:
     """Write down what is about to be done; durable when it returns."""
-    with store.transaction():
+    with store.transaction(durable=True):
         store.db.execute(
             "INSERT INTO restore(state, target, safety, time, body) VALUES('staging',?,?,?,?)",
             (target, safety, now, _encode(body)),
@@ -79,8 +74,8 @@ def begin(store: Store, target: str, safety: str, now: float, body: Body) -> int
 
 
 def advance(store: Store, n: int, state: State, body: Body | None = None) -> None:
-    """Note that a restore has come further; durable when it returns."""
-    with store.transaction():
+    """Note that a restore has come further; durable when it returns, if the workspace changes next."""
+    with store.transaction(durable=state == "applying"):
         if body is None:
             store.db.execute("UPDATE restore SET state=? WHERE n=?", (state, n))
         else:
@@ -104,19 +99,6 @@ def lost_in_outage(store: Store) -> list[Restoration]:
     if last is None or last.body.boot in ("", boot_id()):
         return []
     return [last] if started_at() - last.time < SETTLES_S else []
-
-
-def boot_id() -> str:
-    """What tells this run of the machine from the one before; empty where the system does not say."""
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    except OSError:
-        return ""
-
-
-def started_at() -> float:
-    """When the machine was started, in seconds since the epoch."""
-    return time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 def _load(store: Store, where: str) -> list[Restoration]:

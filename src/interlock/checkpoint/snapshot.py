@@ -65,6 +65,8 @@ class Snapshots:
                         self._store.db.execute("INSERT INTO extra VALUES(?,?)", (info.id, extra))
                     self._store.set_meta("current", info.id)
                     self._store.drop_meta("reread")
+                    self._store.note_flushed()
+                writer.flush_later()
                 self._seq = self.history.head()
                 self._walked = self._walked or info.basis == "walk"
         finally:

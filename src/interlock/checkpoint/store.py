@@ -12,6 +12,8 @@ import apsw
 from msgspec import Struct
 
 from ..core import InvalidState
+from .flush import Flush
+from .outage import boot_id
 
 VERSION = 1
 
@@ -63,7 +65,9 @@ class Store:
         self.path = path
         self.packs = path / "packs"
         self.objects = path / "objects"
+        self.log = path / "store.db-wal"
         self._ballast = path / "ballast"
+        self.flush = Flush()
         for folder in (path, self.packs, self.objects):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.chmod(0o700)
@@ -72,18 +76,24 @@ class Store:
             try:
                 self.db = apsw.Connection(str(path / "store.db"))
                 self.db.set_busy_timeout(10_000)
-                self.db.execute("PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL")
+                self.db.execute("PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")
                 self._prepare()
             finally:
                 os.umask(before)
 
     def close(self) -> None:
+        """Make everything durable and let go."""
+        with suppress(OSError):
+            self.flush.wait()
         self.db.close()
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """All or nothing, durable when it returns."""
+    def transaction(self, *, durable: bool = False) -> Iterator[None]:
+        """All or nothing; if `durable`, on the disk when it returns, with everything before it."""
         with no_space(self.path):
+            if durable:
+                self.flush.wait()
+            self.db.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
             self.db.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -117,6 +127,11 @@ class Store:
 
     def set_meta(self, key: str, value: str) -> None:
         self.db.execute("INSERT OR REPLACE INTO meta VALUES(?,?)", (key, value))
+
+    def note_flushed(self) -> None:
+        """Write down how much is on the disk for certain, for the start after a power cut."""
+        self.set_meta("boot", boot_id())
+        self.set_meta("flushed", str(max(self.flush.flushed, int(self.get_meta("flushed") or 0))))
 
     def drop_meta(self, key: str) -> None:
         self.db.execute("DELETE FROM meta WHERE key=?", (key,))

@@ -89,7 +89,7 @@ class Sweep:
         if not gone:
             return []
         names = [name for seq, name in self._store.rows("SELECT seq, id FROM checkpoint") if seq in gone]
-        with self._store.transaction():
+        with self._store.transaction(durable=True):
             self._history.remove(gone)
             self._store.db.execute(
                 "DELETE FROM restore WHERE state NOT IN ('applying','staging')"
@@ -102,7 +102,7 @@ class Sweep:
         live = self._live()
         dead = [(digest,) for (digest,) in self._store.rows("SELECT digest FROM blob") if digest not in live]
         if dead:
-            with self._store.transaction():
+            with self._store.transaction(durable=True):
                 self._store.db.executemany("DELETE FROM blob WHERE digest=?", dead)
                 self._store.db.execute("DELETE FROM frame WHERE id NOT IN (SELECT frame FROM blob)")
                 self._store.db.execute("DELETE FROM pack WHERE id NOT IN (SELECT pack FROM frame)")
@@ -150,7 +150,8 @@ class Sweep:
                 ):
                     writer.add(digest, content[start : start + size])
             writer.finish()
-            with self._store.transaction():
+            writer.sync()
+            with self._store.transaction(durable=True):
                 self._store.db.execute("DELETE FROM frame WHERE pack=?", (pack,))
                 self._store.db.execute("DELETE FROM pack WHERE id=?", (pack,))
                 writer.record()
