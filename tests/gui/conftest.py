@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from interlock.gui.desktop.display import VirtualDisplay
-from interlock.gui.desktop.programs import Programs, end_tree
+from interlock.gui.desktop.programs import Programs
 from interlock.gui.desktop.windows import Window, WindowSystem
 from interlock.gui.waiting import wait_until
 
@@ -50,7 +50,7 @@ def launch(desktop: VirtualDisplay, windows: WindowSystem) -> Iterator[Launch]:
 
         def there() -> bool:
             active = windows.active()
-            return active is not None and title in active.title
+            return active is not None and title in active.title and windows.has_focus(active.id)
 
         assert wait_until(there, 20), f"no window {title!r} came up"
         found = windows.active()
@@ -59,7 +59,7 @@ def launch(desktop: VirtualDisplay, windows: WindowSystem) -> Iterator[Launch]:
 
     yield start
     for process in started:
-        end_tree(process.pid)
+        process.kill()
         process.wait()
     assert wait_until(lambda: not windows.listed(), 10)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .input import InputBackend
+    from .recovery import RecoveryExecutor, RecoveryResult
     from .screenshot import (
         MSSBackend,
         Screenshot,
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from .verifier import FileComparison, FileVerifier, VerificationResult
 
 _WHERE = {
+    "input": ("InputBackend",),
+    "recovery": ("RecoveryExecutor", "RecoveryResult"),
     "screenshot": (
         "MSSBackend", "Screenshot", "ScreenshotBackend", "ScrotBackend", "WaylandBackend", "create_screenshot_backend",
     ),
@@ -26,9 +30,9 @@ _WHERE = {
 _MODULE_OF = {name: module for module, names in _WHERE.items() for name in names}
 
 __all__ = [
-    "FileComparison", "FileOperation", "FileVerifier", "MSSBackend", "Operation", "OperationType", "ReplaySession",
-    "Screenshot", "ScreenshotBackend", "ScrotBackend", "VerificationResult", "WaylandBackend",
-    "create_screenshot_backend",
+    "FileComparison", "FileOperation", "FileVerifier", "InputBackend", "MSSBackend", "Operation", "OperationType",
+    "RecoveryExecutor", "RecoveryResult", "ReplaySession", "Screenshot", "ScreenshotBackend", "ScrotBackend",
+    "VerificationResult", "WaylandBackend", "create_screenshot_backend",
 ]  # fmt: skip
 
 

@@ -59,7 +59,7 @@ class WindowSystem:
             windows.close()
 
     def close(self) -> None:
-        with contextlib.suppress(*_lost_errors()):
+        with contextlib.suppress(*lost_errors()):
             self._display.close()
 
     def screen_size(self) -> tuple[int, int]:
@@ -84,6 +84,19 @@ class WindowSystem:
             numbers = self._numbers(self._root, "_NET_ACTIVE_WINDOW")
             window_id = numbers[0] if numbers else self._focus()
             return self._window(window_id) if window_id else None
+
+    def has_focus(self, window_id: int) -> bool:
+        """Whether the X server sends keys to this window: a window manager's word may be older than the window."""
+        with self._guarded():
+            focus = self._display.get_input_focus().focus
+            try:
+                while getattr(focus, "id", 0) not in (0, self._root.id):
+                    if focus.id == window_id:
+                        return True
+                    focus = focus.query_tree().parent
+            except _x_error():
+                return False
+            return False
 
     def listed(self) -> list[Window]:
         """All managed windows, the topmost last (without a window manager: the root's viewable children)."""
@@ -147,7 +160,7 @@ class WindowSystem:
         with self._lock:
             try:
                 yield
-            except _lost_errors() as error:
+            except lost_errors() as error:
                 raise DisplayGone(f"the X display {self.name or ''} went away ({error})") from error
 
     def _atom(self, name: str) -> int:
@@ -223,7 +236,7 @@ def _x_error() -> type[Exception]:
     return XError  # type: ignore[no-any-return]
 
 
-def _lost_errors() -> tuple[type[Exception], ...]:
+def lost_errors() -> tuple[type[Exception], ...]:
     from Xlib.error import ConnectionClosedError
 
     return ConnectionClosedError, OSError, EOFError
