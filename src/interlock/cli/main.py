@@ -21,6 +21,8 @@ COMMANDS: dict[str, str] = {
     "export": "one run as one file",
     "prune": "remove old runs",
     "config": "write, show and check the configuration",
+    "incidents": "what emergency stops left behind",
+    "doctor": "what works on this machine",
     "schema": "JSON Schemas of everything on the wire and in the journal",
 }
 """Command to the one line that `interlock --help` shows. The command `a-b` lives in the module `a_b` as `app`."""

@@ -27,7 +27,7 @@ from ..core import (
     Step,
 )
 from ..core.issue import DESTRUCTIVE_ACTION
-from ..decide import Controller, ControllerState, Ruling, StepClock, Strategy
+from ..decide import Controller, ControllerState, Ruling, StepClock, Strategy, count_anew
 from ..detect import Detectors, Factory
 from ..intervene import BUILT_IN, Custom, Templates
 from ..review import Reviewer
@@ -167,7 +167,9 @@ class Watch:
         return self.meter.limits
 
     def be(self, status: Status) -> None:
-        """Know the run's status, so that a paused run gets no new answers."""
+        """Know the run's status: a paused run gets no new answers, and who resumed it has looked at it."""
+        if status == "running" and self._run.status != "running":
+            self._controller_state = count_anew(self._controller_state)
         self._run = replace(self._run, status=status)
 
     def mark(self, checkpoint: CheckpointInfo) -> None:
