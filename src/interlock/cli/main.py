@@ -15,6 +15,7 @@ from .output import say_error
 
 COMMANDS: dict[str, str] = {
     "scan": "recorded traces: where they went wrong, what would have been done",
+    "review": "the verdict on shell commands",
     "ps": "the live runs",
     "show": "one run in full",
     "export": "one run as one file",
