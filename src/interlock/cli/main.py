@@ -16,6 +16,7 @@ from .output import say_error
 COMMANDS: dict[str, str] = {
     "demo": "a scripted agent goes wrong in every way that we detect, supervised live",
     "scan": "recorded traces: where they went wrong, what would have been done",
+    "review": "the verdict on shell commands",
     "ps": "the live runs",
     "show": "one run in full",
     "export": "one run as one file",

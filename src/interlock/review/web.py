@@ -28,7 +28,22 @@ CURL_VALUED = frozenset(
     " --connect-timeout --retry --retry-delay --resolve --interface --limit-rate --range --url --aws-sigv4 --oauth2-bearer --method --body-data --post-data"
     " --post-file --form-string --ciphers --capath -f --field -F --raw-field --input -q --jq --hostname --cache -Method -Uri -Body -Headers -ContentType -OutFile".split()
 )
-BODIES = ("-d", "--data", "--data-raw", "--data-binary", "--data-urlencode", "--json", "--post-data", "--body-data", "-F", "--form", "-f", "--field", "--raw-field", "-Body")
+BODIES = (
+    "-d",
+    "--data",
+    "--data-raw",
+    "--data-binary",
+    "--data-urlencode",
+    "--json",
+    "--post-data",
+    "--body-data",
+    "-F",
+    "--form",
+    "-f",
+    "--field",
+    "--raw-field",
+    "-Body",
+)
 VERBS = ("-X", "--request", "--method", "-Method")
 
 
@@ -72,4 +87,19 @@ def request_of(command: Command) -> Request | None:
     return Request(method, url, body or command.stdin or "")
 
 
-CLIENTS = frozenset(("curl", "wget", "http", "https", "xh", "curlie", "gh", "glab", "Invoke-RestMethod", "Invoke-WebRequest", "irm", "iwr"))
+CLIENTS = frozenset(
+    (
+        "curl",
+        "wget",
+        "http",
+        "https",
+        "xh",
+        "curlie",
+        "gh",
+        "glab",
+        "Invoke-RestMethod",
+        "Invoke-WebRequest",
+        "irm",
+        "iwr",
+    )
+)

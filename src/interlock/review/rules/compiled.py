@@ -22,10 +22,42 @@ MAX_OPERAND = 4_096
 MAX_NAMES = 4_096
 """Program names whose rules are remembered."""
 
-ASKING = frozenset(("--help", "--dry-run", "--dryrun", "--dry_run", "--simulate", "--just-print", "--what-if", "-WhatIf", "--whatif", "--check-only"))
+ASKING = frozenset(
+    (
+        "--help",
+        "--dry-run",
+        "--dryrun",
+        "--dry_run",
+        "--simulate",
+        "--just-print",
+        "--what-if",
+        "-WhatIf",
+        "--whatif",
+        "--check-only",
+    )
+)
 """Options with which nearly every program only talks."""
 
-SILENT = frozenset(("echo", "printf", "man", "which", "whereis", "type", "help", "apropos", "whatis", "tldr", "info", "true", "false", ":", "test", "["))
+SILENT = frozenset(
+    (
+        "echo",
+        "printf",
+        "man",
+        "which",
+        "whereis",
+        "type",
+        "help",
+        "apropos",
+        "whatis",
+        "tldr",
+        "info",
+        "true",
+        "false",
+        ":",
+        "test",
+        "[",
+    )
+)
 """Programs that only mention what stands in their arguments."""
 
 

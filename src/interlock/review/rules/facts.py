@@ -47,7 +47,11 @@ class Facts:
                 self.options.add(word)
                 self.operands += args[at:]
                 return
-            if word[:1] == "-" and len(word) > 1 or (word[:1] == "/" and len(word) == 2 and self.command.program.islower() is False):
+            if (
+                word[:1] == "-"
+                and len(word) > 1
+                or (word[:1] == "/" and len(word) == 2 and self.command.program.islower() is False)
+            ):
                 leading = leading and not self.words
                 name, equals, value = word.partition("=")
                 self.options.add(name)

@@ -73,7 +73,9 @@ def finish(words: list[str], scope: Scope) -> list[str]:
         if word.startswith("#"):
             break
         if word not in KEYWORDS or made:
-            made.append(VARIABLE.sub(lambda found: scope.value(found[1] or found[2]) or found[0], word) if "$" in word else word)
+            made.append(
+                VARIABLE.sub(lambda found: scope.value(found[1] or found[2]) or found[0], word) if "$" in word else word
+            )
     while made and is_assignment(made[0]):
         name, _, value = made.pop(0).partition("=")
         scope.variables[name] = value

@@ -29,7 +29,8 @@ def run_find(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow
     narrow = is_narrow(args)
     weak = not WEAK_TESTS.isdisjoint(args)
     picked = [
-        f"{root.rstrip('/')}/{'{}' if narrow or (weak and not root.startswith(('/', '~', '$', '..'))) else '*'}" for root in roots
+        f"{root.rstrip('/')}/{'{}' if narrow or (weak and not root.startswith(('/', '~', '$', '..'))) else '*'}"
+        for root in roots
     ]
     reader.add(command)
     inner = scope.copy()

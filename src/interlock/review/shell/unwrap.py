@@ -83,7 +83,9 @@ def run_shell(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flo
     at = 0
     while at < len(args):
         word = args[at]
-        if word in ("-c", "-Command", "-command") or (word[0:1] == "-" and word[1:2] != "-" and "c" in word and word.islower()):
+        if word in ("-c", "-Command", "-command") or (
+            word[0:1] == "-" and word[1:2] != "-" and "c" in word and word.islower()
+        ):
             code = args[at + 1] if at + 1 < len(args) else ""
             inner = below(scope, command.program)
             inner.params = tuple(args[at + 2 :]) or ("sh",)
@@ -151,7 +153,17 @@ def inline_code(command: Command, options: tuple[str, ...]) -> str | None:
 def database(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
     """Statements given to a database client by option, operand or pipe."""
     code = inline_code(command, CODE_OPTIONS[command.program])
-    if code is None and command.program in ("sqlite3", "sqlite", "turso", "bq", "isql", "db2", "cypher-shell", "duckdb", "rqlite"):
+    if code is None and command.program in (
+        "sqlite3",
+        "sqlite",
+        "turso",
+        "bq",
+        "isql",
+        "db2",
+        "cypher-shell",
+        "duckdb",
+        "rqlite",
+    ):
         operands = [arg for arg in command.args if not arg.startswith("-")]
         code = operands[-1] if len(operands) > 1 else None
     if code is None:
@@ -255,7 +267,12 @@ def run_java(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow
 def run_terminal(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
     """`tmux new-session -d 'code'`, `screen -dm words`, `vagrant ssh -c code`, `gcloud ... ssh --command code`."""
     code = inline_code(command, ("-c", "--command", "/c", "/C"))
-    if code is None and command.program == "tmux" and command.args[:1] and command.args[0] in ("new", "new-session", "send-keys"):
+    if (
+        code is None
+        and command.program == "tmux"
+        and command.args[:1]
+        and command.args[0] in ("new", "new-session", "send-keys")
+    ):
         code = next((arg for arg in reversed(command.args) if " " in arg), None)
     if command.program == "cmd" and command.args[:1] and command.args[0].lower() == "/c":
         code = " ".join(command.args[1:])

@@ -38,6 +38,11 @@ class Wrapper(Struct, frozen=True):
         return []
 
 
+def name_set(text: str) -> frozenset[str]:
+    """The names in a text."""
+    return frozenset(text.split())
+
+
 def is_assignment(word: str) -> bool:
     name, equals, _ = word.partition("=")
     return bool(equals) and name.isidentifier()
