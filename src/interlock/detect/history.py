@@ -34,6 +34,8 @@ ALIKE_LONG = 0.85
 LONG = 40
 """Words from which a call is long."""
 
+_WAITS = frozenset((b"sleep", b"wait"))
+
 
 class Call(Struct):
     """A call that was asked for."""
@@ -47,6 +49,7 @@ class Call(Struct):
     query: bool
     paths: list[str]
     target: bool
+    waits: bool
     call_id: str | None = None
 
 
@@ -56,7 +59,7 @@ class Turn(Struct):
     `outcome` is the fingerprint of the normalised result, `error` that of its message if it failed (else 0), `news`
     the share of its words that neither the call nor an earlier result had, `echo` whether it only repeats the call,
     `gain` whether it brought the run forward, `query` whether it asked in words, `target` whether it asked for
-    something that no call had named before.
+    something that no call had named before, `waits` whether it waits for something on purpose.
     """
 
     step: int
@@ -68,6 +71,7 @@ class Turn(Struct):
     query: bool
     paths: list[str]
     target: bool
+    waits: bool
     outcome: int
     failed: bool
     error: int
@@ -189,6 +193,7 @@ class History:
             query=call.query,
             paths=call.paths,
             target=call.target,
+            waits=call.waits,
             outcome=fingerprint(text),
             failed=failed,
             error=fingerprint(message) if message else call.key if failed else 0,
@@ -227,6 +232,7 @@ def read_call(step: Step, tool: Tool) -> Call:
         query=effect == "read" and any(_asks(value) for value in tool.arguments.values()),
         paths=paths,
         target=False,
+        waits=not asked.isdisjoint(_WAITS) or not words(name).isdisjoint(_WAITS),
         call_id=tool.call_id,
     )
 

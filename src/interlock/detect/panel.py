@@ -45,13 +45,14 @@ class Detectors:
         self._dropped: set[str] = set()
         self._agents: dict[str, _Agent] = {}
         self._progress = True
+        self._caller = ""
 
     def observe(self, seen: Seen) -> list[Issue]:
         """The alarms that rise with this step; steps of our own and steps seen before give none."""
         step = seen.step
         if step.origin == "interlock":
             return []
-        agent = self._agent(step.agent or "")
+        agent = self._agent(self._owner(step))
         if agent.repeats(step):
             return []
         agent.history.take(step)
@@ -89,7 +90,12 @@ class Detectors:
     def save(self) -> bytes:
         """Everything that later answers depend on."""
         return msgspec.msgpack.encode(
-            _Saved({name: agent.save() for name, agent in self._agents.items()}, sorted(self._dropped), self._progress)
+            _Saved(
+                {name: agent.save() for name, agent in self._agents.items()},
+                sorted(self._dropped),
+                self._progress,
+                self._caller,
+            )
         )
 
     def restore(self, state: bytes) -> None:
@@ -99,7 +105,18 @@ class Detectors:
         for name, agent in saved.agents.items():
             self._agents[name].restore(agent)
         self._dropped |= set(saved.dropped)
-        self._progress = saved.progress
+        self._progress, self._caller = saved.progress, saved.caller
+
+    def _owner(self, step: Step) -> str:
+        """Whose step it is: a result belongs to whoever called, also where its source names the one that answered."""
+        name = step.agent or ""
+        if step.kind == "tool_call":
+            self._caller = name
+        elif step.kind == "tool_result" and name != self._caller:
+            own = self._agents.get(name)
+            if own is None or not own.history.past.pending:
+                return self._caller
+        return name
 
     def _agent(self, name: str) -> _Agent:
         agent = self._agents.pop(name, None) or self._new_agent()
@@ -147,6 +164,7 @@ class _Saved(Struct):
     agents: dict[str, _SavedAgent]
     dropped: list[str]
     progress: bool
+    caller: str
 
 
 class _Agent:

@@ -99,6 +99,8 @@ class ResourceSpiral(Remembering[Spending]):
             state.idled = 0
         if turn.gain:
             return ()
+        if turn.waits:
+            return ()
         state.idled += 1
         push(state.idle, turn.step, 8)
         severity = tuning.severity(state.idled - tuning.idle_turns + tuning.medium_after)
