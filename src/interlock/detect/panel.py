@@ -9,11 +9,11 @@ from msgspec import Struct
 
 from ..config.model import Detect
 from ..core import Context, Issue, Seen, Step
-from .alarm import Alarms
-from .detector import Detector, DetectorFailed, Factory, Setting
+from .detector import DetectorFailed, Factory, Setting
 from .history import History
 from .registry import factories
 from .tuning import Tuning
+from .watched import SavedAgent, WatchedAgent
 
 AGENTS = 32
 """Agents watched at once; the one that was silent longest is forgotten first."""
@@ -43,7 +43,7 @@ class Detectors:
         self._factories = tuple(only) if only is not None else (*factories(), *extra)
         self._guard = guard
         self._dropped: set[str] = set()
-        self._agents: dict[str, _Agent] = {}
+        self._agents: dict[str, WatchedAgent] = {}
         self._progress = True
         self._caller = ""
 
@@ -118,17 +118,17 @@ class Detectors:
                 return self._caller
         return name
 
-    def _agent(self, name: str) -> _Agent:
+    def _agent(self, name: str) -> WatchedAgent:
         agent = self._agents.pop(name, None) or self._new_agent()
         self._agents[name] = agent
         if len(self._agents) > AGENTS:
             del self._agents[next(iter(self._agents))]
         return agent
 
-    def _new_agent(self) -> _Agent:
+    def _new_agent(self) -> WatchedAgent:
         history = History()
         setting = Setting(self.context, self._tuning, history)
-        return _Agent(history, [make(setting) for make in self._factories])
+        return WatchedAgent(history, [make(setting) for make in self._factories])
 
     def _counts(self, issue: Issue) -> bool:
         if finding_key(issue) in self.muted:
@@ -153,65 +153,8 @@ def finding_key(issue: Issue) -> str:
     return key if isinstance(key, str) else issue.type
 
 
-class _SavedAgent(Struct):
-    history: bytes
-    detectors: dict[str, bytes]
-    alarms: bytes
-    last: tuple[int, str, str] | None
-
-
 class _Saved(Struct):
-    agents: dict[str, _SavedAgent]
+    agents: dict[str, SavedAgent]
     dropped: list[str]
     progress: bool
     caller: str
-
-
-class _Agent:
-    """One agent: its history, its detectors, its alarms."""
-
-    def __init__(self, history: History, detectors: list[Detector]) -> None:
-        self.history = history
-        self.alarms = Alarms()
-        self.detectors: dict[str, Detector] = {}
-        for detector in detectors:
-            name, at = detector.type, 2
-            while name in self.detectors:
-                name, at = f"{detector.type}#{at}", at + 1
-            self.detectors[name] = detector
-        self._fresh = {name: detector.save() for name, detector in self.detectors.items()}
-        self._last: tuple[int, str, str] | None = None
-
-    def repeats(self, step: Step) -> bool:
-        """Whether a retried stream shows this step a second time."""
-        mark = (step.index, step.role, step.kind)
-        if mark == self._last:
-            return True
-        self._last = mark
-        call_id = step.tool.call_id if step.tool is not None else None
-        if call_id is None:
-            return False
-        pending = any(call.call_id == call_id for call in self.history.past.pending)
-        if step.kind == "tool_call":
-            return pending
-        if step.kind != "tool_result" or pending:
-            return False
-        return any(turn.call_id == call_id for turn in self.history.turns)
-
-    def restart(self, issue_type: str) -> None:
-        for name, detector in self.detectors.items():
-            if detector.type == issue_type:
-                detector.restore(self._fresh[name])
-        self.alarms.forget(issue_type)
-
-    def save(self) -> _SavedAgent:
-        states = {name: detector.save() for name, detector in self.detectors.items()}
-        return _SavedAgent(self.history.save(), states, self.alarms.save(), self._last)
-
-    def restore(self, saved: _SavedAgent) -> None:
-        self.history.restore(saved.history)
-        for name, state in saved.detectors.items():
-            if name in self.detectors:
-                self.detectors[name].restore(state)
-        self.alarms.restore(saved.alarms)
-        self._last = saved.last

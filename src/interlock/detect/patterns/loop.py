@@ -9,9 +9,10 @@ from msgspec import Struct, field
 from ...core import Issue, Seen, Step
 from ..detector import Remembering, Setting
 from ..fingerprint import fingerprint
-from ..history import Turn, push
+from ..history import push
 from ..speech import sentences
 from ..thread import Thread, follow
+from ..turn import Turn
 
 
 class Rounds(Struct):
