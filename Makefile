@@ -31,7 +31,7 @@ demo: setup ## a scripted agent goes wrong in every way, supervised live
 	@$(BIN)/interlock demo
 
 test: setup ## all tests that install in a few minutes
-	$(BIN)/python -m pytest -n $(WORKERS) -m "not torture"
+	$(BIN)/python -m pytest -n $(WORKERS)
 
 check: setup ## lint, types, rooms
 	$(BIN)/ruff check .

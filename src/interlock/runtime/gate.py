@@ -5,24 +5,33 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from typing import Protocol
 
 from ..core import ENDED, PROCEED, Decision, Status, Step
 
 
-class Gate:
-    """Open, pausing or shut, fenced by revision: an order older than what the gate has is ignored.
+class Passages(Protocol):
+    """Who counts passages: the control endpoint."""
 
-    The gate in memory answers the steps of this process. `on_change` makes the order durable (the gate file)
-    before it is obeyed, so that a hook client finds it also when no owner lives.
+    def enter(self, key: str) -> bool: ...
+
+    def leave(self, key: str) -> None: ...
+
+
+class Gate:
+    """Open, shut or closed for good, fenced by revision: an order older than what the gate has is ignored.
+
+    With `through`, passages are counted by the run's control endpoint too, whose word goes before the gate's own.
     """
 
-    def __init__(self, status: Status = "running", revision: int = 0) -> None:
+    def __init__(self) -> None:
         self._condition = threading.Condition()
-        self._status: Status = status
-        self._revision = revision
-        self._inside = 0
+        self._status: Status = "running"
+        self._revision = 0
+        self._inside: dict[str, None] = {}
+        self._version = 0
         self._wakers: list[Callable[[], None]] = []
-        self.on_change: Callable[[Status, int], None] | None = None
+        self._passages: Passages | None = None
 
     @property
     def status(self) -> Status:
@@ -32,68 +41,98 @@ class Gate:
     def revision(self) -> int:
         return self._revision
 
+    @property
+    def inside(self) -> int:
+        """How many steps are under way."""
+        return len(self._inside)
+
+    @property
+    def version(self) -> int:
+        """Grows with every change; read it before asking, and wait for it to move on after a hold."""
+        return self._version
+
+    def through(self, passages: Passages) -> None:
+        """Let every passage go through the control endpoint."""
+        self._passages = passages
+
     def be(self, status: Status, revision: int) -> bool:
-        """Be in this state; False where the order is older than what the gate has."""
+        """Be in this state; False where the order is older than what the gate has. What has ended stays ended."""
         with self._condition:
-            if revision < self._revision:
+            if revision < self._revision or self._status in ENDED:
                 return False
-            if self.on_change is not None:
-                self.on_change(status, revision)
             self._status, self._revision = status, revision
-            self._condition.notify_all()
-            if self._open():
-                for wake in self._wakers:
-                    wake()
+            self._changed()
             return True
+
+    def close(self, status: Status) -> None:
+        """Shut for good, at once and in memory alone: what an emergency stop does first."""
+        with self._condition:
+            self._status = status
+            self._revision += 1
+            self._changed()
 
     def enter(self, step: Step) -> Decision:
         """May this step start? Never waits: a hold is a value that the adapter waits on."""
         with self._condition:
-            if self._status == "running":
-                self._inside += 1
-                return PROCEED
             if self._status in ENDED:
                 return Decision("stop", reason="the run has ended")
-            return Decision("hold", reason="the run is paused; it goes on when a person resumes it")
+            if self._status != "running":
+                return Decision("hold", reason="the run is paused; it goes on when a person resumes it")
+            if self._passages is not None and not self._passages.enter(_key(step)):
+                return Decision("hold", reason="the run is about to pause")
+            self._inside[_key(step)] = None
+            return PROCEED
 
-    def leave(self) -> None:
-        """A step that was let in is over."""
+    def leave(self, step: Step) -> None:
+        """A step that was let in is over; a result ends the call of its agent that came in last."""
         with self._condition:
-            self._inside = max(0, self._inside - 1)
+            key = self._passage_of(step)
+            if key is None:
+                return
+            del self._inside[key]
+        if self._passages is not None:
+            self._passages.leave(key)
 
-    @property
-    def inside(self) -> int:
-        """How many steps are under way."""
-        return self._inside
-
-    def wait(self, timeout: float | None = None) -> Status:
-        """Wait until the gate is open or the run has ended; gives the status at that moment."""
+    def notify(self) -> None:
+        """Wake whoever waits: something that they asked for may have been answered."""
         with self._condition:
-            self._condition.wait_for(self._open, timeout)
-            return self._status
+            self._changed()
 
-    async def wait_async(self) -> Status:
+    def wait(self, version: int, timeout: float | None = None) -> None:
+        """Wait until the gate has changed since `version`."""
+        with self._condition:
+            self._condition.wait_for(lambda: self._version != version, timeout)
+
+    async def wait_async(self, version: int) -> None:
         """`wait` for an event loop: no thread is held, and it can be cancelled."""
         loop = asyncio.get_running_loop()
-        opened: asyncio.Future[None] = loop.create_future()
-
-        def settle() -> None:
-            if not opened.done():
-                opened.set_result(None)
+        changed = asyncio.Event()
 
         def wake() -> None:
-            loop.call_soon_threadsafe(settle)
+            loop.call_soon_threadsafe(changed.set)
 
         with self._condition:
-            if self._open():
-                return self._status
+            if self._version != version:
+                return
             self._wakers.append(wake)
         try:
-            await opened
+            await changed.wait()
         finally:
             with self._condition:
                 self._wakers.remove(wake)
-        return self._status
 
-    def _open(self) -> bool:
-        return self._status == "running" or self._status in ENDED
+    def _passage_of(self, step: Step) -> str | None:
+        if _key(step) in self._inside:
+            return _key(step)
+        agent = f"{step.agent or ''}#"
+        return next((key for key in reversed(self._inside) if key.startswith(agent)), None)
+
+    def _changed(self) -> None:
+        self._version += 1
+        self._condition.notify_all()
+        for wake in self._wakers:
+            wake()
+
+
+def _key(step: Step) -> str:
+    return f"{step.agent or ''}#{step.index}"

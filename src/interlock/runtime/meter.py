@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-from ..core import Limits, Spend
+from ..core import Limits, SetLimits, Spend
 from .ledger import Ledger
 
 MINUTE = 60.0
@@ -57,7 +57,7 @@ class Meter:
     """The limits of one run.
 
     `budget` holds for the whole run. `throttle`, set by an intervention, holds per window: within it, calls wait
-    until the window has room. Where a throttled limit comes from a configured one, it is the run's new budget too.
+    until the window has room.
     """
 
     def __init__(self, configured: Limits, window: float = 60.0) -> None:
@@ -66,15 +66,23 @@ class Meter:
         self._s = MeterState(configured)
 
     @property
+    def windowed(self) -> tuple[str, ...]:
+        """The limits that count per window."""
+        throttle = self._s.throttle
+        return (
+            () if throttle is None else tuple(n for n in throttle.__struct_fields__ if getattr(throttle, n) is not None)
+        )
+
+    @property
     def limits(self) -> Limits:
         """What holds now, as the agent is told."""
         return self._s.budget if self._s.throttle is None else self._s.throttle.smaller(self._s.budget)
 
-    def tighten(self, limits: Limits) -> None:
+    def tighten(self, order: SetLimits) -> None:
         """Hold the run to these limits from now on; never loosens one."""
-        names = limits.__struct_fields__
-        as_rate = limits.replace(**{n: None for n in names if getattr(self.configured, n) is not None})
-        as_budget = limits.replace(**{n: None for n in names if getattr(self.configured, n) is None})
+        names = order.limits.__struct_fields__
+        as_rate = order.limits.replace(**{name: None for name in names if name not in order.windowed})
+        as_budget = order.limits.replace(**dict.fromkeys(order.windowed))
         self._s.budget = self._s.budget.smaller(as_budget)
         self._s.throttle = as_rate.smaller(self._s.throttle or Limits())
 

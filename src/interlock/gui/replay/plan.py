@@ -1,0 +1,149 @@
+"""Plan: a session as chunks of input, each with the text that must be on disk after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from msgspec import Struct
+
+from ...core import BadInput
+from ..session import Operation, OperationType, ReplaySession, clean_path
+from ..text import OutOfText, apply, normalise, split_lines, text_hash
+
+CHUNK_CHARS = 400
+"""Typed between two looks at the disk: a fifth of a second of typing, so that little is typed again after trouble."""
+
+
+class Place(Struct, frozen=True):
+    """Where the cursor goes: line and column from 1, the column in UTF-16 units as the editor counts."""
+
+    line: int
+    column: int
+
+
+class Chunk(Struct, frozen=True, kw_only=True):
+    """One piece of input: go to `start`, take out up to `end`, type `text`, save.
+
+    `begin` and `finish` are the same places as offsets into the text before; `expected` is the hash of the text after.
+    """
+
+    index: int
+    path: str
+    operation: int
+    start: Place
+    end: Place
+    begin: int
+    finish: int
+    text: str
+    expected: str
+    length: int
+
+    @property
+    def edits(self) -> bool:
+        """False for a plain move of the cursor."""
+        return bool(self.text) or self.finish > self.begin
+
+    def applied(self, text: str) -> str:
+        return text[: self.begin] + self.text + text[self.finish :]
+
+
+class Plan(Struct, frozen=True):
+    """All chunks of a session in order; `before` are the files as they were, line ends normalised."""
+
+    session: ReplaySession
+    before: dict[str, str]
+    chunks: tuple[Chunk, ...]
+
+    def content(self, path: str, done: int) -> str:
+        """What a file holds when the first `done` chunks of the plan are done."""
+        text = self.before[path]
+        for chunk in self.chunks[:done]:
+            if chunk.path == path:
+                text = chunk.applied(text)
+        return text
+
+    def expected(self, path: str) -> str:
+        return self.content(path, len(self.chunks))
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        return tuple(self.before)
+
+    @property
+    def characters(self) -> int:
+        return sum(len(chunk.text) for chunk in self.chunks)
+
+
+def make_plan(session: ReplaySession, before: Mapping[str, str], chunk_chars: int = CHUNK_CHARS) -> Plan:
+    """Divide a session into chunks; BadInput if an operation does not fit the text that it finds."""
+    texts = {path: normalise(before.get(path, "")) for path in session.merged()}
+    start = dict(texts)
+    chunks: list[Chunk] = []
+    for number, entry in enumerate(session.files):
+        path = clean_path(entry.path)
+        for index, operation in enumerate(entry.operations):
+            try:
+                target = apply(texts[path], operation, strict=True)
+            except OutOfText as error:
+                where = f"files[{number}] ({entry.path}), operations[{index}], field 'line'"
+                raise BadInput(str(error), where=where) from None
+            for begin, finish, text in _edits(texts[path], target, operation, chunk_chars):
+                chunk = _chunk(len(chunks), path, index, texts[path], begin, finish, text)
+                texts[path] = chunk.applied(texts[path])
+                chunks.append(chunk)
+    return Plan(session, start, tuple(chunks))
+
+
+def _edits(text: str, target: str, operation: Operation, chunk_chars: int) -> Iterator[tuple[int, int, str]]:
+    """Offsets and text of the chunks of one operation."""
+    if operation.type is OperationType.DELETE:
+        begin = _offset(text, operation.line)
+        removed = len(text) - len(target)
+        # The last line without a line end takes the one before it along.
+        begin = min(begin, len(text) - removed)
+        yield begin, begin + removed, ""
+        return
+    begin = _offset(text, operation.line)
+    if operation.type is OperationType.NAVIGATE:
+        yield begin, begin, ""
+        return
+    for piece in split_text(target[begin : begin + len(target) - len(text)], chunk_chars):
+        yield begin, begin, piece
+        begin += len(piece)
+
+
+def split_text(text: str, size: int) -> Iterator[str]:
+    """Pieces of at most `size`, cut after a line end where there is one."""
+    while len(text) > size:
+        cut = text.rfind("\n", 0, size) + 1 or size
+        yield text[:cut]
+        text = text[cut:]
+    if text:
+        yield text
+
+
+def _chunk(index: int, path: str, operation: int, before: str, begin: int, finish: int, text: str) -> Chunk:
+    after = before[:begin] + text + before[finish:]
+    return Chunk(
+        index=index,
+        path=path,
+        operation=operation,
+        start=place_of(before, begin),
+        end=place_of(before, finish),
+        begin=begin,
+        finish=finish,
+        text=text,
+        expected=text_hash(after),
+        length=len(after),
+    )
+
+
+def place_of(text: str, offset: int) -> Place:
+    """Line and column of an offset."""
+    line_start = text.rfind("\n", 0, offset) + 1
+    column = len(text[line_start:offset].encode("utf-16-le", "surrogatepass")) // 2 + 1
+    return Place(text.count("\n", 0, offset) + 1, column)
+
+
+def _offset(text: str, line: int) -> int:
+    return sum(len(each) for each in split_lines(text)[: line - 1])

@@ -1,0 +1,180 @@
+"""ReplaySession: a scripted editor session, read from JSON and checked before anything is typed."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from ..core import BadInput
+
+T = TypeVar("T")
+
+EXAMPLE = (
+    'A session is {"session_id": "demo", "files": [{"path": "a.py", "operations": '
+    '[{"type": "insert", "line": 1, "content": "x = 1\\n"}]}]}'
+)
+
+
+class OperationType(enum.Enum):
+    """What an operation does."""
+
+    NAVIGATE = "navigate"
+    DELETE = "delete"
+    INSERT = "insert"
+
+
+class Operation(Struct, frozen=True, omit_defaults=True):
+    """One edit on the text that the operation before left.
+
+    `navigate` goes to `line`; `delete` takes the lines `line` to `line_end` (inclusive; `line` alone if missing)
+    out; `insert` types `content` at the beginning of `line`, where the number of lines plus one means the end.
+    A field that its type does not use is ignored.
+    """
+
+    type: OperationType
+    line: int = 1
+    line_end: int | None = None
+    content: str = ""
+
+
+class FileOperation(Struct, frozen=True, omit_defaults=True):
+    """The operations on one file; `path` is relative to the workspace."""
+
+    path: str
+    operations: Sequence[Operation] = ()
+
+
+class ReplaySession(Struct, frozen=True, omit_defaults=True):
+    """A scripted session: files in order, each with its operations in order."""
+
+    session_id: str
+    files: Sequence[FileOperation] = ()
+    title: str = ""
+    replay_config: dict[str, object] = {}
+
+    def merged(self) -> dict[str, tuple[Operation, ...]]:
+        """Path to all of its operations, entries of the same path joined, in order of first appearance."""
+        together: dict[str, tuple[Operation, ...]] = {}
+        for entry in self.files:
+            path = clean_path(entry.path)
+            together[path] = (*together.get(path, ()), *entry.operations)
+        return together
+
+
+def read_session(source: str | Path | Mapping[str, object] | ReplaySession) -> ReplaySession:
+    """A session from a file, from decoded JSON, or as it is; a bad one raises BadInput that says where."""
+    if isinstance(source, ReplaySession):
+        return _checked(source, f"session {source.session_id!r}")
+    if not isinstance(source, str | Path):
+        return _checked(_convert(source, "session"), "session")
+    path = Path(source).expanduser()
+    try:
+        raw = msgspec.json.decode(path.read_bytes())
+    except OSError as error:
+        raise BadInput(f"cannot read the session ({error.strerror})", where=str(path)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadInput(f"not JSON: {error}", where=str(path), todo=EXAMPLE) from None
+    return _checked(_convert(raw, str(path)), str(path))
+
+
+def clean_path(path: str) -> str:
+    """The one spelling of a path inside the workspace; ValueError says what is wrong with it."""
+    if not path or path.strip() != path or "\0" in path or "\n" in path:
+        raise ValueError("must be a file name without surrounding blanks or line breaks")
+    if path.startswith(("/", "~")) or "\\" in path or (len(path) > 1 and path[1] == ":"):
+        raise ValueError("must be relative to the workspace, with forward slashes")
+    parts = PurePosixPath(path).parts
+    if not parts or ".." in parts:
+        raise ValueError("must stay inside the workspace: no '..'")
+    return "/".join(parts)
+
+
+def inside(workspace: Path, path: str) -> Path:
+    """The file on disk; BadInput if a symbolic link leads out of the workspace."""
+    root = workspace.resolve()
+    try:
+        target = root / clean_path(path)
+    except ValueError as error:
+        raise BadInput(str(error), where=f"path {path!r}") from None
+    if not target.resolve().is_relative_to(root):
+        raise BadInput("a symbolic link leads out of the workspace", where=f"path {path!r}")
+    return target
+
+
+def _convert(raw: object, where: str) -> ReplaySession:
+    """Decoded JSON as a session, entry by entry, so that an error can name the file and the operation."""
+    top = _fields(raw, where, ("session_id", "files"))
+    if not isinstance(top["files"], list):
+        raise BadInput("'files' must be a list", where=where, todo=EXAMPLE)
+    files = []
+    for number, entry in enumerate(top["files"]):
+        at = f"{where}: files[{number}]"
+        fields = _fields(entry, at, ("path", "operations"))
+        named = f"{at} ({fields['path']})"
+        if not isinstance(fields["operations"], list):
+            raise BadInput("'operations' must be a list", where=named)
+        operations = tuple(
+            _to(Operation, operation, f"{named}, operations[{index}]")
+            for index, operation in enumerate(fields["operations"])
+        )
+        files.append(FileOperation(_to(FileOperation, {"path": fields["path"]}, at).path, operations))
+    head = {key: value for key, value in top.items() if key != "files"}
+    return msgspec.structs.replace(_to(ReplaySession, head, where), files=tuple(files))
+
+
+def _fields(raw: object, where: str, required: tuple[str, ...]) -> dict[str, object]:
+    if not isinstance(raw, Mapping):
+        raise BadInput("must be an object", where=where, todo=EXAMPLE)
+    for name in required:
+        if name not in raw:
+            raise BadInput(f"field {name!r} is missing", where=where, todo=EXAMPLE)
+    return {str(key): value for key, value in raw.items()}
+
+
+def _to(kind: type[T], raw: object, where: str) -> T:
+    try:
+        return msgspec.convert(raw, kind)
+    except msgspec.ValidationError as error:
+        what, _, place = str(error).partition(" - at ")
+        field = place.strip("`").removeprefix("$").removeprefix(".")
+        raise BadInput(f"field {field!r}: {what}" if field else what, where=where) from None
+
+
+def _checked(session: ReplaySession, where: str) -> ReplaySession:
+    if not session.session_id.strip() or len(session.session_id) > 200:
+        raise BadInput("field 'session_id' must have 1 to 200 characters", where=where)
+    for number, entry in enumerate(session.files):
+        at = f"{where}: files[{number}] ({entry.path if entry.path.isprintable() else ascii(entry.path)})"
+        try:
+            clean_path(entry.path)
+        except ValueError as error:
+            raise BadInput(f"field 'path' {error}", where=at) from None
+        for index, operation in enumerate(entry.operations):
+            wrong = _wrong(operation)
+            if wrong:
+                raise BadInput(wrong, where=f"{at}, operations[{index}]")
+    return session
+
+
+def _wrong(operation: Operation) -> str | None:
+    """What is wrong with an operation, naming the field."""
+    if operation.line < 1:
+        return f"field 'line' must be 1 or more, not {operation.line}"
+    if operation.type is OperationType.DELETE and (operation.line_end or operation.line) < operation.line:
+        return f"field 'line_end' ({operation.line_end}) is before 'line' ({operation.line})"
+    if operation.type is OperationType.INSERT and not operation.content:
+        return "field 'content' is missing or empty"
+    control = next((c for c in operation.content if _is_control(c)), None)
+    if control is not None:
+        return f"field 'content' has a control character (U+{ord(control):04X}), which cannot be typed"
+    return None
+
+
+def _is_control(character: str) -> bool:
+    code = ord(character)
+    return (code < 0x20 and character not in "\t\n\r") or 0x7F <= code < 0xA0 or 0xD800 <= code < 0xE000

@@ -1,0 +1,7 @@
+"""Verification: are the files on disk what the script meant?"""
+
+from .comparison import FileComparison, MatchStatus, VerificationResult
+from .similarity import Similarity, similarity
+from .verifier import FileVerifier
+
+__all__ = ["FileComparison", "FileVerifier", "MatchStatus", "Similarity", "VerificationResult", "similarity"]

@@ -1,0 +1,87 @@
+"""FileVerifier: the files on disk against the operations applied to what they were."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from ...core import BadInput
+from ..session import ReplaySession, inside
+from ..text import expected_content, normalise
+from .comparison import FileComparison, MatchStatus, VerificationResult, summarise
+from .difference import count_changes, unified_diff
+from .similarity import similarity
+
+
+class FileVerifier:
+    """Compares a workspace with what a session meant.
+
+    `tolerance` is the similarity from which a file matches, `partial` the one from which it matches in part;
+    `strict` wants equality after line ends for success. `originals` are the files as they were before the run.
+    """
+
+    def __init__(
+        self,
+        workspace_root: str | Path,
+        tolerance: float = 0.98,
+        *,
+        partial: float = 0.90,
+        strict: bool = False,
+        originals: Mapping[str, str] | None = None,
+    ) -> None:
+        if not 0 <= partial <= tolerance <= 1:
+            raise BadInput(f"thresholds must be 0 <= partial ({partial}) <= tolerance ({tolerance}) <= 1")
+        self.workspace_root = Path(workspace_root).expanduser()
+        self.tolerance, self.partial, self.strict = tolerance, partial, strict
+        self._originals = originals or {}
+
+    def verify_session(self, session: ReplaySession) -> VerificationResult:
+        """Compare every file of the session, once per path."""
+        comparisons = [
+            self.compare_file(path, expected_content(self._originals.get(path, ""), operations))
+            for path, operations in session.merged().items()
+        ]
+        return summarise(comparisons, strict=self.strict)
+
+    def compare_file(self, path: str | Path, expected: str) -> FileComparison:
+        """Compare one file with what it should hold."""
+        name = str(path)
+        lines = len(expected.splitlines())
+        target = inside(self.workspace_root, name)
+        try:
+            actual = target.read_bytes().decode("utf-8")
+        except FileNotFoundError:
+            return FileComparison(name, False, 0.0, "missing", [], lines, 0)
+        except UnicodeDecodeError as error:
+            return FileComparison(name, True, 0.0, "mismatch", [], lines, 0, reason=f"not UTF-8 ({error})")
+        except OSError as error:
+            return FileComparison(name, True, 0.0, "mismatch", [], lines, 0, reason=f"unreadable ({error.strerror})")
+        return self._compare_texts(name, expected, actual)
+
+    _compare_file = compare_file
+
+    def _compare_texts(self, path: str, expected: str, actual: str) -> FileComparison:
+        wanted, found = normalise(expected), normalise(actual)
+        alike = similarity(wanted, found)
+        exact = wanted == found
+        changes = count_changes(wanted, found)
+        return FileComparison(
+            path,
+            True,
+            alike.ratio,
+            self._status(alike.ratio),
+            [] if exact else unified_diff(path, wanted, found),
+            len(expected.splitlines()),
+            len(actual.splitlines()),
+            exact,
+            alike.method,
+            "",
+            changes.lost,
+            changes.added,
+            changes.changed,
+        )
+
+    def _status(self, ratio: float) -> MatchStatus:
+        if ratio >= self.tolerance:
+            return "match"
+        return "partial" if ratio >= self.partial else "mismatch"

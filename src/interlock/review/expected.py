@@ -1,0 +1,62 @@
+"""Expected paths: whether a step stays where the task needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..core import Context
+from .paths import resolve, zones
+from .shell import Command
+
+MAX_PATHS = 64
+"""Paths of one step that are looked at."""
+
+
+class Expected:
+    """Where a run is expected to work: the context's paths, else its workspace."""
+
+    def __init__(self, context: Context, workspace: str | None) -> None:
+        self.workspace = workspace
+        given = [resolve(path, workspace) for path in context.expected_paths if path]
+        self._roots = tuple(root.rstrip("/") or "/" for root in given) or (
+            (workspace.rstrip("/") or "/",) if workspace else ()
+        )
+        self._mentioned = f"{context.original_prompt} {context.primary_goal}"
+
+    def is_outside(self, commands: Iterable[Command], cwd: str | None) -> bool:
+        """Whether some path of the step lies outside; false where nothing is expected."""
+        return bool(self._roots) and any(self._is_foreign(path, cwd) for path in paths_of(commands))
+
+    def _is_foreign(self, path: str, cwd: str | None) -> bool:
+        full = resolve(path, cwd or self.workspace)
+        if not full.startswith(("/", "~")) or full.startswith("/dev/"):
+            return full.startswith("..")
+        if any(full == root or full.startswith(f"{root}/") or root == "/" for root in self._roots):
+            return False
+        if path.rstrip("/") in self._mentioned and len(path) > 3:
+            return False
+        return "temp" not in zones(full, None, None)
+
+
+def paths_of(commands: Iterable[Command]) -> list[str]:
+    """The words of a step that are paths: operands with a slash, and what redirections name."""
+    found: list[str] = []
+    for command in commands:
+        for word in command.args:
+            if (
+                ("/" in word or word[:1] in "~.")
+                and word[:1] not in "-$<"
+                and "://" not in word
+                and "\n" not in word
+                and len(word) < 1024
+            ):
+                if word[:1] in "/~." or command.program in PATH_PROGRAMS:
+                    found.append(word if command.cwd is None else resolve(word, command.cwd))
+        found += [redirect.target for redirect in command.redirects if redirect.target]
+        if len(found) >= MAX_PATHS:
+            break
+    return found[:MAX_PATHS]
+
+
+PATH_PROGRAMS = frozenset("rm mv cp cat tee ls mkdir touch chmod chown ln head tail find rmdir".split())
+"""Programs whose plain operands are paths even without a leading slash."""
