@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from decide_builders import Driver, config, issue
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +18,8 @@ from interlock.config.model import (
     SoftCorrection,
 )
 from interlock.core import EVERY_CAPABILITY, LADDER, SEVERITIES, CheckpointInfo
+
+from .decide_builders import Driver, config, issue
 
 TYPES = ("loop", "scope_creep", "destructive_action", "a_plug_in")
 
@@ -92,7 +93,7 @@ class Promises:
 
     def check(self, ruling: Any, failed: int) -> None:
         made, critical = ruling.intervention, ruling.issue.severity == "critical"
-        assert 0 <= ruling.score <= 1 and ruling.score <= ruling.combined <= ruling.score + 0.9
+        assert 0 <= ruling.score <= 1 and ruling.score <= ruling.combined <= ruling.score + 0.9 + 1e-9
         assert made.type == LADDER[made.level]
         if self.setup.observe:
             assert ruling.directives == () and made.outcome in ("not_applied", "held_back")
@@ -200,7 +201,7 @@ def test_the_cost_of_a_step_does_not_grow_with_the_run():
 
 
 @pytest.mark.torture
-@settings(max_examples=20_000, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=5_000, deadline=None, suppress_health_check=list(HealthCheck))
 @given(setups, abilities, st.lists(meetings | quiet, max_size=120))
 def test_any_long_sequence_of_issues_keeps_every_promise(setup, able, history):
     check_all(setup, able, history)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from decide_builders import Driver, config, issue
 
 from interlock.config.model import (
     CheckpointRollback,
@@ -15,6 +14,8 @@ from interlock.config.model import (
 )
 from interlock.core import EVERY_CAPABILITY, LADDER, Context, Hold, Inject, Notify, RunState, SetLimits, Stop
 from interlock.decide import NEEDS, Controller, count_anew
+
+from .decide_builders import Driver, config, issue
 
 SOFT, REMIND, THROTTLE, ROLLBACK, STOP = LADDER
 FREE = {"intervention_cooldown_seconds": 0, "delay": 0}

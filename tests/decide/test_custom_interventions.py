@@ -6,13 +6,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from decide_builders import Driver, config, issue
 
 from interlock.config.model import ContextReinforcement
 from interlock.core import EVERY_CAPABILITY, BadInput, Delay, Inject
 from interlock.decide import registry as strategies_registry
 from interlock.intervene import Continue, Custom, level_of, register_intervention, unregister_intervention
 from interlock.intervene import registry as interventions_registry
+
+from .decide_builders import Driver, config, issue
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "custom-intervention"
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from decide_builders import Driver, config, issue
 
 from interlock.decide import ControllerState
 from interlock.decide.state import TypeState
+
+from .decide_builders import Driver, config, issue
 
 
 def answered(**options) -> Driver:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import msgspec
-from decide_builders import Driver, config, issue
 
 from interlock.core import LADDER, CheckpointInfo, Restore
+
+from .decide_builders import Driver, config, issue
 
 SOFT, REMIND, THROTTLE, ROLLBACK, STOP = LADDER
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from decide_builders import Driver, config, issue
 
 from interlock.config.model import Interventions, Strategy
 from interlock.core import ISSUE_TYPES, LADDER, SEVERITIES, BadInput
 from interlock.decide import PATTERN_TABLE, Situation, find_strategy, register_strategy, unregister_strategy
 from interlock.decide.score import band
 from interlock.decide.strategies import ANYTHING_ELSE, level_from, pattern_specific, progressive, severity
+
+from .decide_builders import Driver, config, issue
 
 
 def situation(level: int | None = None, effect: float | None = None, **changes) -> Situation:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from intervene_builders import FULL, NOW, issue, run
 from msgspec.structs import replace
 
 from interlock.config.model import ContextReinforcement
 from interlock.core import Context, Goal, Inject
 from interlock.intervene import context_reinforcement, restore_after_compaction
+
+from .intervene_builders import FULL, NOW, issue, run
 
 
 def reinforce(found, state, **changes):

@@ -8,11 +8,12 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from intervene_builders import FULL, NOW, checkpoint, growing, issue, run
 
 from interlock.config.model import EmergencyStop, Interventions
 from interlock.core import Action, Intervention, Issue, Limits, Notify, RunState, Spend, Stop
 from interlock.intervene import Stopped, emergency_stop
+
+from .intervene_builders import FULL, NOW, checkpoint, growing, issue, run
 
 OPTIONS = ["resume_with_limits", "rollback_and_retry", "manual_intervention", "abort"]
 
@@ -97,6 +98,11 @@ def test_values_under_a_secret_name_are_removed_whatever_they_look_like():
     kept = stop(issue(details=details)).incident.issue.details
     assert "hunter2" not in str(kept) and kept["api_key"] == kept["DB_PASSWORD"] == "[removed]"
     assert kept["tokens"] == 12 and kept["line"].endswith(" x")
+
+
+def test_a_text_without_end_holds_nothing_up():
+    details = {"error": "a." * 5_000_000}
+    assert len(str(stop(issue(details=details)).incident.issue.details["error"])) < 21_000
 
 
 def test_the_report_says_what_happened_how_bad_why_and_what_to_do():

@@ -7,11 +7,12 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from intervene_builders import NOW, growing, issue, run
 
 from interlock.config.model import ReductionFactors, ResourceThrottling
 from interlock.core import Delay, Growth, Inject, Limits, SetLimits, Spend
 from interlock.intervene import resource_throttling
+
+from .intervene_builders import NOW, growing, issue, run
 
 NAMES = ("max_file_operations", "max_memory_mb", "max_tokens", "max_execution_time")
 SET = Limits(max_file_operations=1000, max_memory_mb=1000, max_tokens=1000, max_execution_time=1000.0)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from intervene_builders import FULL, NOW, growing, issue, run
 
 from interlock.core import ISSUE_TYPES, BadInput, Goal, Inject, RunState, Spend
 from interlock.intervene import Templates, parse_templates, soft_correction
 from interlock.intervene.values import PLACEHOLDERS
 from interlock.runtime.prompts import read_templates
+
+from .intervene_builders import FULL, NOW, growing, issue, run
 
 
 def said(found, state: RunState, **options) -> str:
@@ -161,7 +162,12 @@ def test_any_valid_template_renders_with_any_values(parts, values):
         assert made.strip()
 
 
-@given(st.dictionaries(st.text(max_size=8), st.recursive(st.none() | st.text() | st.integers(), st.lists), max_size=5))
+keys = st.sampled_from(["error", "path", "paths", "outside", "claim", "usage", "growth", "count"])
+values = st.recursive(st.none() | st.text() | st.floats() | st.integers(), st.lists, max_leaves=5)
+
+
+@settings(max_examples=50)
+@given(st.dictionaries(keys, values, max_size=5))
 def test_any_details_give_one_message(details):
     for kind in ISSUE_TYPES:
         assert said(issue(kind, details=details), run())

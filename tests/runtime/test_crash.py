@@ -68,7 +68,8 @@ def check_kills(tmp_path: Path, kills: int, first_seed: int) -> None:
     chance = random.Random(first_seed)
     for number in range(kills):
         seed = first_seed + number // 5
-        expected = reference(tmp_path / f"reference-{number}", seed)
+        if number % 5 == 0:
+            expected = reference(tmp_path / f"reference-{number}", seed)
         got = kill_and_succeed(tmp_path / f"killed-{number}", seed, chance.randint(0, COUNT))
         assert got == expected, f"seed {seed}"
 

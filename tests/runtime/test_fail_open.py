@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from interlock.config import Config
 from interlock.config.model import Runtime
-from interlock.core import EVERY_CAPABILITY, Applied, ManualClock, Notify
+from interlock.core import EVERY_CAPABILITY, Applied, Hold, ManualClock, Notify
 from interlock.journal import JournalReader, Store
 from interlock.runtime import Plugins, Supervisor
 from interlock.runtime.notify import Notifier
@@ -155,7 +155,7 @@ def test_an_adapter_without_a_capability_gets_the_nearest_thing(tmp_path):
         capabilities = frozenset(("deny",))
 
     with supervise(tmp_path, adapter=Mute(lambda: Applied(True))) as supervisor:
-        supervisor.run.gate.be("paused", 1)
+        supervisor.hands.carry_out(Hold("a test"))
         assert supervisor.before(supervisor.call("bash", {"command": "ls"})).action == "deny"
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 
+import msgspec
+
 from .change import Difference
-from .descent import Descent
+from .descent import READ_FLAGS, Descent
 from .entry import Entry
 from .large import digest_of
 from .policy import special
@@ -29,6 +32,8 @@ class Applying:
         self._steps = body.differences()
         self._index = {path: index for index, path in enumerate(self._steps)}
         self._opened: set[str] = set()
+        inodes = Counter(step.a.ino for step in self._steps.values() if step.a is not None and step.a.is_file)
+        self._shared = {ino for ino, names in inodes.items() if names > 1}
         self.left: dict[str, str] = {}
         self.done: list[Difference] = []
 
@@ -41,20 +46,18 @@ class Applying:
                 progress(index, 2 * len(self._steps))
 
     def run(self, progress: Progress | None = None) -> None:
-        """Carry the steps out: away with what is in the way, then folders, then files, then folders' modes and times."""
+        """Carry the steps out: away with what is in the way, then folders, then files."""
         steps = self._steps.values()
         gone = [s for s in steps if s.a is not None and (s.b is None or s.a.is_folder != s.b.is_folder)]
-        count = 0
         for step in sorted(gone, key=lambda s: s.path, reverse=True):
             self._try(step, self._remove)
         for step in sorted((s for s in steps if s.b is not None and s.b.is_folder), key=lambda s: s.path):
             self._try(step, self._make_folder)
-        for step in steps:
+        for count, step in enumerate(steps, len(self._steps) + 1):
             if step.b is not None and not step.b.is_folder:
                 self._try(step, self._place)
-            count += 1
             if progress is not None:
-                progress(len(self._steps) + count, 2 * len(self._steps))
+                progress(count, 2 * len(self._steps))
         self.done = [step for step in steps if step.path not in self.left]
 
     def _try(self, step: Difference, act: Callable[[Difference, int, str], None]) -> None:
@@ -78,7 +81,7 @@ class Applying:
                 os.rmdir(name, dir_fd=folder)
             elif step.b is None:
                 self.left[step.path] = MEANWHILE
-        elif step.a.matches(found):
+        elif self._unchanged(step.a, found):
             os.unlink(name, dir_fd=folder)
         elif not (step.b is not None and stat.S_ISDIR(found.st_mode)):
             self.left[step.path] = MEANWHILE
@@ -104,11 +107,17 @@ class Applying:
         found = _look(folder, name)
         expected = step.a if step.a is not None and not step.a.is_folder else None
         if found is not None:
-            if expected is None or not expected.matches(found):
+            if expected is None or not self._unchanged(expected, found):
                 self._clear_special(step, found, folder, name)
             if step.path in self.left:
                 return
         os.rename(str(index), name, src_dir_fd=self._staging.fd, dst_dir_fd=folder)
+
+    def _unchanged(self, entry: Entry, found: os.stat_result) -> bool:
+        """Whether a file is as the safety checkpoint saw it; removing one name of a file moves the others' ctime."""
+        if entry.ino in self._shared:
+            entry = msgspec.structs.replace(entry, ctime_ns=0)
+        return entry.matches(found)
 
     def _clear_special(self, step: Difference, found: os.stat_result, folder: int, name: str) -> None:
         """Something else lies in the place: a FIFO or the like goes only if told so, anything else stays."""
@@ -141,7 +150,7 @@ class Applying:
             return False
         if entry.is_link:
             return os.fsencode(os.readlink(name, dir_fd=folder)) == entry.data
-        fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+        fd = os.open(name, READ_FLAGS, dir_fd=folder)
         try:
             return digest_of(fd, found.st_size, sparse=entry.is_sparse) == entry.data
         finally:

@@ -10,7 +10,7 @@ from typing import Literal
 from msgspec import Struct
 
 from .entry import Entry, same_content, state_of
-from .tree import Tree, join, printable, within
+from .tree import Delta, Tree, join, printable, within
 
 ChangeKind = Literal["created", "deleted", "content", "type", "mode", "attributes", "touched"]
 
@@ -59,7 +59,7 @@ class Difference(Struct, frozen=True, gc=False):
             self.kind,
             state_of(self.a),
             state_of(self.b),
-            (self.b or self.a).size if (self.b or self.a) is not None else 0,  # type: ignore[union-attr]
+            self.b.size if self.b is not None else self.a.size if self.a is not None else 0,
             None if is_plain(self.path) else os.fsencode(self.path),
         )
 
@@ -82,6 +82,20 @@ def differences(a: Tree, b: Tree, scope: Iterable[str] = ("",)) -> Iterator[Diff
             path = join(folder, name)
             if everything or within(path, tops):
                 yield Difference(path, x, y)
+
+
+def changes_by(delta: Delta, tree: Tree) -> Iterator[tuple[str, Entry | None]]:
+    """The paths that a delta changes in a tree, with what becomes of them."""
+    for folder in delta.wiped:
+        kept = delta.changed.get(folder, {})
+        for name in tree.folders.get(folder, {}):
+            if kept.get(name) is None:
+                yield join(folder, name), None
+    for folder, listing in delta.changed.items():
+        for name, entry in listing.items():
+            path = join(folder, name)
+            if not alike(tree.get(path), entry):
+                yield path, entry
 
 
 def alike(a: Entry | None, b: Entry | None) -> bool:

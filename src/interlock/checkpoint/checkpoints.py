@@ -10,20 +10,31 @@ from pathlib import Path
 
 from ..config.model import Checkpoints as Settings
 from ..core import CheckpointInfo, Clock, InvalidState, NotFound
+from .audit import Audit, Audited
 from .change import Change, differences
+from .contents import Contents
 from .entry import state_of
 from .lock import Busy, Holder, RunLock, find_holder, find_overlap, operation, taken
+from .loss import drop_lost
 from .own import OwnRecord
+from .patch import patch
 from .place import default_store, refuse_unfit, resolved, store_of
 from .plan import Moment, OwnChanges, Plan
 from .restoration import last_done
 from .rollback import Restored, Rollback
 from .snapshot import Progress, Snapshots
-from .store import Store
-from .tree import join
+from .store import NoSpace, Store
+from .sweep import Sweep, Swept
 
 Freeze = Callable[[], AbstractContextManager[object]]
 """Holds the agent still while the context is entered, and lets it go on whatever happens."""
+
+Infos = list[CheckpointInfo]
+Changes = list[Change]
+Lines = list[str]
+
+TIDY_EVERY = 16
+"""Checkpoints between two looks whether something is due to be removed."""
 
 
 class Checkpoints:
@@ -36,6 +47,8 @@ class Checkpoints:
         self._rollback = Rollback(store, self._snapshots, clock)
         self._history = self._snapshots.history
         self._mutex = threading.RLock()
+        self._held = False
+        self._made = 0
         self._run_lock: RunLock | None = None
         self.freeze: Freeze = nullcontext
         self.recovered: list[str] = []
@@ -123,9 +136,11 @@ class Checkpoints:
             last_error_time=last_error_time,
         )
         with self._busy("take a checkpoint"), self.freeze():
-            return self._snapshots.take(info, hints=hints, own=own, extra=extra, progress=progress)
+            made = self._snapshots.take(info, hints=hints, own=own, extra=extra, progress=progress)
+        self._tidy()
+        return made
 
-    def list(self) -> list[CheckpointInfo]:
+    def list(self) -> Infos:
         """All checkpoints, oldest first."""
         with self._mutex:
             return self._history.infos()
@@ -141,11 +156,22 @@ class Checkpoints:
             row = self._store.db.execute("SELECT data FROM extra WHERE id=?", (self.get(wanted).id,)).fetchone()
             return bytes(row[0]) if row else None
 
-    def diff(self, a: str, b: str | None = None) -> list[Change]:
+    def diff(self, a: str, b: str | None = None) -> Changes:
         """What changed from a checkpoint to another, or to the disk now."""
         with self._busy("compare"):
             before, after = self._moments(a, b)
             return [d.to_change() for d in sorted(differences(before.tree, after.tree), key=lambda d: d.path)]
+
+    def patch(self, a: str, b: str | None = None) -> str:
+        """The same as a unified diff."""
+        with self._busy("compare"):
+            before, after = self._moments(a, b)
+            contents = Contents(self._store)
+            found = sorted(differences(before.tree, after.tree), key=lambda d: d.path)
+            if b is not None:
+                return patch(found, lambda _, e: contents.read(e.data), lambda _, e: contents.read(e.data))
+            with self._snapshots.reader() as read:
+                return patch(found, lambda _, e: contents.read(e.data), read)
 
     def preview(self, wanted: str, paths: Iterable[str] = (), *, own_changes: OwnChanges | None = None) -> Plan:
         """What a restore would do."""
@@ -197,20 +223,42 @@ class Checkpoints:
     def own_changes(self, since: str, run_id: str | None = None) -> OwnRecord:
         """What a run changed itself after a checkpoint, from the checkpoints that were made with `own`."""
         with self._mutex:
-            record = OwnRecord()
-            wanted = run_id or self.run_id
-            for _, own, info, delta in self._history.deltas(self._history.find(since)):
-                if own and info.run_id == wanted:
-                    for folder, listing in delta.changed.items():
-                        for name, entry in listing.items():
-                            record.states[join(folder, name)] = state_of(entry)
-            return record
+            states = self._history.own(self._history.find(since), run_id or self.run_id)
+            return OwnRecord({path: state_of(entry) for path, entry in states})
 
-    def recover(self) -> list[str]:
+    def gc(self, progress: Progress | None = None) -> Swept:
+        """Remove checkpoints by age, count and size, and the contents that only they needed."""
+        with self._busy("collect garbage"):
+            sweep = Sweep(self._store, self._history, self._settings, self._clock.time())
+            try:
+                return sweep.run(progress)
+            except NoSpace:
+                self._store.drop_ballast()
+                return sweep.run(progress)
+            finally:
+                self._store.keep_ballast()
+
+    def verify(self, progress: Progress | None = None) -> Audited:
+        """Read everything that is stored and say what is damaged."""
+        with self._busy("verify"):
+            return Audit(self._store, self._history).run(progress)
+
+    def recover(self) -> Lines:
         """Finish or take back what a crash cut short; says what was done."""
         with suppress(Busy), self._busy("recover", wait_s=0.0):
+            self.recovered += drop_lost(self._store, self._history)
             self.recovered += self._rollback.recover()
         return self.recovered
+
+    def _tidy(self) -> None:
+        """Now and then, remove what is due; a failure there is not the new checkpoint's."""
+        self._made += 1
+        if self._made % TIDY_EVERY == 1:
+            with suppress(InvalidState), self._busy("collect garbage"):
+                self._store.keep_ballast()
+                sweep = Sweep(self._store, self._history, self._settings, self._clock.time())
+                if sweep.is_due():
+                    sweep.run()
 
     def _moments(self, a: str, b: str | None) -> tuple[Moment, Moment]:
         first = self._history.find(a)
@@ -242,8 +290,6 @@ class Checkpoints:
                     yield
                 finally:
                     self._held = False
-
-    _held = False
 
 
 @contextmanager

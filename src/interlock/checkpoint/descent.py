@@ -6,6 +6,8 @@ import os
 from types import TracebackType
 
 FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+"""How a file is opened: never through a link, never waiting for a FIFO."""
 
 HELD = 64
 """Folders of one path that stay open at once; a deeper one is reached again from the root."""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from ..core import Clock
 from .attributes import read_attributes
-from .descent import Descent
+from .descent import READ_FLAGS, Descent
 from .entry import Entry, make_entry
 from .large import LARGE, digest_of, has_holes, keep
 from .packs import PackWriter
@@ -26,7 +26,6 @@ _UNREADABLE = {
     errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO, errno.ENODEV, errno.EINVAL, errno.EIO, errno.EAGAIN,
     errno.ESPIPE, errno.ESTALE, errno.ETXTBSY,
 }  # fmt: skip
-_FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Intake:
@@ -78,7 +77,7 @@ class Intake:
         return make_entry(found, target, b"", fresh_ns=self._scan.fresh_ns)
 
     def _read_file(self, folder: int, pending: Pending) -> Entry | None:
-        fd = os.open(pending.name, _FILE_FLAGS, dir_fd=folder)
+        fd = os.open(pending.name, READ_FLAGS, dir_fd=folder)
         try:
             before = pending.found
             for _ in range(TRIES):

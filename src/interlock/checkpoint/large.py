@@ -58,10 +58,9 @@ def keep(store: Store, fd: int, size: int, *, sparse: bool) -> Kept:
         fresh = not store.has(digest)
         if codec == RAW and os.fstat(out).st_size != size:
             raise EOFError("the file's size changed while it was copied")
-        os.fdatasync(out)
         length = os.fstat(out).st_size
         if fresh:
-            os.rename(temporary, known)
+            temporary.rename(known)
         return Kept(digest, length, size, codec, fresh)
     finally:
         os.close(out)
@@ -74,8 +73,8 @@ def unpack(store: Store, digest: bytes, place: Place, out: int) -> None:
     source = os.open(store.object_path(digest), os.O_RDONLY | os.O_CLOEXEC)
     try:
         if place.frame.codec == ZSTD:
-            with zstandard.ZstdDecompressor().stream_reader(source_reader(source)) as reader:
-                while chunk := reader.read(CHUNK):
+            with open(source, "rb", closefd=False) as file:
+                for chunk in zstandard.ZstdDecompressor().read_to_iter(file, write_size=CHUNK):
                     write_all(out, chunk)
         elif not _clone(source, out):
             _copy_data(source, out, place.size)
@@ -104,16 +103,6 @@ def digest_of(fd: int, size: int, *, sparse: bool) -> bytes:
             at += BLOCK
         last = at
     return SPARSE + sha.digest()
-
-
-class source_reader:  # noqa: N801
-    """A descriptor as something with `read`."""
-
-    def __init__(self, fd: int) -> None:
-        self._fd = fd
-
-    def read(self, size: int = -1) -> bytes:
-        return os.read(self._fd, size if size >= 0 else CHUNK)
 
 
 def _extents(fd: int, size: int) -> Iterator[tuple[int, int]]:

@@ -6,7 +6,7 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -94,8 +94,10 @@ def operation(store: Path, what: str, wait_s: float = WAIT_S) -> Iterator[None]:
     fd = os.open(store / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         _acquire(fd, store, what, wait_s)
-        os.ftruncate(fd, 0)
-        os.pwrite(fd, msgspec.json.encode(Holder(os.getpid(), what)), 0)
+        # Who holds it is only told to those who wait; a full disk is no reason to fail.
+        with suppress(OSError):
+            os.ftruncate(fd, 0)
+            os.pwrite(fd, msgspec.json.encode(Holder(os.getpid(), what)), 0)
         yield
     finally:
         os.close(fd)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from pathlib import Path
 
 import zstandard
 
@@ -18,6 +19,12 @@ FRAME_BYTES = 256 * 1024
 PACK_BYTES = 32 * 1024 * 1024
 """A pack is closed at this size; collecting garbage needs at most this much extra space."""
 
+RESERVE = 16 * 1024 * 1024
+"""Bytes of a disk (or a fiftieth of a small one) that the store leaves to others."""
+
+WAITING = 8
+"""Frames that may wait for the disk before the reader waits for them."""
+
 LEVEL = 1
 RAW, ZSTD = 0, 1
 
@@ -27,9 +34,10 @@ _local = threading.local()
 class PackWriter:
     """Takes contents, compresses them beside the caller, and appends them; nothing counts until `commit`."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, *, new_pack: bool = False) -> None:
         self._store = store
-        self._pool = ThreadPoolExecutor(max_workers=max(1, min(4, (os.cpu_count() or 2) - 1)))
+        self._new_pack = new_pack
+        self._pool: ThreadPoolExecutor | None = None
         self._working: deque[tuple[Future[tuple[bytes, int]], list[tuple[bytes, int, int]], int]] = deque()
         self._parts: list[bytes] = []
         self._raw = 0
@@ -37,10 +45,10 @@ class PackWriter:
         self._mine: set[bytes] = set()
         self._frames: list[Frame] = []
         self._rows: list[tuple[bytes, int, int, int]] = []
-        self._next_frame = store.db.execute("SELECT coalesce(max(id),0)+1 FROM frame").fetchone()[0]
+        self._next_frame = store.number("SELECT max(id) FROM frame") + 1
         self._lengths: dict[int, int] = {}
         self._pack, self._length, self._fd = 0, 0, -1
-        self._syncs: list[Future[None]] = []
+        self._touched: list[Path] = []
 
     def has(self, digest: bytes) -> bool:
         return digest in self._mine or self._store.has(digest)
@@ -57,21 +65,30 @@ class PackWriter:
     def add_object(self, digest: bytes, length: int, raw: int, codec: int) -> None:
         """Take note of a content that already lies in a file of its own."""
         self._mine.add(digest)
+        self._touched += [self._store.object_path(digest), self._store.objects]
         frame = Frame(self._next_frame, 0, 0, length, raw, codec)
         self._next_frame += 1
         self._frames.append(frame)
         self._rows.append((digest, frame.id, 0, raw))
 
     def finish(self) -> None:
-        """Write out everything and wait until it is on the disk."""
-        if self._parts:
-            self._close_frame()
+        """Write out everything that was added."""
         while self._working:
             self._write_next()
-        for sync in self._syncs:
-            sync.result()
-        if self._fd >= 0:
-            os.fdatasync(self._fd)
+        if self._parts:
+            content = b"".join(self._parts)
+            self._write(*_compress(content), self._blobs, len(content))
+            self._parts, self._blobs = [], []
+
+    def flush_later(self) -> None:
+        """Have everything forced to the disk soon."""
+        if self._touched:
+            self._store.flush.later([*self._touched, self._store.log], self._next_frame - 1)
+
+    def sync(self) -> None:
+        """Force everything to the disk now."""
+        self.flush_later()
+        self._store.flush.wait()
 
     def record(self) -> None:
         """Put what was written into the database; to be called inside the caller's transaction, after `finish`."""
@@ -85,23 +102,32 @@ class PackWriter:
 
     def close(self) -> None:
         """Let go; whatever was not recorded is cut off again by the next writer."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
 
     def _close_frame(self) -> None:
         content = b"".join(self._parts)
-        self._working.append((self._pool.submit(_compress, content), self._blobs, len(content)))
+        self._working.append((self._beside().submit(_compress, content), self._blobs, len(content)))
         self._parts, self._blobs, self._raw = [], [], 0
-        while len(self._working) > 8:
+        while len(self._working) > WAITING:
             self._write_next()
+
+    def _beside(self) -> ThreadPoolExecutor:
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(max_workers=max(1, min(4, (os.cpu_count() or 2) - 1)))
+        return self._pool
 
     def _write_next(self) -> None:
         future, blobs, raw = self._working.popleft()
-        data, codec = future.result()
+        self._write(*future.result(), blobs, raw)
+
+    def _write(self, data: bytes, codec: int, blobs: list[tuple[bytes, int, int]], raw: int) -> None:
         if self._fd < 0 or self._length >= PACK_BYTES:
             self._open_pack()
+        refuse_to_fill(self._fd, len(data))
         write_all(self._fd, data)
         frame = Frame(self._next_frame, self._pack, self._length, len(data), raw, codec)
         self._next_frame += 1
@@ -111,19 +137,19 @@ class PackWriter:
         self._rows.extend((digest, frame.id, start, size) for digest, start, size in blobs)
 
     def _open_pack(self) -> None:
-        """Go on with the last pack that has room, cut back to what the database knows of it; else start one."""
+        """Go on with the last pack if it has room, cut back to what the database knows of it; else start one."""
         if self._fd >= 0:
-            self._syncs.append(self._pool.submit(_sync_and_close, self._fd))
-            self._fd = -1
-        row = None
-        if not self._lengths:
-            row = self._store.db.execute("SELECT id, length FROM pack ORDER BY id DESC LIMIT 1").fetchone()
-        if row and row[1] < PACK_BYTES:
-            self._pack, self._length = row
+            os.close(self._fd)
+            self._store.flush.later([self._store.pack_path(self._pack)], 0)
+        if self._pack:
+            self._pack, self._length = self._pack + 1, 0
         else:
-            newest = max([self._pack, row[0] if row else 0])
-            self._pack, self._length = newest + 1, 0
-        self._fd = os.open(self._store.pack_path(self._pack), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            newest, length = self._store.row("SELECT id, length FROM pack ORDER BY id DESC LIMIT 1") or (0, 0)
+            fits = newest and length < PACK_BYTES and not self._new_pack
+            self._pack, self._length = (newest, length) if fits else (newest + 1, 0)
+        path = self._store.pack_path(self._pack)
+        self._touched += [path] if self._length else [path, self._store.packs]
+        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         os.ftruncate(self._fd, self._length)
         os.lseek(self._fd, self._length, os.SEEK_SET)
 
@@ -142,27 +168,17 @@ def read_frame(store: Store, frame: Frame) -> bytes:
     return zstandard.ZstdDecompressor().decompress(data, max_output_size=frame.raw)
 
 
+def refuse_to_fill(fd: int, size: int) -> None:
+    """Raise ENOSPC before the disk is full to the brim: the agent works there too."""
+    disk = os.fstatvfs(fd)
+    if disk.f_bavail * disk.f_frsize < size + min(RESERVE, disk.f_blocks * disk.f_frsize // 50):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
 def write_all(fd: int, data: bytes | memoryview) -> None:
     left = memoryview(data)
     while left:
         left = left[os.write(fd, left) :]
-
-
-def remove_strays(store: Store) -> None:
-    """Delete files that the database knows nothing of: what a killed snapshot or collection left."""
-    known = {f"{row[0]:06d}.pack" for row in store.db.execute("SELECT id FROM pack")}
-    for item in list(os.scandir(store.packs)):
-        if item.name not in known:
-            with suppress(FileNotFoundError):
-                os.unlink(item.path)
-    objects = {
-        row[0].hex()
-        for row in store.db.execute("SELECT b.digest FROM blob b JOIN frame f ON f.id=b.frame WHERE f.pack=0")
-    }
-    for item in list(os.scandir(store.objects)):
-        if item.name not in objects:
-            with suppress(FileNotFoundError):
-                os.unlink(item.path)
 
 
 def _compress(content: bytes) -> tuple[bytes, int]:
@@ -171,10 +187,3 @@ def _compress(content: bytes) -> tuple[bytes, int]:
         packer = _local.packer = zstandard.ZstdCompressor(level=LEVEL)
     packed = packer.compress(content)
     return (packed, ZSTD) if len(packed) < len(content) else (content, RAW)
-
-
-def _sync_and_close(fd: int) -> None:
-    try:
-        os.fdatasync(fd)
-    finally:
-        os.close(fd)

@@ -10,7 +10,10 @@ from pathlib import Path
 from ..core import BadInput
 
 NETWORK = frozenset(
-    ("nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "ceph", "glusterfs", "lustre", "gfs2", "ocfs2", "beegfs", "davfs", "ncpfs")
+    (
+        "nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "ceph", "glusterfs", "lustre", "gfs2", "ocfs2", "beegfs",
+        "davfs", "ncpfs",
+    )
 )  # fmt: skip
 NETWORK_FUSE = ("sshfs", "s3fs", "rclone", "gcsfuse", "glusterfs", "davfs2", "curlftpfs", "gvfsd-fuse", "goofys")
 PSEUDO = frozenset(("proc", "sysfs", "devtmpfs", "devpts", "cgroup", "cgroup2", "debugfs", "tracefs", "securityfs"))

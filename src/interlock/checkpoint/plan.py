@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from ..core import BadInput
 from .change import Change, Difference, differences
 from .entry import Entry, state_of
+from .policy import SPECIAL_WORDS
 from .tree import Tree, join, printable, within
 
 FOREIGN = "changed by someone else"
@@ -87,6 +88,8 @@ def _hands_off(path: str, now: Moment, then: Moment, *, force: bool) -> str | No
     if then.uncovered and (at := _covering(path, then.uncovered)):
         return f"{UNCOVERED_THEN} ({then.uncovered[at]})"
     if now.uncovered and (at := _covering(path, now.uncovered)):
+        if force and now.uncovered[at] in SPECIAL_WORDS:
+            return None
         return f"{UNCOVERED_NOW} ({now.uncovered[at]})"
     return None
 

@@ -17,6 +17,8 @@ _SPECIAL = {
     stat.S_IFBLK: "a device",
 }
 
+SPECIAL_WORDS = frozenset(_SPECIAL.values())
+
 
 class Policy:
     """Patterns of names (`*.log`, `node_modules`) or of paths (`web/dist`) that are left out."""

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from .change import Difference
 from .entry import Entry
+from .outage import SETTLES_S, boot_id, started_at
 from .store import Store
 
 State = Literal["staging", "applying", "done", "abandoned", "taken_back"]
@@ -27,6 +28,7 @@ class Body(Struct, array_like=True):
     folders: list[tuple[bytes, Entry]]
     keep_times: bool = True
     force: bool = False
+    boot: str = ""
 
     def differences(self) -> dict[str, Difference]:
         return {os.fsdecode(path): Difference(os.fsdecode(path), a, b) for path, a, b in self.steps}
@@ -57,22 +59,23 @@ def make_body(
         [(os.fsencode(path), entry) for path, entry in folders.items()],
         keep_times,
         force,
+        boot_id(),
     )
 
 
-def begin(store: Store, target: str, safety: str, time: float, body: Body) -> int:
+def begin(store: Store, target: str, safety: str, now: float, body: Body) -> int:
     """Write down what is about to be done; durable when it returns."""
-    with store.transaction():
+    with store.transaction(durable=True):
         store.db.execute(
             "INSERT INTO restore(state, target, safety, time, body) VALUES('staging',?,?,?,?)",
-            (target, safety, time, _encode(body)),
+            (target, safety, now, _encode(body)),
         )
         return store.db.last_insert_rowid()
 
 
 def advance(store: Store, n: int, state: State, body: Body | None = None) -> None:
-    """Note that a restore has come further; durable when it returns."""
-    with store.transaction():
+    """Note that a restore has come further; durable when it returns, if the workspace changes next."""
+    with store.transaction(durable=state == "applying"):
         if body is None:
             store.db.execute("UPDATE restore SET state=? WHERE n=?", (state, n))
         else:
@@ -90,9 +93,17 @@ def last_done(store: Store) -> Restoration | None:
     return found[0] if found else None
 
 
+def lost_in_outage(store: Store) -> list[Restoration]:
+    """The last restore, if the machine went down so soon after it that the disk may not have all of it."""
+    last = last_done(store)
+    if last is None or last.body.boot in ("", boot_id()):
+        return []
+    return [last] if started_at() - last.time < SETTLES_S else []
+
+
 def _load(store: Store, where: str) -> list[Restoration]:
-    rows = store.db.execute(f"SELECT n, state, target, safety, time, body FROM restore WHERE {where}").fetchall()
-    return [Restoration(n, state, target, safety, time, _decode(body)) for n, state, target, safety, time, body in rows]
+    rows = store.rows(f"SELECT n, state, target, safety, time, body FROM restore WHERE {where}")
+    return [Restoration(n, state, target, safety, at, _decode(body)) for n, state, target, safety, at, body in rows]
 
 
 def _encode(body: Body) -> bytes:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 
 import msgspec
@@ -18,7 +17,7 @@ from .contents import Contents
 from .descent import Descent
 from .entry import Entry
 from .plan import Draft, LeftAlone, Moment, OwnChanges, Plan, draft
-from .restoration import Body, Restoration, advance, begin, make_body, unfinished
+from .restoration import Body, Restoration, advance, begin, lost_in_outage, make_body, unfinished
 from .snapshot import Progress, Snapshots, describe_uncovered
 from .staging import Staging, remove_folder
 from .store import FULL_ERRORS, Store, full
@@ -83,7 +82,6 @@ class Rollback:
         try:
             applying = self._carry_out(n, root, body, now.tree, progress)
             wrong = self._verify(root, applying, now, keep_times=keep_times)
-            _sync(root)
             advance(self._store, n, "done", self._as_done(body, applying))
         finally:
             os.close(root)
@@ -103,7 +101,7 @@ class Rollback:
     def recover(self) -> list[str]:
         """Finish what a crash cut short: a restore that had begun to move files is finished, else taken back."""
         said = []
-        for restoration in unfinished(self._store):
+        for restoration in [*unfinished(self._store), *lost_in_outage(self._store)]:
             root = self._snapshots.open_root()
             try:
                 said.append(self._recover_one(root, restoration))
@@ -120,7 +118,6 @@ class Rollback:
             advance(self._store, restoration.n, "abandoned")
             return f"a rollback to {restoration.target} was cut short before it changed anything"
         applying = self._apply(root, body, None)
-        _sync(root)
         advance(self._store, restoration.n, "done", self._as_done(body, applying))
         left = f"; left alone: {', '.join(printable(path) for path in applying.left)}" if applying.left else ""
         return f"a rollback to {restoration.target} was cut short and is finished now{left}"
@@ -262,9 +259,3 @@ def _in_order(steps: dict[str, Difference]) -> list[Difference]:
 
 def _named(left: dict[str, str]) -> tuple[LeftAlone, ...]:
     return tuple(LeftAlone(printable(path), why) for path, why in sorted(left.items()))
-
-
-def _sync(fd: int) -> None:
-    """Make what was moved durable: the file system of the workspace, and only that one."""
-    sync: Callable[[int], int] = ctypes.CDLL(None).syncfs
-    sync(fd)

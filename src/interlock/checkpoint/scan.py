@@ -181,7 +181,8 @@ class Scanner:
             self._scan.pending.append(Pending(folder, name, found))
 
     def _note_folder(self, path: str, found: os.stat_result, attrs: bytes) -> None:
-        entry = make_entry(found, b"", attrs, fresh_ns=self._scan.fresh_ns)
+        # A folder's listing is read on every walk, so that its times need not be old to be trusted.
+        entry = make_entry(found, b"", attrs, fresh_ns=found.st_ctime_ns + 1)
         if path:
             folder, _, name = path.rpartition("/")
             self._scan.delta.put(folder, name, entry)

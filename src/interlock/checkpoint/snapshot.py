@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 import msgspec
 
 from ..config.model import Checkpoints as Settings
 from ..core import CheckpointInfo, Clock, InvalidState
-from .descent import open_root
+from .descent import READ_FLAGS, Descent, open_root
+from .entry import Entry
 from .history import SHOWN, History
 from .intake import Intake
 from .packs import PackWriter
@@ -53,7 +55,7 @@ class Snapshots:
                 scan = self._scan(root, hints)
                 Intake(root, self._tree, scan, self._store, writer).run(self._budget, self._clock, progress)
                 writer.finish()
-                seq, self._seq = self._seq, -1
+                self._seq = -1
                 self._take_over(scan)
                 info = self._describe(info, scan)
                 with self._store.transaction():
@@ -62,6 +64,9 @@ class Snapshots:
                     if extra is not None:
                         self._store.db.execute("INSERT INTO extra VALUES(?,?)", (info.id, extra))
                     self._store.set_meta("current", info.id)
+                    self._store.drop_meta("reread")
+                    self._store.note_flushed()
+                writer.flush_later()
                 self._seq = self.history.head()
                 self._walked = self._walked or info.basis == "walk"
         finally:
@@ -81,6 +86,25 @@ class Snapshots:
         tree = self._tree.copy()
         tree.apply(scan.delta)
         return Moment(tree, scan.uncovered)
+
+    @contextmanager
+    def reader(self) -> Iterator[Callable[[str, Entry], bytes]]:
+        """Reads files of the workspace as they are now."""
+        root = self.open_root()
+        with Descent(root) as descent:
+
+            def read(path: str, entry: Entry) -> bytes:
+                folder, _, name = path.rpartition("/")
+                fd = os.open(name, READ_FLAGS, dir_fd=descent.folder(folder))
+                try:
+                    return os.pread(fd, entry.size, 0)
+                finally:
+                    os.close(fd)
+
+            try:
+                yield read
+            finally:
+                os.close(root)
 
     def newest(self) -> Moment:
         """The tree of the newest checkpoint; not to be changed."""
@@ -110,6 +134,8 @@ class Snapshots:
         self._uncovered = self.history.uncovered(head) if head else {}
         self._seq = head
         self._walked = False
+        if self._store.get_meta("reread"):
+            self._tree.distrust()
 
     def _scan(self, root: int, hints: Iterable[str] | None) -> Scan:
         scanner = Scanner(root, self._tree, self.policy, self._budget, self._clock)

@@ -10,10 +10,8 @@ from contextlib import suppress
 from .attributes import write_attributes
 from .change import Difference
 from .contents import Contents
-from .descent import FOLDER_FLAGS, Descent
+from .descent import FOLDER_FLAGS, READ_FLAGS, Descent
 from .entry import Entry
-
-_OPEN_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Staging:
@@ -69,7 +67,9 @@ def remove_folder(root: int, name: str) -> None:
     except FileNotFoundError:
         return
     try:
-        for held in os.listdir(fd):
+        with os.scandir(fd) as listing:
+            names = [item.name for item in listing]
+        for held in names:
             os.unlink(held, dir_fd=fd)
     finally:
         os.close(fd)
@@ -103,7 +103,7 @@ def open_in_place(step: Difference, descent: Descent) -> int | None:
     """The file of a step, opened to change its mode and times; None if it is not its own or cannot be opened."""
     folder, _, name = step.path.rpartition("/")
     try:
-        fd = os.open(name, _OPEN_FLAGS, dir_fd=descent.folder(folder))
+        fd = os.open(name, READ_FLAGS, dir_fd=descent.folder(folder))
     except OSError:
         return None
     found = os.fstat(fd)

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import apsw
-import msgspec
 from msgspec import Struct
 
 from ..core import InvalidState
+from .flush import Flush
+from .outage import boot_id
 
 VERSION = 1
+
+BALLAST = 1024 * 1024
+"""Bytes held in reserve for collecting garbage on a full disk."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID;
@@ -60,6 +65,9 @@ class Store:
         self.path = path
         self.packs = path / "packs"
         self.objects = path / "objects"
+        self.log = path / "store.db-wal"
+        self._ballast = path / "ballast"
+        self.flush = Flush()
         for folder in (path, self.packs, self.objects):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.chmod(0o700)
@@ -68,18 +76,24 @@ class Store:
             try:
                 self.db = apsw.Connection(str(path / "store.db"))
                 self.db.set_busy_timeout(10_000)
-                self.db.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL")
+                self.db.execute("PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")
                 self._prepare()
             finally:
                 os.umask(before)
 
     def close(self) -> None:
+        """Make everything durable and let go."""
+        with suppress(OSError):
+            self.flush.wait()
         self.db.close()
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """All or nothing, durable when it returns."""
+    def transaction(self, *, durable: bool = False) -> Iterator[None]:
+        """All or nothing; if `durable`, on the disk when it returns, with everything before it."""
         with no_space(self.path):
+            if durable:
+                self.flush.wait()
+            self.db.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
             self.db.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -94,24 +108,45 @@ class Store:
                     self.db.execute("ROLLBACK")
                 raise
 
+    def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """All rows of a question."""
+        return self.db.execute(sql, values).fetchall()
+
+    def row(self, sql: str, *values: object) -> tuple[Any, ...] | None:
+        """The first row of a question, if there is one."""
+        return self.db.execute(sql, values).fetchone()
+
+    def number(self, sql: str, *values: object) -> int:
+        """The one number that a question asks for; 0 for nothing."""
+        row = self.row(sql, *values)
+        return int(row[0] or 0) if row else 0
+
     def get_meta(self, key: str) -> str | None:
-        row = self.db.execute("SELECT value FROM meta WHERE key=?", (key,)).fetchone()
-        return row[0] if row else None
+        row = self.row("SELECT value FROM meta WHERE key=?", key)
+        return str(row[0]) if row else None
 
     def set_meta(self, key: str, value: str) -> None:
         self.db.execute("INSERT OR REPLACE INTO meta VALUES(?,?)", (key, value))
 
+    def note_flushed(self) -> None:
+        """Write down how much is on the disk for certain, for the start after a power cut."""
+        self.set_meta("boot", boot_id())
+        self.set_meta("flushed", str(max(self.flush.flushed, int(self.get_meta("flushed") or 0))))
+
+    def drop_meta(self, key: str) -> None:
+        self.db.execute("DELETE FROM meta WHERE key=?", (key,))
+
     def find(self, digest: bytes) -> Place | None:
         """Where the content with this digest lies, if it is stored."""
-        row = self.db.execute(
+        row = self.row(
             "SELECT f.id, f.pack, f.start, f.length, f.raw, f.codec, b.start, b.size"
             " FROM blob b JOIN frame f ON f.id=b.frame WHERE b.digest=?",
-            (digest,),
-        ).fetchone()
+            digest,
+        )
         return Place(Frame(*row[:6]), row[6], row[7]) if row else None
 
     def has(self, digest: bytes) -> bool:
-        return self.db.execute("SELECT 1 FROM blob WHERE digest=?", (digest,)).fetchone() is not None
+        return self.row("SELECT 1 FROM blob WHERE digest=?", digest) is not None
 
     def pack_path(self, pack: int) -> Path:
         return self.packs / f"{pack:06d}.pack"
@@ -127,6 +162,25 @@ class Store:
             for item in os.scandir(folder)
             if item.is_file(follow_symlinks=False)
         )
+
+    def shrink(self) -> None:
+        """Give free pages of the database back to the disk."""
+        with no_space(self.path):
+            self.db.execute("PRAGMA incremental_vacuum").fetchall()
+            self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def keep_ballast(self) -> None:
+        """Hold a little space, so that a collection can work on a disk that someone else filled."""
+        disk = os.statvfs(self.path)
+        size = min(BALLAST, disk.f_blocks * disk.f_frsize // 50)
+        if self._ballast.exists() or disk.f_bavail * disk.f_frsize < 8 * size:
+            return
+        with suppress(OSError), open(self._ballast, "wb") as file:
+            self._ballast.chmod(0o600)
+            os.posix_fallocate(file.fileno(), 0, size)
+
+    def drop_ballast(self) -> None:
+        self._ballast.unlink(missing_ok=True)
 
     def _prepare(self) -> None:
         version = self.db.pragma("user_version")
@@ -159,12 +213,13 @@ FULL_ERRORS = (28, 122)
 """ENOSPC and EDQUOT."""
 
 
-def full(path: Path | str) -> InvalidState:
-    return InvalidState(
+class NoSpace(InvalidState):
+    """Raised when the disk is full."""
+
+
+def full(path: Path | str) -> NoSpace:
+    return NoSpace(
         "no space left, nothing was changed",
         where=str(path),
         todo="Free some space, or run: interlock checkpoint gc",
     )
-
-
-ENCODE = msgspec.msgpack.encode

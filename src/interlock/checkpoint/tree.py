@@ -61,8 +61,8 @@ class Tree:
             self.root = delta.root
             self.folders.setdefault("", {})
         for path in delta.wiped:
-            for entry in self.folders.pop(path, {}).values():
-                self._count(entry, -1)
+            for held in self.folders.pop(path, {}).values():
+                self._count(held, -1)
         for folder, listing in delta.changed.items():
             mine = self.folders.setdefault(folder, {})
             for name, entry in listing.items():
@@ -74,6 +74,13 @@ class Tree:
                     self._count(entry, +1)
                     if entry.is_folder:
                         self.folders.setdefault(join(folder, name), {})
+
+    def distrust(self) -> None:
+        """Forget the identity of every file, so that the next walk reads them all."""
+        for listing in self.folders.values():
+            for name, entry in listing.items():
+                if entry.is_file:
+                    listing[name] = msgspec.structs.replace(entry, ctime_ns=0)
 
     def whole(self) -> Delta:
         """This tree as the delta from nothing."""

@@ -11,12 +11,11 @@ import stat
 from collections.abc import Collection
 
 from .attributes import read_attributes
+from .descent import READ_FLAGS
 from .entry import Entry
 from .large import digest_of
 from .policy import Policy
 from .tree import Tree
-
-_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Verification:
@@ -60,7 +59,7 @@ class Verification:
             if os.fsencode(os.readlink(name, dir_fd=folder)) != wanted.data:
                 self.wrong[path] = "points elsewhere"
             return
-        fd = os.open(name, _READ, dir_fd=folder)
+        fd = os.open(name, READ_FLAGS, dir_fd=folder)
         try:
             if wanted.is_sparse:
                 content = digest_of(fd, found.st_size, sparse=True)

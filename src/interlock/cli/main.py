@@ -14,11 +14,16 @@ from ..core.errors import InterlockError
 from .output import say_error
 
 COMMANDS: dict[str, str] = {
+    "demo": "a scripted agent goes wrong in every way that we detect, supervised live",
     "scan": "recorded traces: where they went wrong, what would have been done",
+    "review": "the verdict on shell commands",
     "ps": "the live runs",
     "show": "one run in full",
     "export": "one run as one file",
     "prune": "remove old runs",
+    "config": "write, show and check the configuration",
+    "incidents": "what emergency stops left behind",
+    "doctor": "what works on this machine",
     "schema": "JSON Schemas of everything on the wire and in the journal",
 }
 """Command to the one line that `interlock --help` shows. The command `a-b` lives in the module `a_b` as `app`."""

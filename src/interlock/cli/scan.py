@@ -26,7 +26,8 @@ def scan(
 ) -> None:
     """Say where recorded traces went wrong, and what would have been done.
 
-    Reads whole traces, step lines and Claude Code transcripts. Exit status: 0 nothing found, 1 something found, 2 bad input.
+    Reads whole traces, step lines and Claude Code transcripts.
+    Exit status: 0 nothing found, 1 something found, 2 bad input.
 
     Example: interlock scan traces/*.jsonl.gz
     """

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from ..core import Context, InterlockError, Issue, Seen, Severity
+from .fingerprint import fingerprint
 from .history import History
 from .tuning import Tuning
 
@@ -80,11 +81,15 @@ class Remembering(Generic[S]):
         started: int | None = None,
         details: dict[str, object] | None = None,
     ) -> Issue:
-        """An issue of this detector's type; `key` names the finding across runs, so that it can be muted."""
+        """An issue of this detector's type.
+
+        `key` names the finding across runs, so that it can be muted; with where it began it is the issue's id, which
+        stays the same when the finding is told again because it has become worse.
+        """
         steps = tuple(evidence)
         began = started if started is not None else min(steps, default=step)
         return Issue(
-            id=f"{self.type}:{began}:{step}",
+            id=f"{self.type}:{began}:{fingerprint(key.encode('utf-8', 'replace')) & 0xFFFFFFFF:08x}",
             type=self.type,
             step=step,
             description=description,

@@ -21,7 +21,11 @@ def fingerprint(text: bytes) -> int:
 
 def canonical(arguments: dict[str, object]) -> bytes:
     """Arguments as one text that does not depend on the order of keys."""
-    return _encode(arguments)
+    try:
+        return _encode(arguments)
+    except (UnicodeEncodeError, TypeError, OverflowError):
+        # What JSON cannot say (half a surrogate pair, say) is read as Python shows it.
+        return repr(sorted(arguments.items(), key=str)).encode("utf-8", "replace")
 
 
 def words(text: bytes) -> set[bytes]:

@@ -104,6 +104,7 @@ class Past(Struct):
     informed: int = 0
     prompt: str = ""
     prompts: int = 0
+    prompt_step: int = -1
     prompted: list[int] = field(default_factory=list)
 
 
@@ -168,6 +169,7 @@ class History:
         mark = fingerprint(bounded(step.content))
         if mark not in self.past.prompted:
             self.past.prompts += 1
+            self.past.prompt_step = step.index
             self.past.prompt = self.past.prompt or step.content[:GOAL]
             push(self.past.prompted, mark, PROMPTS)
 

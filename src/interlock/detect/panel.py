@@ -98,7 +98,8 @@ class Detectors:
         self._agents = {name: self._new_agent() for name in saved.agents}
         for name, agent in saved.agents.items():
             self._agents[name].restore(agent)
-        self._dropped, self._progress = set(saved.dropped), saved.progress
+        self._dropped |= set(saved.dropped)
+        self._progress = saved.progress
 
     def _agent(self, name: str) -> _Agent:
         agent = self._agents.pop(name, None) or self._new_agent()
@@ -140,7 +141,6 @@ class _SavedAgent(Struct):
     detectors: dict[str, bytes]
     alarms: bytes
     last: tuple[int, str, str] | None
-    answered: list[str]
 
 
 class _Saved(Struct):
@@ -163,7 +163,6 @@ class _Agent:
             self.detectors[name] = detector
         self._fresh = {name: detector.save() for name, detector in self.detectors.items()}
         self._last: tuple[int, str, str] | None = None
-        self._answered: list[str] = []
 
     def repeats(self, step: Step) -> bool:
         """Whether a retried stream shows this step a second time."""
@@ -189,7 +188,7 @@ class _Agent:
 
     def save(self) -> _SavedAgent:
         states = {name: detector.save() for name, detector in self.detectors.items()}
-        return _SavedAgent(self.history.save(), states, self.alarms.save(), self._last, self._answered)
+        return _SavedAgent(self.history.save(), states, self.alarms.save(), self._last)
 
     def restore(self, saved: _SavedAgent) -> None:
         self.history.restore(saved.history)
@@ -197,4 +196,4 @@ class _Agent:
             if name in self.detectors:
                 self.detectors[name].restore(state)
         self.alarms.restore(saved.alarms)
-        self._last, self._answered = saved.last, saved.answered
+        self._last = saved.last

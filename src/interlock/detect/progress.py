@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 KNOWN = 8192
 """Words remembered; the oldest go first."""
+SPARE = 2048
+"""Words beyond them before the oldest go."""
 READ = 1600
 """Bytes of a result whose words are read."""
 NEWS = 0.2
@@ -33,7 +36,7 @@ class Knowledge(Struct):
 
     def targets(self, asked: set[bytes]) -> bool:
         """Learn a call's words; whether it names something that no call had named before."""
-        fresh = asked - self.named.keys()
+        fresh = asked.difference(self.named)
         self.named.update(dict.fromkeys(fresh))
         _trim(self.named)
         return bool(fresh)
@@ -44,7 +47,7 @@ class Knowledge(Struct):
         if not found:
             return 0.0, False
         known = self.known
-        fresh = found - known.keys()
+        fresh = found.difference(known)
         known.update(dict.fromkeys(fresh))
         _trim(known)
         others = found - asked
@@ -67,6 +70,7 @@ def gained(turn: Turn, before: Sequence[Turn]) -> bool:
 
 
 def _trim(learnt: dict[bytes, None]) -> None:
-    if len(learnt) > KNOWN:
-        for word in list(learnt)[: len(learnt) - KNOWN]:
+    """Forget the oldest words, many at a time: one at a time would cost every step what this costs one in hundreds."""
+    if len(learnt) > KNOWN + SPARE:
+        for word in list(islice(learnt, len(learnt) - KNOWN)):
             del learnt[word]

@@ -44,10 +44,12 @@ class Speech(Struct):
         if step.tool is not None:
             self._note(self.called, step.tool.name, step.index)
             if effect in ("run", "answer"):
-                for name in _CALLED.findall(script_of(step.tool)):
-                    self._note(self.called, name, step.index)
-        if "_" in text:
-            for pattern in (_AGENT, _TOOL):
+                script = script_of(step.tool)
+                if "(" in script and "_" in script:
+                    for name in _CALLED.findall(script):
+                        self._note(self.called, name, step.index)
+        for hint, pattern in (("_agent", _AGENT), (" tool", _TOOL)):
+            if hint in text:
                 for name in pattern.findall(text):
                     self._note(self.promised, name, step.index)
         if step.tool is None and self.retrieval is None and _PLAN.search(text) and _RETRIEVE.search(text):

@@ -42,6 +42,10 @@ class Tuning(Struct, frozen=True, kw_only=True):
     """Turns within which such questions belong together."""
     query_news: float = 0.7
     """An answer with more than this share of unseen words was worth asking for."""
+    query_same: float = 0.8
+    """Questions that share this much are the same question; the second one is enough, if ..."""
+    query_stale: float = 0.6
+    """... a good part of its answer was known."""
     growth: float = 1.5
     """Mean growth of the spend per progress from sample to sample; a context that fills grows by less."""
     growth_samples: int = 3
@@ -92,10 +96,8 @@ class Tuning(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def for_sensitivity(cls, sensitivity: Sensitivity) -> Tuning:
-        """Low wants one repetition more than medium, high one less."""
-        shift = {"low": 1, "medium": 0, "high": -1}[sensitivity]
-        base = cls()
-        return msgspec.structs.replace(base, medium_after=base.medium_after + shift)
+        """Low wants one repetition more than medium, high one less; the rest goes with it."""
+        return msgspec.structs.replace(cls(), **_SHIFTS[sensitivity])
 
     def severity(self, count: int) -> Severity | None:
         """How bad the count-th repetition is; None below the first alarm."""
@@ -108,3 +110,17 @@ class Tuning(Struct, frozen=True, kw_only=True):
     def confidence(self, count: int) -> float:
         """How sure the count-th repetition makes us."""
         return min(count / self.certain_after, 1.0)
+
+
+_SHIFTS: dict[Sensitivity, dict[str, float]] = {
+    "low": {
+        "medium_after": 4, "error_noise": 1, "loop_noise": 0, "sentence_times": 4, "idle_turns": 8,
+        "query_alike": 0.7, "query_same": 1.1, "contradictions": 3, "scope_share": 0.5, "growth": 2.0,
+        "wander_score": 0.85,
+    },
+    "medium": {},
+    "high": {
+        "medium_after": 2, "error_noise": 4, "loop_noise": 2, "idle_turns": 5, "query_alike": 0.4,
+        "contradictions": 1, "scope_share": 0.2, "growth": 1.3, "wander_score": 0.6,
+    },
+}  # fmt: skip

@@ -5,18 +5,34 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .input import InputBackend
+    from .recovery import RecoveryExecutor, RecoveryResult
+    from .screenshot import (
+        MSSBackend,
+        Screenshot,
+        ScreenshotBackend,
+        ScrotBackend,
+        WaylandBackend,
+        create_screenshot_backend,
+    )
     from .session import FileOperation, Operation, OperationType, ReplaySession
     from .verifier import FileComparison, FileVerifier, VerificationResult
 
 _WHERE = {
+    "input": ("InputBackend",),
+    "recovery": ("RecoveryExecutor", "RecoveryResult"),
+    "screenshot": (
+        "MSSBackend", "Screenshot", "ScreenshotBackend", "ScrotBackend", "WaylandBackend", "create_screenshot_backend",
+    ),
     "session": ("FileOperation", "Operation", "OperationType", "ReplaySession"),
     "verifier": ("FileComparison", "FileVerifier", "VerificationResult"),
-}
+}  # fmt: skip
 _MODULE_OF = {name: module for module, names in _WHERE.items() for name in names}
 
 __all__ = [
-    "FileComparison", "FileOperation", "FileVerifier", "Operation", "OperationType", "ReplaySession",
-    "VerificationResult",
+    "FileComparison", "FileOperation", "FileVerifier", "InputBackend", "MSSBackend", "Operation", "OperationType",
+    "RecoveryExecutor", "RecoveryResult", "ReplaySession", "Screenshot", "ScreenshotBackend", "ScrotBackend",
+    "VerificationResult", "WaylandBackend", "create_screenshot_backend",
 ]  # fmt: skip
 
 

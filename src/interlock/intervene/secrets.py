@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 
 REMOVED = "[removed]"
 
@@ -32,7 +31,13 @@ ASSIGNED = re.compile(
     r"(\"[^\"]+\"|'[^']+'|[^\s,;&\"']{4,})"
 )
 
-URL_USER = re.compile(r"(\b[a-z][a-z0-9+.-]*://[^/\s:@]+:)[^/\s@]+(@)", re.IGNORECASE)
+URL_USER = re.compile(r"(\b[a-z][a-z0-9+.-]{1,20}://[^/\s:@]{1,100}:)[^/\s@]{1,500}(@)", re.IGNORECASE)
+
+SHORTEST = 9
+"""No shorter text can hold what these patterns look for."""
+
+LONGEST = 20_000
+"""Longer texts are cut: nothing may hold up a stop."""
 
 
 def without_secrets(value: object, depth: int = 0) -> object:
@@ -43,20 +48,24 @@ def without_secrets(value: object, depth: int = 0) -> object:
         return scrub(value)
     if value is None or isinstance(value, bool | int | float):
         return value
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {
             str(key): REMOVED
             if SECRET_NAMES.search(str(key)) and isinstance(item, str)
             else without_secrets(item, depth + 1)
             for key, item in value.items()
         }
-    if isinstance(value, Sequence | set | frozenset) and not isinstance(value, bytes | bytearray):
+    if isinstance(value, list | tuple | set | frozenset):
         return [without_secrets(item, depth + 1) for item in value]
     return f"[{type(value).__name__}]"
 
 
 def scrub(text: str) -> str:
     """A text without keys, tokens and passwords."""
+    if len(text) < SHORTEST:
+        return text
+    if len(text) > LONGEST:
+        text = text[:LONGEST] + " …"
     text = SECRET_TEXT.sub(REMOVED, text)
     text = ASSIGNED.sub(lambda found: found[1] + REMOVED, text)
     return URL_USER.sub(rf"\1{REMOVED}\2", text)

@@ -41,19 +41,19 @@ def read_calls(code: str, depth: int = 0) -> list[Call]:
     return found
 
 
-STRING = (
-    r'(?:[rbfuRBFU]{0,2})(?:"""[\s\S]*?"""|\'\'\'[\s\S]*?\'\'\'|"(?:[^"\\\n]|\\[\s\S])*"|\'(?:[^\'\\\n]|\\[\s\S])*\'|`(?:[^`\\]|\\[\s\S])*`)'
-)
+STRING = r'(?:[rbfuRBFU]{0,2})(?:"""[\s\S]*?"""|\'\'\'[\s\S]*?\'\'\'|"(?:[^"\\\n]|\\[\s\S])*"|\'(?:[^\'\\\n]|\\[\s\S])*\'|`(?:[^`\\]|\\[\s\S])*`)'
 TOKEN = re.compile(
     rf"(?P<comment>(?:^|(?<=\s))\#[^\n]*|^[ \t]*//[^\n]*)|(?P<string>{STRING})"
     r"|(?P<call>\.?[A-Za-z_$][\w$]*(?:(?:\.|::|->)[A-Za-z_]\w*)*)(?=\s*\(|!?[ \t]+['\"\[])"
     r"|(?P<name>[A-Za-z_]\w*)|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<end>[;\n])",
     re.MULTILINE,
 )
-ASSIGNED = re.compile(r"(?:^|[;\s])(?:const |let |var |my |\$)?\s*([A-Za-z_]\w*)\s*=\s*(\"[^\"\n]*\"|'[^'\n]*')", re.MULTILINE)
+ASSIGNED = re.compile(
+    r"(?:^|[;\s])(?:const |let |var |my |\$)?\s*([A-Za-z_]\w*)\s*=\s*(\"[^\"\n]*\"|'[^'\n]*')", re.MULTILINE
+)
 HINT = re.compile(
     r"rm|remove|unlink|delete|system|exec|spawn|popen|Popen|subprocess|drop|destroy|purge|terminate|flush|truncate|DELETE|open|write"
-    r"|shell_exec|passthru|rename|move|`|qx|rimraf|empty|query|raw|kill|erase|reset|wipe"
+    r"|shell_exec|passthru|rename|move|`|qx|rimraf|empty|query|raw|kill|erase|reset|wipe|clear|cancel|revoke|deregister"
 )
 REQUEST_DELETE = re.compile(r"method[\"']?\s*[:=]\s*[\"']DELETE[\"']|request\(\s*[\"']DELETE[\"']")
 URL = re.compile(r"https?://[^\s\"'`)]+")
@@ -98,7 +98,11 @@ def calls(code: str, known: dict[str, str]) -> list[Found]:
 def is_keyword(code: str, at: int) -> bool:
     """Whether the text is the value of a named argument (`cwd="/x"`, `cwd: '/x'`)."""
     before = code[max(0, at - 24) : at].rstrip()
-    return before.endswith("=") and not before.endswith(("==", "(=")) or (before.endswith(":") and not before.endswith("::"))
+    return (
+        before.endswith("=")
+        and not before.endswith(("==", "(="))
+        or (before.endswith(":") and not before.endswith("::"))
+    )
 
 
 def unquote(text: str) -> str:
@@ -124,10 +128,26 @@ RUNS = frozenset(
     "system popen Popen run call check_call check_output getoutput getstatusoutput execSync spawn spawnSync execFile execFileSync exec"
     " shell_exec passthru proc_open execvp execv execlp execl spawnl spawnv capture2 capture3 popen3 sh execa execaSync doShellScript".split()
 )
-RUN_OWNERS = ("subprocess", "os", "sp", "child_process", "cp", "commands", "Open3", "IO", "Kernel", "Process", "asyncio", "shell", "execa", "pty")
+RUN_OWNERS = (
+    "subprocess",
+    "os",
+    "sp",
+    "child_process",
+    "cp",
+    "commands",
+    "Open3",
+    "IO",
+    "Kernel",
+    "Process",
+    "asyncio",
+    "shell",
+    "execa",
+    "pty",
+)
 STATEMENTS = frozenset("execute executescript executemany query raw executeUpdate exec_driver_sql command".split())
 RESOURCE = re.compile(
-    r"(?:delete|drop|destroy|purge|remove|terminate|flush|truncate|erase|wipe|cancel|revoke|deregister|clear)_?[A-Za-z][A-Za-z_]*\Z", re.ASCII
+    r"(?:delete|drop|destroy|purge|remove|terminate|flush|truncate|erase|wipe|cancel|revoke|deregister|clear)_?[A-Za-z][A-Za-z_]*\Z",
+    re.ASCII,
 )
 
 
@@ -151,9 +171,24 @@ def as_commands(name: str, literals: list[str], before: list[str], depth: int) -
         return [Call((*DELETES[last], *target))]
     if last in OWN_DELETES and (owner in OWNED_DELETES or (last in ("rmdir", "rm") and name.startswith("."))):
         return [Call((*OWN_DELETES[last], *target))]
-    if last == "delete" and owner in ("requests", "axios", "httpx", "session", "http", "client", "s", "got", "superagent", "request"):
+    if last == "delete" and owner in (
+        "requests",
+        "axios",
+        "httpx",
+        "session",
+        "http",
+        "client",
+        "s",
+        "got",
+        "superagent",
+        "request",
+    ):
         return [Call(("curl", "-X", "DELETE", *target[:1]))]
-    if last in RUNS and literals and (not owner or owner in RUN_OWNERS or last.startswith(("exec", "spawn", "check_", "getout"))):
+    if (
+        last in RUNS
+        and literals
+        and (not owner or owner in RUN_OWNERS or last.startswith(("exec", "spawn", "check_", "getout")))
+    ):
         return run(last, literals, depth)
     if last in ("exec", "eval", "execScript") and literals:
         return read_calls(literals[0], depth + 1)

@@ -18,7 +18,9 @@ class Expected:
     def __init__(self, context: Context, workspace: str | None) -> None:
         self.workspace = workspace
         given = [resolve(path, workspace) for path in context.expected_paths if path]
-        self._roots = tuple(root.rstrip("/") or "/" for root in given) or ((workspace.rstrip("/") or "/",) if workspace else ())
+        self._roots = tuple(root.rstrip("/") or "/" for root in given) or (
+            (workspace.rstrip("/") or "/",) if workspace else ()
+        )
         self._mentioned = f"{context.original_prompt} {context.primary_goal}"
 
     def is_outside(self, commands: Iterable[Command], cwd: str | None) -> bool:
@@ -41,7 +43,13 @@ def paths_of(commands: Iterable[Command]) -> list[str]:
     found: list[str] = []
     for command in commands:
         for word in command.args:
-            if ("/" in word or word[:1] in "~.") and word[:1] not in "-$<" and "://" not in word and "\n" not in word and len(word) < 1024:
+            if (
+                ("/" in word or word[:1] in "~.")
+                and word[:1] not in "-$<"
+                and "://" not in word
+                and "\n" not in word
+                and len(word) < 1024
+            ):
                 if word[:1] in "/~." or command.program in PATH_PROGRAMS:
                     found.append(word if command.cwd is None else resolve(word, command.cwd))
         found += [redirect.target for redirect in command.redirects if redirect.target]

@@ -41,8 +41,12 @@ VITAL = re.compile(
     r"/(?:etc|bin|sbin|lib|lib32|lib64|boot|dev|proc|sys|root|System|usr(?:/(?:bin|sbin|lib|lib32|lib64|libexec|share|include)|/?\Z|/[*{])"
     r"|var/(?:lib|run|spool)|var/?\Z|var/[*{])(?:/|\Z|[*{])"
 )
-TEMP = re.compile(r"/(?:tmp|var/tmp|private/tmp|private/var/tmp|var/folders|dev/shm)(?:/|\Z)|/dev/(?:null|stdout|stderr|tty|fd)\b")
-HOME = re.compile(r"(?:~\w*|/home|/home/[^/]+|/Users|/Users/[^/]+|/root|C:/Users|C:/Users/[^/]+)(?:/(?:\.?\*|\.\[.*))?\Z")
+TEMP = re.compile(
+    r"/(?:tmp|var/tmp|private/tmp|private/var/tmp|var/folders|dev/shm)(?:/|\Z)|/dev/(?:null|stdout|stderr|tty|fd)\b"
+)
+HOME = re.compile(
+    r"(?:~\w*|/home|/home/[^/]+|/Users|/Users/[^/]+|/root|C:/Users|C:/Users/[^/]+)(?:/(?:\.?\*|\.\[.*))?\Z"
+)
 UNDER_HOME = re.compile(r"(?:~\w*|/home/[^/]+|/Users/[^/]+|/root)/.")
 DEVICE = re.compile(
     r"/dev/(?:sd[a-zX]|hd[a-z]|vd[a-z]|xvd[a-z]|nvme|mmcblk|disk|rdisk|mapper/|md\d|dm-|loop|sr\d|vg|zd|nbd|block|mem\b|kmem|port\b|\$)|\\\\\.\\physicaldrive",
@@ -60,15 +64,21 @@ HISTORY = re.compile(
     r"(?:^|/)(?:\.(?:bash|zsh|sh|ksh|ash|python|node_repl|mysql|psql|sqlite|rediscli|mongo|dbshell|irb)_?history|fish_history|ConsoleHost_history\.txt|\.histfile|\.zhistory|\.lesshst|\.viminfo)\Z"
     r"|\A\$\{?HISTFILE\}?\Z"
 )
-LOG = re.compile(r"/(?:var/(?:log|adm|mail|spool/mail|audit)|Library/Logs|private/var/log|var/run/utmp|run/log|usr/adm)(?:/|\Z)")
+LOG = re.compile(
+    r"/(?:var/(?:log|adm|mail|spool/mail|audit)|Library/Logs|private/var/log|var/run/utmp|run/log|usr/adm)(?:/|\Z)"
+)
 STARTUP = re.compile(
     r"(?:^|/)(?:\.(?:bashrc|bash_profile|bash_login|bash_logout|profile|zshrc|zprofile|zshenv|zlogin|kshrc|cshrc|tcshrc|inputrc|xinitrc|xprofile)|\.config/fish/config\.fish|\.ssh/authorized_keys2?"
     r"|\.ssh/rc|\.config/autostart/.*|\.config/systemd/.*)\Z|/(?:etc/(?:profile|profile\.d/.*|bash\.bashrc|rc\.local|rc\d?\.d/.*|init\.d/.*|cron\S*/.*|crontab|anacrontab|systemd/system/.*|sudoers|sudoers\.d/.*"
     r"|ld\.so\.preload|pam\.d/.*|environment|inittab)|var/spool/cron/?.*|lib/systemd/system/.*|usr/lib/systemd/system/.*|Library/Launch(?:Agents|Daemons)/.*)\Z"
 )
-REPOSITORY = re.compile(r"(?:^|/)\.(?:git|hg|svn|jj)(?:/(?:\*|objects|refs|HEAD|config|index|hooks|packed-refs|logs)?.*)?\Z")
+REPOSITORY = re.compile(
+    r"(?:^|/)\.(?:git|hg|svn|jj)(?:/(?:\*|objects|refs|HEAD|config|index|hooks|packed-refs|logs)?.*)?\Z"
+)
 REMOTE = re.compile(r"(?:[\w.-]+@)?[\w.-]{2,}:(?!//)(/.*|~.*|\.\..*)\Z|\[[0-9a-fA-F:]+\]:(/.*)\Z")
-USUAL_WORKSPACES = re.compile(r"/(?:workspaces?|testbed|repo|repos|app|code|project|projects|builds|github/workspace|content|src|sandbox)/.")
+USUAL_WORKSPACES = re.compile(
+    r"/(?:workspaces?|testbed|repo|repos|app|code|project|projects|builds|github/workspace|content|src|sandbox)/."
+)
 """Where agents' containers keep the work, for reviews that are told of no workspace."""
 
 EVERYTHING = frozenset((".", "*", "./*", "./.*", ".*", "**", "./**", "{.,}*", "*.*"))
@@ -82,7 +92,12 @@ def zones(path: str, cwd: str | None = None, workspace: str | None = None) -> fr
     remote = REMOTE.match(path) if ":" in path else None
     if remote is not None and path[1:3] not in (":/", ":\\"):
         there = remote[1] or remote[2]
-        return frozenset(("remote", *(f"remote_{zone}" for zone in fixed(resolve(there, None)) if zone in ("root", "system", "home"))))
+        return frozenset(
+            (
+                "remote",
+                *(f"remote_{zone}" for zone in fixed(resolve(there, None)) if zone in ("root", "system", "home")),
+            )
+        )
     if path[1:3] == ":\\" or path[1:3] == ":/":
         path = windows(path)
     return frozenset((*place(path, cwd, workspace), *kinds(path, cwd)))

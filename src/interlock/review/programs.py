@@ -18,7 +18,11 @@ def action_of(command: Command) -> Action:
         if table is None:
             return "unknown"
         return next((table[arg] for arg in command.args[:6] if arg in table), table.get("", "read"))
-    if action == "read" and program in EDITS_IN_PLACE and any(arg.startswith(EDITS_IN_PLACE[program]) for arg in command.args):
+    if (
+        action == "read"
+        and program in EDITS_IN_PLACE
+        and any(arg.startswith(EDITS_IN_PLACE[program]) for arg in command.args)
+    ):
         return "modify"
     return action
 
@@ -84,7 +88,12 @@ SUBCOMMANDS: dict[str, dict[str, Action]] = {
     "cargo-sub": {},
 }  # fmt: skip
 SUBCOMMANDS["podman"] = SUBCOMMANDS["nerdctl"] = SUBCOMMANDS["docker"]
-SUBCOMMANDS["docker-compose"] = _table(read="ps logs config top images", modify="up down start stop restart build run exec create", network="pull push", delete="rm")
+SUBCOMMANDS["docker-compose"] = _table(
+    read="ps logs config top images",
+    modify="up down start stop restart build run exec create",
+    network="pull push",
+    delete="rm",
+)
 SUBCOMMANDS["yarn"] = SUBCOMMANDS["pnpm"] = SUBCOMMANDS["bun"] = SUBCOMMANDS["npm"]
 del SUBCOMMANDS["cargo-sub"]
 

@@ -33,6 +33,7 @@ def as_review(
         first.why if first else reason_of(action, outside, failures),
         first.instead if first else "" if verdict == "allow" else advice_for(outside, failures),
         None if rewritten is None else {**(arguments or {}), key or "command": rewritten},
+        action,
     )
 
 

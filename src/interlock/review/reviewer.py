@@ -60,7 +60,7 @@ class Reviewer:
     def review(self, step: Step) -> Review:
         """The verdict on a step; steps that call no tool, and our own, are allowed."""
         if step.tool is None or step.kind != "tool_call" or step.origin != "agent":
-            return Review(verdict="allow")
+            return Review(verdict="allow", action="read")
         call = read_tool(step.tool, self._workspace)
         judged = judge_script(call.script, self._workspace, self._rules)
         action, base = strongest_action(call, judged)

@@ -24,17 +24,34 @@ BARE = re.compile(
     r"|create\s+(?:table|database|index|view)\s|purge\s+binary|reset\s+master|explain\s+\w+\s)",
     re.IGNORECASE,
 )
+BEGINS = (
+    "delete",
+    "drop",
+    "trunca",
+    "update",
+    "alter",
+    "insert",
+    "select",
+    "grant",
+    "create",
+    "purge",
+    "reset",
+    "explai",
+)
 DROP = re.compile(r"DROP\s+(?!COLUMN|CONSTRAINT|DEFAULT|NOT)(?:\w+\s+){0,3}?\S", re.IGNORECASE)
 DELETE = re.compile(r"\bDELETE\s+FROM\s+(?:ONLY\s+)?[\w.\"`\[\]]+", re.IGNORECASE)
 UPDATE = re.compile(r"\bUPDATE\s+(?:ONLY\s+)?[\w.\"`\[\]]+\s+(?:AS\s+\w+\s+)?SET\b", re.IGNORECASE)
 NARROWED = re.compile(r"\bWHERE\s+(?!1\s*=\s*1\b|TRUE\b|'?1'?\s*;?\s*\Z)\S|\bLIMIT\s+\d", re.IGNORECASE)
 ALTER_DROP = re.compile(r"\bALTER\s+TABLE\b[\s\S]*?\bDROP\s+(?!DEFAULT|NOT\b)\S", re.IGNORECASE)
-PURGE = re.compile(r"\s*(?:PURGE\s+(?:BINARY|MASTER)\s+LOGS|RESET\s+(?:MASTER|SLAVE|REPLICA)|VACUUM\s+\S+\s+RETAIN\s+0|SHUTDOWN\b)", re.IGNORECASE)
+PURGE = re.compile(
+    r"\s*(?:PURGE\s+(?:BINARY|MASTER)\s+LOGS|RESET\s+(?:MASTER|SLAVE|REPLICA)|VACUUM\s+\S+\s+RETAIN\s+0|SHUTDOWN\b)",
+    re.IGNORECASE,
+)
 
 
 def is_bare_sql(text: str) -> bool:
     """Whether a whole command is a statement rather than a program."""
-    return text[:16].lstrip()[:1].isalpha() and BARE.match(text) is not None
+    return text.lstrip()[:6].lower().startswith(BEGINS) and BARE.match(text) is not None
 
 
 def kinds_of(text: str) -> frozenset[str]:

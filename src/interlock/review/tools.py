@@ -57,17 +57,55 @@ SHELL = re.compile(
     r"|(?:run|exec|execute|local|container|open|send|start|process)_?(?:in_?)?(?:a_?)?(?:bash|shell|terminal|command|commands|cmd|process|exec|console|shell_command|bash_command|terminal_cmd|terminal_command|script)\Z"
     r"|(?:bash|shell|terminal|container|unix|linux|system)_?(?:tool|exec|execute|command|commands|run|call|session|interactive|send|script|exec_command)\Z"
 )
-PYTHON = re.compile(r"python|ipython|jupyter|code_?interpreter|run_?code|execute_?code|exec_?code|notebook_?run|run_?cell")
-EDITOR = re.compile(r"edit|str_?replace|apply_?patch|apply_?diff|patch|insert|replace_in|multi_?edit|write_to_file|notebook")
-FILES = re.compile(r"file|folder|director|(?:^|_)(?:read|write|glob|grep|ls|view|cat|mkdir|touch|open|tree)(?:_|\Z)|document")
-NETWORK = re.compile(r"web|http|fetch|browse|browser|navigat|url|download|upload|internet|curl|request|crawl|scrape|search_engine|google|wiki|arxiv|visit|goto|email|send_mail|slack|page_down|page_up")
+PYTHON = re.compile(
+    r"python|ipython|jupyter|code_?interpreter|run_?code|execute_?code|exec_?code|notebook_?run|run_?cell"
+)
+EDITOR = re.compile(
+    r"edit|str_?replace|apply_?patch|apply_?diff|patch|insert|replace_in|multi_?edit|write_to_file|notebook"
+)
+FILES = re.compile(
+    r"file|folder|director|(?:^|_)(?:read|write|glob|grep|ls|view|cat|mkdir|touch|open|tree)(?:_|\Z)|document"
+)
+NETWORK = re.compile(
+    r"web|http|fetch|browse|browser|navigat|url|download|upload|internet|curl|request|crawl|scrape|search_engine|google|wiki|arxiv|visit|goto|email|send_mail|slack|page_down|page_up"
+)
 HARMLESS = re.compile(
     r"(?:^|_)(?:think|thought|finish|submit|done|complete|todo|plan|message|ask|answer|respond|final|reason|note|memory|recall|calculate|calculator|get|list|find|search|lookup|query|show|describe|check|count|status|task|agent|handoff|transfer_to_human|skill|inspect|transcribe|ocr|summari[sz]e|parse)"
 )
 DELETES = re.compile(r"(?:delete|remove|destroy|drop|purge|wipe|erase|terminate)(?:_|\Z)")
 
-COMMAND_KEYS = ("command", "cmd", "script", "code", "bash_command", "shell_command", "input", "commands", "argv", "args", "text", "keystrokes")
-PATH_KEYS = ("path", "file_path", "filepath", "filename", "file", "file_name", "target_file", "notebook_path", "absolute_path", "directory", "dir", "folder", "uri", "target", "dir_path", "relative_path")
+COMMAND_KEYS = (
+    "command",
+    "cmd",
+    "script",
+    "code",
+    "bash_command",
+    "shell_command",
+    "input",
+    "commands",
+    "argv",
+    "args",
+    "text",
+    "keystrokes",
+)
+PATH_KEYS = (
+    "path",
+    "file_path",
+    "filepath",
+    "filename",
+    "file",
+    "file_name",
+    "target_file",
+    "notebook_path",
+    "absolute_path",
+    "directory",
+    "dir",
+    "folder",
+    "uri",
+    "target",
+    "dir_path",
+    "relative_path",
+)
 
 
 def plain_name(name: str) -> str:
@@ -92,7 +130,14 @@ def read_shell(arguments: dict[str, object], cwd: str | None) -> Call:
     key, text = text_of(arguments, COMMAND_KEYS)
     if not text and len(arguments) == 1:
         key, text = text_of(arguments, tuple(arguments))
-    where = next((v for v in (arguments.get("cwd"), arguments.get("workdir"), arguments.get("working_directory")) if isinstance(v, str) and v), cwd)
+    where = next(
+        (
+            v
+            for v in (arguments.get("cwd"), arguments.get("workdir"), arguments.get("working_directory"))
+            if isinstance(v, str) and v
+        ),
+        cwd,
+    )
     if not text:
         return Call(NO_SCRIPT, "read")
     return Call(read_text(text, where), None, key, text)
@@ -104,7 +149,9 @@ def read_editor(name: str, arguments: dict[str, object], cwd: str | None) -> Cal
     path = path_of(arguments)
     if verb in ("view", "read", "open", "undo_edit", "list"):
         return touch("cat", path, "read" if verb != "undo_edit" else "modify", cwd)
-    return touch("tee", path, "create" if verb in ("create", "write") or "write" in name or "create" in name else "modify", cwd)
+    return touch(
+        "tee", path, "create" if verb in ("create", "write") or "write" in name or "create" in name else "modify", cwd
+    )
 
 
 def read_files(name: str, arguments: dict[str, object], cwd: str | None) -> Call:

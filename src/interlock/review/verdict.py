@@ -40,8 +40,10 @@ def rationality_level(rationality: float, levels: RationalityLevels) -> Level:
 
 def with_additions(base: float, *, outside: bool, failures: int, levels: RiskLevels) -> float:
     """The risk of a step before any rule: never critical."""
-    added = (OUTSIDE if outside else 0.0) + FAILURES[min(failures, len(FAILURES) - 1)]
-    return max(0.0, round(min(base + added, levels.critical - JUST_BELOW), 4))
+    if outside or failures:
+        base += (OUTSIDE if outside else 0.0) + FAILURES[min(failures, len(FAILURES) - 1)]
+    most = levels.critical - JUST_BELOW
+    return max(0.0, round(base if base < most else most, 4))
 
 
 def decide(risk: float, rationality: float, risks: RiskLevels, rationalities: RationalityLevels) -> Verdict:
@@ -49,6 +51,6 @@ def decide(risk: float, rationality: float, risks: RiskLevels, rationalities: Ra
     return TABLE[risk_level(risk, risks), rationality_level(rationality, rationalities)]
 
 
-def strongest(*verdicts: Verdict) -> Verdict:
+def strongest(one: Verdict, other: Verdict) -> Verdict:
     """Block before modify before warn before allow."""
-    return max(verdicts, key=VERDICTS.index, default="allow")
+    return one if one == other or VERDICTS.index(one) > VERDICTS.index(other) else other

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from msgspec import Struct
 
 from .shell.model import Command
@@ -15,6 +17,9 @@ class Request(Struct, frozen=True):
     body: str = ""
 
 
+CLUSTER = re.compile(r"-[a-zA-WYZ]*?([Xd])(.*)\Z", re.DOTALL)
+"""Short options in one word, the last with its value: `-sXDELETE`, `-kd @file`."""
+
 METHODS = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "PURGE"))
 
 CURL_VALUED = frozenset(
@@ -23,7 +28,22 @@ CURL_VALUED = frozenset(
     " --connect-timeout --retry --retry-delay --resolve --interface --limit-rate --range --url --aws-sigv4 --oauth2-bearer --method --body-data --post-data"
     " --post-file --form-string --ciphers --capath -f --field -F --raw-field --input -q --jq --hostname --cache -Method -Uri -Body -Headers -ContentType -OutFile".split()
 )
-BODIES = ("-d", "--data", "--data-raw", "--data-binary", "--data-urlencode", "--json", "--post-data", "--body-data", "-F", "--form", "-f", "--field", "--raw-field", "-Body")
+BODIES = (
+    "-d",
+    "--data",
+    "--data-raw",
+    "--data-binary",
+    "--data-urlencode",
+    "--json",
+    "--post-data",
+    "--body-data",
+    "-F",
+    "--form",
+    "-f",
+    "--field",
+    "--raw-field",
+    "-Body",
+)
 VERBS = ("-X", "--request", "--method", "-Method")
 
 
@@ -44,14 +64,11 @@ def request_of(command: Command) -> Request | None:
             if not equals and name in CURL_VALUED and not (program in ("http", "https", "xh") and name == "-f"):
                 at += 1
                 value = args[at] if at < len(args) else ""
-            elif word.startswith("-X") and len(word) > 2:
-                name, value = "-X", word[2:].lstrip("=")
-            elif word.startswith("-d") and len(word) > 2 and program == "curl":
-                name, value = "-d", word[2:]
-            elif program == "curl" and not word.startswith("--") and word[-1:] in ("X", "d") and len(word) > 2:
-                name = f"-{word[-1]}"
-                at += 1
-                value = args[at] if at < len(args) else ""
+            elif not equals and (cluster := CLUSTER.match(word)):
+                name, value = f"-{cluster[1]}", cluster[2].lstrip("=")
+                if not value:
+                    at += 1
+                    value = args[at] if at < len(args) else ""
             if name in VERBS:
                 method = value.upper()
             elif name in BODIES:
@@ -70,4 +87,19 @@ def request_of(command: Command) -> Request | None:
     return Request(method, url, body or command.stdin or "")
 
 
-CLIENTS = frozenset(("curl", "wget", "http", "https", "xh", "curlie", "gh", "glab", "Invoke-RestMethod", "Invoke-WebRequest", "irm", "iwr"))
+CLIENTS = frozenset(
+    (
+        "curl",
+        "wget",
+        "http",
+        "https",
+        "xh",
+        "curlie",
+        "gh",
+        "glab",
+        "Invoke-RestMethod",
+        "Invoke-WebRequest",
+        "irm",
+        "iwr",
+    )
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..core import Applied, Directive, Stop
 from ..decide import Ruling
-from ..intervene import RecoveryNeeded, Stopped
+from ..intervene import Continue, RecoveryNeeded, Stopped
 from .guard import Guard
 from .hands import Hands, timed
 from .incidents import save_stop
@@ -40,6 +40,9 @@ class Answers:
                 self._save(ruling.answer)
             elif isinstance(ruling.answer, RecoveryNeeded) and ruling.directives:
                 self.run.record("plan", ruling.answer.plan, durable=True)
+            elif isinstance(ruling.answer, Continue):
+                for entry in ruling.answer.history:
+                    self.run.record("history", entry)
             for directive in ruling.directives:
                 if not (isinstance(directive, Stop) and ruling.intervention.id in self._stopped):
                     self._do(directive, ruling)

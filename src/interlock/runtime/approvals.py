@@ -6,17 +6,18 @@ from typing import Literal
 
 from ..core import Decision, InvalidState, Review, Step
 
-READ_RISK = 0.1
-"""What only reads has this risk; it never waits for a person."""
-
 Answer = Literal["approved", "rejected"]
 
 
 class Approvals:
-    """Which steps have to wait, and the answers that came. Off unless the run was continued under approval."""
+    """Which steps have to wait, and the answers that came. Off unless the run was continued after an incident.
 
-    def __init__(self, needed: bool = False) -> None:
+    `needed`: writes, deletes and commands wait for a person, reads do not. `removed`: actions that are refused.
+    """
+
+    def __init__(self, needed: bool = False, removed: frozenset[str] = frozenset()) -> None:
         self.needed = needed
+        self.removed = removed
         self._waiting: dict[int, str] = {}
         self._answers: dict[int, tuple[Answer, str]] = {}
 
@@ -27,7 +28,10 @@ class Approvals:
 
     def check(self, step: Step, review: Review | None) -> Decision | None:
         """Hold until a person answers, deny where the answer was no, None where the step may go on."""
-        if not self.needed or (review is not None and review.risk <= READ_RISK):
+        action = review.action if review is not None else "unknown"
+        if action in self.removed:
+            return Decision("deny", reason=f"This run was continued without dangerous tools: {action} is refused.")
+        if not self.needed or action == "read":
             return None
         answer = self._answers.get(step.index)
         if answer is None:

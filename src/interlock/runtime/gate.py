@@ -5,26 +5,33 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from typing import Protocol
 
 from ..core import ENDED, PROCEED, Decision, Status, Step
+
+
+class Passages(Protocol):
+    """Who counts passages: the control endpoint."""
+
+    def enter(self, key: str) -> bool: ...
+
+    def leave(self, key: str) -> None: ...
 
 
 class Gate:
     """Open, shut or closed for good, fenced by revision: an order older than what the gate has is ignored.
 
-    The gate in memory answers the steps of this process. `on_change` makes an order durable (the gate file) before
-    it is obeyed, so that a hook client finds it also when no owner lives.
+    With `through`, passages are counted by the run's control endpoint too, whose word goes before the gate's own.
     """
 
     def __init__(self) -> None:
         self._condition = threading.Condition()
         self._status: Status = "running"
         self._revision = 0
-        self._inside = 0
+        self._inside: dict[str, None] = {}
         self._version = 0
         self._wakers: list[Callable[[], None]] = []
-        self.on_change: Callable[[Status, int], None] | None = None
-        self.on_passage: Callable[[bool], None] | None = None
+        self._passages: Passages | None = None
 
     @property
     def status(self) -> Status:
@@ -37,20 +44,22 @@ class Gate:
     @property
     def inside(self) -> int:
         """How many steps are under way."""
-        return self._inside
+        return len(self._inside)
 
     @property
     def version(self) -> int:
         """Grows with every change; read it before asking, and wait for it to move on after a hold."""
         return self._version
 
+    def through(self, passages: Passages) -> None:
+        """Let every passage go through the control endpoint."""
+        self._passages = passages
+
     def be(self, status: Status, revision: int) -> bool:
         """Be in this state; False where the order is older than what the gate has. What has ended stays ended."""
         with self._condition:
             if revision < self._revision or self._status in ENDED:
                 return False
-            if self.on_change is not None:
-                self.on_change(status, revision)
             self._status, self._revision = status, revision
             self._changed()
             return True
@@ -69,18 +78,20 @@ class Gate:
                 return Decision("stop", reason="the run has ended")
             if self._status != "running":
                 return Decision("hold", reason="the run is paused; it goes on when a person resumes it")
-            self._inside += 1
-            if self.on_passage is not None:
-                self.on_passage(True)
+            if self._passages is not None and not self._passages.enter(_key(step)):
+                return Decision("hold", reason="the run is about to pause")
+            self._inside[_key(step)] = None
             return PROCEED
 
-    def leave(self) -> None:
-        """A step that was let in is over."""
+    def leave(self, step: Step) -> None:
+        """A step that was let in is over; a result ends the call of its agent that came in last."""
         with self._condition:
-            if self._inside:
-                self._inside -= 1
-                if self.on_passage is not None:
-                    self.on_passage(False)
+            key = self._passage_of(step)
+            if key is None:
+                return
+            del self._inside[key]
+        if self._passages is not None:
+            self._passages.leave(key)
 
     def notify(self) -> None:
         """Wake whoever waits: something that they asked for may have been answered."""
@@ -110,8 +121,18 @@ class Gate:
             with self._condition:
                 self._wakers.remove(wake)
 
+    def _passage_of(self, step: Step) -> str | None:
+        if _key(step) in self._inside:
+            return _key(step)
+        agent = f"{step.agent or ''}#"
+        return next((key for key in reversed(self._inside) if key.startswith(agent)), None)
+
     def _changed(self) -> None:
         self._version += 1
         self._condition.notify_all()
         for wake in self._wakers:
             wake()
+
+
+def _key(step: Step) -> str:
+    return f"{step.agent or ''}#{step.index}"

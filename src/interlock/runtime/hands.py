@@ -8,10 +8,10 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Protocol, TypeVar
 
+from ..checkpoint import Restored
 from ..core import (
     Adapter,
     Applied,
-    CheckpointInfo,
     Defer,
     Delay,
     Deny,
@@ -28,24 +28,9 @@ from ..core import (
     SwitchModel,
 )
 from .notify import Notifier
+from .workspace import RunWorkspace
 
 T = TypeVar("T")
-
-
-class Restored(Protocol):
-    """What a workspace says of a restore."""
-
-    safety_id: str
-    changed: tuple[str, ...]
-    left_alone: tuple[str, ...]
-
-
-class Workspace(Protocol):
-    """Checkpoints of the run's files, as the checkpoint room gives them."""
-
-    def create(self, label: str, step: int, cause: str) -> CheckpointInfo: ...
-
-    def restore(self, checkpoint_id: str, paths: tuple[str, ...]) -> Restored: ...
 
 
 class Processes(Protocol):
@@ -65,7 +50,7 @@ class Hands:
         self,
         adapter: Adapter,
         *,
-        workspace: Workspace | None = None,
+        workspace: RunWorkspace | None = None,
         processes: Processes | None = None,
         notifier: Notifier | None = None,
     ) -> None:

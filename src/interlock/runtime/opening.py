@@ -8,12 +8,16 @@ from typing import TypedDict
 from ..config import Config, load
 from ..core import Adapter, Clock, Context, RunSpec
 from ..journal import RunFolder, Store, new_run_id
+from .approvals import Approvals
 from .direct import Direct
 from .hands import Hands, Processes
 from .metrics import Metrics
 from .notify import Notifier, apprise_channel
+from .orders import Orders
+from .prompts import read_templates
 from .replay import replay
 from .run import Run
+from .steering import Steering
 from .supervisor import Supervisor
 from .watch import Plugins
 
@@ -40,6 +44,7 @@ class Options(TypedDict, total=False):
     metrics: Metrics
     spec: RunSpec
     checkpoint_store: Path
+    approvals: Approvals
 
 
 def open_supervisor(options: Options) -> Supervisor:
@@ -56,6 +61,8 @@ def open_supervisor(options: Options) -> Supervisor:
     )
     run = Run.create(spec, options.get("store") or open_store(config), options.get("clock"))
     supervisor = _assemble(run, config, adapter, options)
+    if run.folder is not None:
+        _listen(supervisor, run.folder)
     supervisor.checkpoint(cause="start", step=0)
     return supervisor
 
@@ -65,7 +72,8 @@ def reopen_supervisor(folder: RunFolder, options: Options) -> Supervisor:
     config = options.get("config") or load()
     run = Run.reopen(folder, options.get("clock"))
     supervisor = _assemble(run, config, options.get("adapter") or Direct(), options)
-    supervisor.go_on(replay(supervisor.watch, run.journal.reader()))
+    supervisor.count_from(replay(supervisor.watch, run.journal.reader()))
+    _listen(supervisor, folder)
     return supervisor
 
 
@@ -96,7 +104,26 @@ def _assemble(run: Run, config: Config, adapter: Adapter, options: Options) -> S
         processes=options.get("processes"),
         notifier=options.get("notifier") or open_notifier(config),
     )
+    plugins = options.get("plugins") or Plugins(
+        templates=read_templates(config.interventions.soft_correction.custom_prompts_path)
+    )
     context = options.get("context") or Context(original_prompt=spec.task, workspace=spec.workspace)
     return Supervisor(
-        run, config, hands, context=context, plugins=options.get("plugins"), metrics=options.get("metrics")
+        run,
+        config,
+        hands,
+        context=context,
+        plugins=plugins,
+        metrics=options.get("metrics"),
+        approvals=options.get("approvals"),
     )
+
+
+def _listen(supervisor: Supervisor, folder: RunFolder) -> None:
+    """Obey whoever pauses, resumes, cancels, escalates, approves, rejects or rolls back."""
+    run = supervisor.run
+    steering = Steering(run, folder, supervisor.config, supervisor.hands.adapter)
+    steering.orders = Orders(supervisor)
+    run.steering = steering
+    steering.start()
+    run.on_close(steering.close)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import msgspec
+from msgspec import Struct
 
-from ..core import CheckpointInfo, SetLimits
+from ..core import CheckpointInfo, SetLimits, Status
 from ..journal.interface import Reading
 from .records import RestoredRecord, SnapshotRecord, StepRecord
 from .watch import Watch
 
-KINDS = frozenset(("step", "checkpoint", "restored", "hold", "resume"))
+KINDS = frozenset(("step", "checkpoint", "restored", "status"))
+
+
+class _StatusBody(Struct):
+    status: Status
 
 
 def replay(watch: Watch, journal: Reading) -> int:
@@ -30,16 +35,15 @@ def replay(watch: Watch, journal: Reading) -> int:
                 watch.mark(msgspec.json.decode(record.body, type=CheckpointInfo))
             case "restored":
                 watch.go_back(msgspec.json.decode(record.body, type=RestoredRecord).checkpoint_id)
-            case "hold":
-                watch.be("paused")
-            case "resume":
-                watch.be("running")
+            case "status":
+                watch.be(msgspec.json.decode(record.body, type=_StatusBody).status)
     return next_index
 
 
 def _observe(watch: Watch, taken: StepRecord) -> None:
     if taken.unobserved:
         return
+    watch.review(taken.step)
     refused = taken.decision is not None and taken.decision.action == "deny"
     judgement = watch.observe(taken.step, taken.review, prevented=refused)
     for directive in judgement.directives:

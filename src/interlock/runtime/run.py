@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from types import TracebackType
+from typing import Protocol
 
 from msgspec.structs import replace
 
@@ -12,6 +13,16 @@ from ..core import ENDED, Clock, Hold, RunSpec, Status, SystemClock
 from ..journal import Entry, Journal, MemoryJournal, RunFolder, RunSummary, Store
 from ..journal.interface import Writing
 from .gate import Gate
+
+
+class Steers(Protocol):
+    """The control protocol over a run, as the run itself uses it."""
+
+    def pause(self, hold: Hold, step: int) -> str: ...
+
+    def resume(self) -> bool: ...
+
+    def end(self, reason: str) -> None: ...
 
 
 class Run:
@@ -28,6 +39,7 @@ class Run:
         self._summary = known or RunSummary.of(spec, clock.time())
         self._closers: list[Callable[[], None]] = []
         self._why_ended = ""
+        self.steering: Steers | None = None
 
     @classmethod
     def create(cls, spec: RunSpec, store: Store, clock: Clock | None = None) -> Run:
@@ -42,9 +54,7 @@ class Run:
     def reopen(cls, folder: RunFolder, clock: Clock | None = None) -> Run:
         """Become the owner of a run whose owner is gone."""
         clock = clock or SystemClock()
-        run = cls(folder.spec(), Journal.open(folder, clock), folder, clock)
-        run.gate.be(run.summary.status, 0)  # type: ignore[arg-type]
-        return run
+        return cls(folder.spec(), Journal.open(folder, clock), folder, clock)
 
     @classmethod
     def in_memory(cls, spec: RunSpec, clock: Clock | None = None) -> Run:
@@ -76,6 +86,12 @@ class Run:
             self._summary = replace(self._summary, updated=self.clock.time(), **(changes or {}))
             return self.journal.append(entries, durable=durable, summary=self._summary)
 
+    def revise(self, changes: Mapping[str, object]) -> RunSummary:
+        """The summary with changes, kept and given to whoever stores it."""
+        with self._lock:
+            self._summary = replace(self._summary, updated=self.clock.time(), **changes)
+            return self._summary
+
     def update(self, **changes: object) -> None:
         """Change what lists show of the run."""
         self.append([], changes=changes)
@@ -89,23 +105,27 @@ class Run:
         """Why the run is over, in one line."""
         return self._why_ended or "the run has ended"
 
-    def hold(self, hold: Hold) -> str:
+    def hold(self, hold: Hold, step: int) -> str:
         """Let nothing through until a person says so."""
+        if self.steering is not None:
+            return self.steering.pause(hold, step)
         self.gate.be("paused", self.gate.revision + 1)
         self.append([Entry("hold", hold)], durable=True, changes={"status": "paused", "waiting": hold.reason})
         return f"paused: {hold.reason}"
 
     def resume(self) -> bool:
         """Go on after a hold; False where the run has ended."""
+        if self.steering is not None:
+            return self.steering.resume()
         if not self.gate.be("running", self.gate.revision + 1):
             return False
-        self.append([Entry("resume", {})], durable=True, changes={"status": "running", "waiting": None})
+        self.append([], durable=True, changes={"status": "running", "waiting": None})
         return True
 
     def stop(self, reason: str) -> str:
         """Shut the gate for good, in memory and at once; `end` says it to the journal afterwards."""
         self.gate.close("aborted")
-        self._why_ended = reason
+        self._why_ended = self._why_ended or reason
         return "the gate is shut for good"
 
     def end(self, status: Status, reason: str, message: str = "") -> None:
@@ -118,6 +138,8 @@ class Run:
             body = {"status": status, "reason": reason, "message": message}
             changes = {"status": status, "ended": self.clock.time(), "waiting": None}
             self.append([Entry("end", body)], durable=True, changes=changes)
+        if self.steering is not None:
+            self.steering.end(reason)
 
     def close(self) -> None:
         """Let go of the run; what was recorded stays."""

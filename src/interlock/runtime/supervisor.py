@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import time
 from types import TracebackType
@@ -10,30 +9,30 @@ from typing import TYPE_CHECKING, Unpack
 
 from msgspec.structs import replace
 
+from ..checkpoint import Restored
 from ..config import Config
 from ..core import (
     PROCEED,
+    Applied,
     CheckpointInfo,
     Context,
     Decision,
     Hold,
-    Kind,
     Limits,
     Restore,
     Review,
-    Role,
     SetLimits,
+    Status,
     Step,
     Stop,
-    Tool,
-    Usage,
 )
 from ..journal import RunFolder
 from .answers import Answers
-from .approvals import READ_RISK, Approvals
+from .approvals import Answer, Approvals
+from .asking import Asking
 from .border import Border
 from .guard import Broken, Fault, Guard
-from .hands import Hands, Restored
+from .hands import Hands
 from .meter import Over
 from .metrics import Metrics
 from .records import LimitRecord, RestoredRecord, SnapshotRecord, StepRecord
@@ -50,8 +49,8 @@ SNAPSHOT_EVERY = 500
 """Steps between two snapshots of supervision: a successor replays at most this many."""
 
 
-class Supervisor:
-    """Review, detection, decision and intervention over one Run. Thread-safe; made by `open_supervisor`."""
+class Supervisor(Asking):
+    """Review, detection, decision and intervention over one Run. Thread-safe; made by `Supervisor.open`."""
 
     def __init__(
         self,
@@ -62,12 +61,13 @@ class Supervisor:
         context: Context | None = None,
         plugins: Plugins | None = None,
         metrics: Metrics | None = None,
+        approvals: Approvals | None = None,
     ) -> None:
-        self.run = run
+        super().__init__(run)
         self.config = config
         self.hands = hands
         self.context = context or Context(original_prompt=run.spec.task, workspace=run.spec.workspace)
-        self.approvals = Approvals()
+        self.approvals = approvals or Approvals()
         self.faults = 0
         self._border = Border()
         self._lock = threading.RLock()
@@ -85,7 +85,6 @@ class Supervisor:
         self.answers = Answers(run, hands, self._guard)
         self._metrics = metrics
         self._observe = config.interventions.observe
-        self._next_index = 0
         self._since_snapshot = 0
         self._reviews: dict[str, Review | None] = {}
         self._judged: dict[str, tuple[int, Decision]] = {}
@@ -136,47 +135,6 @@ class Supervisor:
     ) -> None:
         self.close(error)
 
-    def call(self, tool: str, arguments: dict[str, object], *, call_id: str | None = None, said: str = "") -> Step:
-        """A tool call as the run's next step; hand it to `before` or `ask`."""
-        return self._next("assistant", said, kind="tool_call", tool=Tool(tool, arguments, call_id))
-
-    def result(self, content: str, *, error: bool | None = None, exit_code: int | None = None) -> Step:
-        """A tool's result as the run's next step; hand it to `after`."""
-        return replace(self._next("tool", content, kind="tool_result"), error=error, exit_code=exit_code)
-
-    def message(self, content: str, *, role: Role = "assistant", usage: Usage | None = None) -> Step:
-        """Something said as the run's next step; hand it to `after`."""
-        return replace(self._next(role, content), usage=usage)
-
-    def _next(self, role: Role, content: str, kind: Kind = "message", tool: Tool | None = None) -> Step:
-        with self._lock:
-            index, self._next_index = self._next_index, self._next_index + 1
-        return Step(run_id=self.run.spec.run_id, index=index, role=role, content=content, kind=kind, tool=tool)
-
-    def ask(self, step: Step) -> Decision:
-        """`before`, waiting out holds and delays: what comes back is proceed, rewrite, deny, defer or stop."""
-        while True:
-            version = self.run.gate.version
-            decision = self.before(step)
-            if decision.action != "hold":
-                break
-            self.run.gate.wait(version)
-        if decision.delay_s:
-            self.run.gate.wait(self.run.gate.version, decision.delay_s)
-        return decision
-
-    async def ask_async(self, step: Step) -> Decision:
-        """`ask` for an event loop."""
-        while True:
-            version = self.run.gate.version
-            decision = self.before(step)
-            if decision.action != "hold":
-                break
-            await self.run.gate.wait_async(version)
-        if decision.delay_s:
-            await asyncio.sleep(decision.delay_s)
-        return decision
-
     def before(self, step: Step) -> Decision:
         """May this step run? A hold is recorded nowhere: ask again with the same step when it is over."""
         begin = time.perf_counter()
@@ -186,7 +144,7 @@ class Supervisor:
             if passage.action == "proceed":
                 decision = self._before(step)
                 if decision.action not in ("proceed", "rewrite"):
-                    self.run.gate.leave()
+                    self.run.gate.leave(step)
             else:
                 decision = degrade(passage, self.hands.adapter.capabilities)
             self._time(begin)
@@ -199,7 +157,7 @@ class Supervisor:
             step = self._admit(step)
             review = None
             if step.kind == "tool_result":
-                self.run.gate.leave()
+                self.run.gate.leave(step)
                 review = self._reviews.pop(step.agent or "", None)
             try:
                 judgement = self._guard.run(lambda: self.watch.observe(step))
@@ -232,22 +190,29 @@ class Supervisor:
         self.watch.mark(info)
         return info
 
-    def go_on(self, next_index: int) -> None:
-        """Count steps from here: a successor goes on where its predecessor stopped."""
-        self._next_index = next_index
-
     def resume(self) -> bool:
         """Go on after a hold; False where the run has ended."""
-        self.watch.be("running")
+        self.note_status("running")
         return self.run.resume()
 
-    def approve(self, step: int, reason: str = "") -> str:
-        """Let a waiting step go on."""
-        return self._answered(step, self.approvals.answer(step, "approved", reason))
+    def note_status(self, status: Status) -> None:
+        """Know that the run is paused or goes on; a successor reads it from the journal."""
+        self.watch.be(status)
+        self.run.record("status", {"status": status})
 
-    def reject(self, step: int, reason: str = "") -> str:
-        """Refuse a waiting step."""
-        return self._answered(step, self.approvals.answer(step, "rejected", reason))
+    def answer(self, step: int | None, said: Answer, reason: str = "") -> str:
+        """Take a person's answer to a waiting step; without a number, to the one that waits longest."""
+        waiting = self.approvals.waiting
+        number = next(iter(waiting), -1) if step is None else step
+        what = self.approvals.answer(number, said, reason)
+        self.run.update(waiting=next(iter(self.approvals.waiting.values()), None))
+        self.run.gate.notify()
+        return f"step {number} {said}: {what}"
+
+    def restore(self, order: Restore) -> Applied:
+        """Go back to a checkpoint, as a person ordered."""
+        with self._lock:
+            return self.hands.carry_out(order)
 
     def _before(self, step: Step) -> Decision:
         known = self._judged.get(step.agent or "")
@@ -309,7 +274,7 @@ class Supervisor:
         self._since_snapshot += 1
         if self._since_snapshot >= SNAPSHOT_EVERY:
             self._since_snapshot = 0
-            self.run.record("snapshot", SnapshotRecord(self.watch.save(), self._next_index))
+            self.run.record("snapshot", SnapshotRecord(self.watch.save(), self.next_index))
 
     def _standing(self, decision: Decision, *, before: bool) -> Decision:
         """The decision with what waits for the agent: messages, the end, and a delay where a call is about to start."""
@@ -339,7 +304,7 @@ class Supervisor:
     def _admit(self, step: Step) -> Step:
         if step.time is None:
             step = replace(step, time=self.run.clock.time())
-        self._next_index = max(self._next_index, step.index + 1)
+        self.count_from(step.index + 1)
         return self._guard.part("border", lambda: self._border.admit(step), step)
 
     def _note_fault(self, fault: Fault) -> None:
@@ -357,8 +322,8 @@ class Supervisor:
         return self.run.stop(stop.reason)
 
     def _hold(self, hold: Hold) -> str:
-        self.watch.be("paused")
-        return self.run.hold(hold)
+        self.note_status("paused")
+        return self.run.hold(hold, self.next_index - 1)
 
     def _note_restored(self, order: Restore, restored: Restored) -> None:
         self.watch.go_back(order.checkpoint_id)
@@ -367,20 +332,14 @@ class Supervisor:
             RestoredRecord(
                 checkpoint_id=order.checkpoint_id,
                 safety_id=restored.safety_id,
-                changed=restored.changed,
-                left_alone=restored.left_alone,
+                changed=tuple(change.path for change in restored.changed),
+                left_alone=tuple(left.path for left in restored.left_alone),
             ),
             durable=True,
         )
-
-    def _answered(self, step: int, what: str) -> str:
-        rest = self.approvals.waiting
-        self.run.update(waiting=next(iter(rest.values()), None))
-        self.run.gate.notify()
-        return f"step {step}: {what}"
 
 
 def _may_change(review: Review | None) -> bool:
     """Whether a call may change files. Before it and after it a checkpoint is made, so that what changed in between
     is known to be the run's own work, and what changed meanwhile somebody else's."""
-    return review is None or review.risk > READ_RISK
+    return review is None or review.action != "read"

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from ..config import Config
 from ..core import (
     EVERY_CAPABILITY,
+    LADDER,
     Capability,
     CheckpointInfo,
     Context,
@@ -26,7 +27,7 @@ from ..core import (
     Step,
 )
 from ..core.issue import DESTRUCTIVE_ACTION
-from ..decide import Controller, ControllerState, Ruling, StepClock, Strategy
+from ..decide import Controller, ControllerState, Ruling, StepClock, Strategy, count_anew
 from ..detect import Detectors, Factory
 from ..intervene import BUILT_IN, Custom, Templates
 from ..review import Reviewer
@@ -35,16 +36,19 @@ from .ledger import Ledger
 from .meter import Meter
 from .prices import Prices
 
+THROTTLING = LADDER[2]
+"""A throttle that worked is lifted: the ladder comes down again."""
+
 MARKS = 64
 """Checkpoints whose detector windows are kept at hand; going back further starts the windows anew."""
 
 
 class Plugins(Struct, frozen=True):
-    """What a caller brings along beyond what is installed."""
+    """What a caller brings along: detectors beside the installed ones; strategies and interventions in their place."""
 
     detectors: tuple[Factory, ...] = ()
-    strategies: dict[str, Strategy] = {}
-    interventions: tuple[Custom, ...] = ()
+    strategies: dict[str, Strategy] | None = None
+    interventions: tuple[Custom, ...] | None = None
     templates: Templates = BUILT_IN
     muted: frozenset[str] = frozenset()
 
@@ -141,7 +145,7 @@ class Watch:
         issues: list[Issue] = []
         issues = self.guard.part("detectors", lambda: self.detectors.observe(Seen(step, review)), issues)
         if prevented:
-            issues = [_milder(issue) for issue in issues]
+            issues = [_milder(issue, review) for issue in issues]
         progressed = self.detectors.progress()
         return self._answer(step, issues, progressed, now, assumed)
 
@@ -163,7 +167,9 @@ class Watch:
         return self.meter.limits
 
     def be(self, status: Status) -> None:
-        """Know the run's status, so that a paused run gets no new answers."""
+        """Know the run's status: a paused run gets no new answers, and who resumed it has looked at it."""
+        if status == "running" and self._run.status != "running":
+            self._controller_state = count_anew(self._controller_state)
         self._run = replace(self._run, status=status)
 
     def mark(self, checkpoint: CheckpointInfo) -> None:
@@ -219,6 +225,8 @@ class Watch:
             lambda: self.controller.observe_step(self._controller_state, step.index, types, progressed, now),
             (self._controller_state, judged),
         )
+        if any(made.type == THROTTLING and made.outcome == "success" for made in judged):
+            self.meter.loosen()
         if not issues:
             return Judgement(now, assumed, judged=tuple(judged), progressed=progressed)
         run = replace(self.state(now), step=step.index)
@@ -243,11 +251,19 @@ def _assumed_checkpoint(issues: Sequence[Issue], now: float) -> CheckpointInfo:
     return CheckpointInfo(id="assumed", time=now, step=max(0, began), label="assumed")
 
 
-def _milder(issue: Issue) -> Issue:
+def _milder(issue: Issue, review: Review | None) -> Issue:
     """Damage that was prevented is no damage: what is left is an agent to be told."""
     if issue.type != DESTRUCTIVE_ACTION:
         return issue
-    return replace(issue, severity="medium", impact_factor=0.0, details={**issue.details, "prevented": True})
+    why = f" {review.reason}" if review is not None else ""
+    advice = f" Instead: {review.instead}" if review is not None and review.instead else ""
+    return replace(
+        issue,
+        severity="medium",
+        impact_factor=0.0,
+        description=f"A destructive call was refused before it ran.{why}{advice}",
+        details={**issue.details, "prevented": True},
+    )
 
 
 def _nothing(fault: Fault) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from ..checkpoint import Checkpoints, Restored
@@ -27,10 +26,6 @@ class RunWorkspace:
         """Take back what the run changed since; what somebody else changed is named and left alone."""
         own = self.checkpoints.own_changes(checkpoint_id)
         return self.checkpoints.restore(checkpoint_id, paths, own_changes=own)
-
-    def freeze_with(self, freeze: AbstractContextManager[None] | None) -> None:
-        """Keep the agent still while its files are read or written."""
-        self.checkpoints.freeze = (lambda: freeze) if freeze is not None else nullcontext  # type: ignore[assignment]
 
     def close(self) -> None:
         self.checkpoints.close()

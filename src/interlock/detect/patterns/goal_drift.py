@@ -84,7 +84,7 @@ class GoalDrift(Remembering[Course]):
                 if shared >= enough:
                     return 1.0
         if step.content:
-            shared = max(shared, len(subject.keys() & stems(bounded(step.content, READ, 0))))
+            shared = max(shared, sum(stem in subject for stem in stems(bounded(step.content, READ, 0))))
         return min(shared / enough, 1.0)
 
     def _skipped(self, step: int) -> tuple[Issue, ...]:

@@ -25,6 +25,7 @@ class Rounds(Struct):
     said: list[list[int]] = field(default_factory=list)
     said_at: list[int] = field(default_factory=list)
     prompts: int = 0
+    since: int | None = None
 
 
 class Loop(Remembering[Rounds]):
@@ -43,6 +44,8 @@ class Loop(Remembering[Rounds]):
         turn = self.history.turn
         if turn is None:
             return self._says(seen.step) if seen.step.role == "assistant" and seen.step.content else ()
+        if self.state.since is None:
+            self.state.since = turn.asked
         thread = self._follow(turn)
         if turn.failed:
             return self._rounds(turn, thread)
@@ -103,7 +106,7 @@ class Loop(Remembering[Rounds]):
             self.issue(
                 turn.step,
                 f"{thread.rounds} changes in a row left the failure of {turn.tool} as it was: "
-                f"{turn.message or 'no message'}. Look for the cause elsewhere before editing again.",
+                f"{turn.message.rstrip('. ') or 'no message'}. Look for the cause elsewhere before editing again.",
                 key=f"{turn.tool}:{turn.error:x}",
                 severity=severity,
                 confidence=self.tuning.confidence(thread.count),
@@ -120,12 +123,14 @@ class Loop(Remembering[Rounds]):
             state.said.clear()
             state.said_at.clear()
             state.prompts = prompts
-        said = [fingerprint(sentence) for sentence in sentences(step.content)]
+        spoken = sentences(step.content)
+        said = [fingerprint(sentence) for sentence in spoken]
         found: list[int] = []
-        for one in said:
+        again = b""
+        for one, sentence in zip(said, spoken, strict=True):
             at = [index for index, before in zip(state.said_at, state.said, strict=True) if one in before]
             if len(at) > len(found):
-                found = at
+                found, again = at, sentence
         push(state.said, said, tuning.sentence_window - 1)
         push(state.said_at, step.index, tuning.sentence_window - 1)
         times = len(found) + 1
@@ -135,8 +140,8 @@ class Loop(Remembering[Rounds]):
         return (
             self.issue(
                 step.index,
-                f"The agent has said the same {times} times within {tuning.sentence_window} turns. "
-                "Name what has changed since, or take a different approach.",
+                f'The agent keeps saying "{again[:80].decode("utf-8", "replace")}" ({times} times within '
+                f"{tuning.sentence_window} turns). Name what has changed since, or take a different approach.",
                 key="said",
                 severity="medium",
                 confidence=tuning.confidence(times),
@@ -151,8 +156,9 @@ class Loop(Remembering[Rounds]):
         if turn.wrote or turn.news > tuning.no_news or turn.effect == "answer":
             return ()
         steps, noise = [turn.step], 0
+        since = max(self.state.since or 0, self.history.past.prompt_step)
         for before in self.history.turns[-2 : -2 - tuning.loop_span : -1]:
-            if before.wrote:
+            if before.wrote or before.asked < since:
                 break
             if (turn.echo and before.echo) or (before.outcome == turn.outcome and before.near(turn)):
                 steps.append(before.step)

@@ -53,7 +53,7 @@ class RepetitiveErrors(Remembering[Failures]):
         return (
             self.issue(
                 turn.step,
-                f"{turn.tool} failed {thread.count} times with the same error: {turn.message or 'no message'}. "
+                f"{turn.tool} failed {thread.count} times with the same error: {_said(turn.message)}. "
                 "Find its cause before you try again.",
                 key=f"{turn.tool}:{turn.error:x}",
                 severity=severity,
@@ -87,6 +87,10 @@ class RepetitiveErrors(Remembering[Failures]):
         thread.turns = [at for at in thread.turns if at > state.turns - self.tuning.error_window] + [state.turns]
         thread.turn, thread.gains, thread.writes, thread.prompts = state.turns, state.gains, state.writes, prompts
         return thread
+
+
+def _said(message: str) -> str:
+    return message.rstrip(". ") or "no message"
 
 
 detector = RepetitiveErrors

@@ -26,6 +26,7 @@ class Spending(Struct):
     gains: int = 0
     idle: list[int] = field(default_factory=list)
     idled: int = 0
+    since: int | None = None
     samples: list[tuple[float, int]] = field(default_factory=list)
 
 
@@ -44,6 +45,8 @@ class ResourceSpiral(Remembering[Spending]):
         turn = self.history.turn
         if turn is None:
             return ()
+        if state.since is None:
+            state.since = turn.asked
         found = self._questions(turn) + self._idle(turn)
         if state.warmed < self.tuning.growth_warm:
             # A context that fills from nothing grows fast and means nothing.
@@ -62,11 +65,17 @@ class ResourceSpiral(Remembering[Spending]):
         tuning = self.tuning
         if not turn.query or (turn.news > tuning.query_news and not turn.failed):
             return ()
-        asked = (one for one in self.history.turns[-2 : -2 - tuning.query_window : -1] if one.query)
-        steps = [turn.step] + [
-            one.step for one in asked if one.tool == turn.tool and alike(one.words, turn.words) >= tuning.query_alike
+        since = max(self.state.since or 0, self.history.past.prompt_step)
+        asked = [
+            one
+            for one in self.history.turns[-2 : -2 - tuning.query_window : -1]
+            if one.query and one.tool == turn.tool and one.asked >= since
         ]
+        likeness = [(one.step, alike(one.words, turn.words)) for one in asked]
+        steps = [turn.step] + [step for step, share in likeness if share >= tuning.query_alike]
         severity = tuning.severity(len(steps))
+        if severity is None and turn.news <= tuning.query_stale:
+            severity = "medium" if any(share >= tuning.query_same for _, share in likeness) else None
         if severity is None:
             return ()
         return (
@@ -85,9 +94,10 @@ class ResourceSpiral(Remembering[Spending]):
     def _idle(self, turn: Turn) -> tuple[Issue, ...]:
         """Turn after turn without anything written, learnt or changed."""
         state, tuning = self.state, self.tuning
-        if turn.gain:
+        if turn.gain or self.history.past.prompt_step > (state.idle[-1] if state.idle else turn.step):
             state.idle.clear()
             state.idled = 0
+        if turn.gain:
             return ()
         state.idled += 1
         push(state.idle, turn.step, 8)

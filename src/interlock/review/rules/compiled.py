@@ -16,27 +16,92 @@ Test = Callable[[Facts], bool]
 MAX_TEXT = 65_536
 """Characters of text that a regular expression sees."""
 
+MAX_OPERAND = 4_096
+"""Characters of an operand that a wildcard sees."""
+
 MAX_NAMES = 4_096
 """Program names whose rules are remembered."""
 
-ASKING = frozenset(("--help", "--version", "--dry-run", "--dryrun", "--dry_run", "--simulate", "--just-print", "--what-if", "-WhatIf", "--whatif", "--check-only"))
+ASKING = frozenset(
+    (
+        "--help",
+        "--dry-run",
+        "--dryrun",
+        "--dry_run",
+        "--simulate",
+        "--just-print",
+        "--what-if",
+        "-WhatIf",
+        "--whatif",
+        "--check-only",
+    )
+)
 """Options with which nearly every program only talks."""
 
-SILENT = frozenset(("echo", "printf", "man", "which", "whereis", "type", "help", "apropos", "whatis", "tldr", "info", "true", "false", ":", "test", "["))
+SILENT = frozenset(
+    (
+        "echo",
+        "printf",
+        "man",
+        "which",
+        "whereis",
+        "type",
+        "help",
+        "apropos",
+        "whatis",
+        "tldr",
+        "info",
+        "true",
+        "false",
+        ":",
+        "test",
+        "[",
+    )
+)
 """Programs that only mention what stands in their arguments."""
 
 
 class CompiledRule:
-    """A rule, ready to be asked."""
+    """One match of a rule; its tests are made when it is first asked."""
 
-    __slots__ = ("rule", "tests")
+    __slots__ = ("_tests", "firsts", "match", "rule")
 
     def __init__(self, rule: Rule, match: Match) -> None:
         self.rule = rule
-        self.tests = tests_of(match)
+        self.match = match
+        self.firsts = first_words(match.words)
+        self._tests: tuple[Test, ...] | None = None
 
     def holds(self, facts: Facts) -> bool:
-        return all(test(facts) for test in self.tests)
+        tests = self._tests
+        if tests is None:
+            tests = self._tests = tests_of(self.match)
+        for test in tests:  # noqa: SIM110 - a loop is faster than all() here
+            if not test(facts):
+                return False
+        return True
+
+
+def first_words(entries: tuple[str, ...]) -> frozenset[str] | None:
+    """The first subcommands that a match can begin with; None where any will do."""
+    if not entries:
+        return None
+    firsts = frozenset(word for entry in entries for word in entry.split()[0].split("|"))
+    return None if any("*" in word for word in firsts) else firsts
+
+
+class ProgramRules:
+    """The rules about one program, by its first subcommand."""
+
+    __slots__ = ("always", "by_word", "valued")
+
+    def __init__(self, rules: list[CompiledRule], valued: frozenset[str]) -> None:
+        self.valued = valued
+        self.always = tuple(rule for rule in rules if rule.firsts is None)
+        words = {word for rule in rules for word in rule.firsts or ()}
+        self.by_word = {
+            word: tuple(rule for rule in rules if rule.firsts is None or word in rule.firsts) for word in words
+        }
 
 
 class RuleSet:
@@ -62,31 +127,38 @@ class RuleSet:
                         self._wild.append((name, compiled))
                     else:
                         self._exact.setdefault(name, []).append(compiled)
-        self._known: dict[str, tuple[CompiledRule, ...]] = {}
+        self._known: dict[str, ProgramRules | None] = {}
 
     def matching(self, command: Command, workspace: str | None) -> list[Rule]:
         """The rules that hold for a command."""
-        rules = self._known.get(command.program)
-        if rules is None:
-            rules = self._find(command.program)
-        if not rules:
+        program = command.program
+        if program in self._known:
+            known = self._known[program]
+        else:
+            known = self._find(program)
+        if known is None:
             return []
-        facts = Facts(command, workspace, self._valued.get(command.program, NO_OPTIONS))
-        if not ASKING.isdisjoint(facts.options) and facts.values.get("--dry-run") not in ("none", "false"):
-            return []
-        return [compiled.rule for compiled in rules if compiled.holds(facts)]
+        facts = Facts(command, workspace, known.valued)
+        rules = known.by_word.get(facts.words[0], known.always) if facts.words else known.always
+        found = [compiled.rule for compiled in rules if compiled.holds(facts)]
+        return [] if found and only_asks(facts) else found
 
-    def _find(self, program: str) -> tuple[CompiledRule, ...]:
+    def _find(self, program: str) -> ProgramRules | None:
         found = list(self._exact.get(program, ()))
         if program not in SILENT:
             found += [compiled for name, compiled in self._wild if fnmatchcase(program, name)]
         if len(self._known) >= MAX_NAMES:
             self._known.clear()
-        self._known[program] = tuple(found)
-        return self._known[program]
+        made = ProgramRules(found, self._valued.get(program, frozenset())) if found else None
+        self._known[program] = made
+        return made
 
 
-NO_OPTIONS: frozenset[str] = frozenset()
+def only_asks(facts: Facts) -> bool:
+    """Whether the command asks for help, a version or a rehearsal."""
+    if not ASKING.isdisjoint(facts.options):
+        return facts.values.get("--dry-run") not in ("none", "false")
+    return facts.command.args[-1:] == ("--version",)
 
 
 def tests_of(match: Match) -> tuple[Test, ...]:
@@ -121,8 +193,8 @@ def tests_of(match: Match) -> tuple[Test, ...]:
         kinds = frozenset(match.sql)
         tests.append(lambda facts: not kinds.isdisjoint(facts.sql))
     if match.text is not None:
-        pattern = re2.compile(match.text)
-        tests.append(lambda facts: bool(facts.text) and pattern.search(facts.text[:MAX_TEXT]) is not None)
+        found = searcher(match.text)
+        tests.append(lambda facts: bool(facts.text) and found(facts.text[:MAX_TEXT]))
     if match.http is not None:
         tests.append(http_test(match.http))
     return tuple(tests)
@@ -134,11 +206,14 @@ def words_test(entries: tuple[str, ...]) -> Test:
 
     def test(facts: Facts) -> bool:
         words = facts.words
-        return any(
-            len(words) >= len(sequence)
-            and all("*" in choices or word in choices for choices, word in zip(sequence, words, strict=False))
-            for sequence in sequences
-        )
+        for sequence in sequences:
+            if len(words) >= len(sequence):
+                for choices, word in zip(sequence, words, strict=False):
+                    if word not in choices and "*" not in choices:
+                        break
+                else:
+                    return True
+        return False
 
     return test
 
@@ -152,6 +227,8 @@ def option_test(entry: str) -> Test:
 
     def test(facts: Facts) -> bool:
         options = facts.options
+        if not options:
+            return False
         return (
             not plain.isdisjoint(options)
             or any(fnmatchcase(option, pattern) for pattern in wild for option in options)
@@ -163,28 +240,64 @@ def option_test(entry: str) -> Test:
 
 def args_test(patterns: tuple[str, ...]) -> Test:
     plain = frozenset(pattern for pattern in patterns if not any(c in pattern for c in "*?["))
-    wild = [pattern for pattern in patterns if pattern not in plain]
+    wild = [as_expression(pattern) for pattern in patterns if pattern not in plain]
+    if not wild:
+        return lambda facts: not plain.isdisjoint(facts.operands)
+    every = re2.Set.FullMatchSet()
+    for expression in wild:
+        every.Add(expression)
+    every.Compile()
 
     def test(facts: Facts) -> bool:
-        return any(
-            operand in plain or any(fnmatchcase(operand, pattern) for pattern in wild) for operand in facts.operands
-        )
+        for operand in facts.operands:
+            if operand in plain or every.Match(operand[:MAX_OPERAND]):
+                return True
+        return False
 
     return test
 
 
+def as_expression(wildcard: str) -> str:
+    """A shell wildcard as an RE2 expression, which takes linear time on any input."""
+    made = ""
+    at = 0
+    while at < len(wildcard):
+        letter = wildcard[at]
+        close = wildcard.find("]", at + 2) if letter == "[" else -1
+        if letter == "*":
+            made += "(?s:.*)"
+        elif letter == "?":
+            made += "(?s:.)"
+        elif close > 0:
+            inner = wildcard[at + 1 : close]
+            made += f"[^{inner[1:]}]" if inner.startswith("!") else f"[{inner}]"
+            at = close
+        else:
+            made += re2.escape(letter)
+        at += 1
+    return made
+
+
+def searcher(expression: str) -> Callable[[str], bool]:
+    """Whether an expression is found in a text, in linear time."""
+    one = re2.Set.SearchSet()
+    one.Add(expression)
+    one.Compile()
+    return lambda text: bool(one.Match(text))
+
+
 def http_test(wanted: HttpMatch) -> Test:
     methods = frozenset(wanted.method)
-    url = re2.compile(wanted.url) if wanted.url else None
-    body = re2.compile(wanted.body) if wanted.body else None
+    url = searcher(wanted.url) if wanted.url else None
+    body = searcher(wanted.body) if wanted.body else None
 
     def test(facts: Facts) -> bool:
         request = facts.request
         return (
             request is not None
             and (not methods or request.method in methods)
-            and (url is None or url.search(request.url[:MAX_TEXT]) is not None)
-            and (body is None or body.search(request.body[:MAX_TEXT]) is not None)
+            and (url is None or url(request.url[:MAX_TEXT]))
+            and (body is None or (bool(request.body) and body(request.body[:MAX_TEXT])))
         )
 
     return test

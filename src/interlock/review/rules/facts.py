@@ -15,9 +15,12 @@ MAX_WORDS = 8
 
 HARMLESS_VERBS = frozenset(
     "list ls get describe show view info create add set put update edit search find status help version login logout cat read test check validate"
-    " diff plan run exec watch download copy cp init new inspect print export open tail enable whoami count head preview".split()
+    " diff plan download copy cp init new inspect print export open tail enable whoami count head preview".split()
 )
 """Verbs that settle what a command does: a later word is a name, not an action."""
+
+READING_VERBS = frozenset("list ls get describe show help version".split())
+"""Verbs that are never the name of a group of subcommands."""
 
 PARTS = re.compile(r"[-_:.]")
 
@@ -41,9 +44,14 @@ class Facts:
             word = args[at]
             at += 1
             if word == "--":
+                self.options.add(word)
                 self.operands += args[at:]
                 return
-            if word[:1] == "-" and len(word) > 1 or (word[:1] == "/" and len(word) == 2 and self.command.program.islower() is False):
+            if (
+                word[:1] == "-"
+                and len(word) > 1
+                or (word[:1] == "/" and len(word) == 2 and self.command.program.islower() is False)
+            ):
                 leading = leading and not self.words
                 name, equals, value = word.partition("=")
                 self.options.add(name)
@@ -68,9 +76,9 @@ class Facts:
     def verbs(self) -> frozenset[str]:
         """The verbs among the subcommands, up to the first that settles the matter."""
         found: set[str] = set()
-        for word in self.words:
+        for at, word in enumerate(self.words):
             lower = word.lower()
-            if lower in HARMLESS_VERBS:
+            if lower in HARMLESS_VERBS and (at or lower in READING_VERBS):
                 break
             parts = PARTS.split(lower)
             if parts[0] in HARMLESS_VERBS and len(parts) > 1:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import re2
-import yaml
 
 from ...core import BadInput
 from ..paths import ZONES
@@ -17,6 +15,7 @@ from .compiled import RuleSet
 from .model import Family, Match, Rule
 
 FAMILIES = Path(__file__).parent / "families"
+SHIPPED = Path(__file__).parent / "shipped.json"
 
 LISTS = ("program", "words", "verbs", "options", "without", "args", "paths", "target", "sql", "via", "fed_by")
 """Keys of a match that take one entry or a list."""
@@ -24,8 +23,8 @@ LISTS = ("program", "words", "verbs", "options", "without", "args", "paths", "ta
 
 @lru_cache(1)
 def shipped() -> tuple[Family, ...]:
-    """The families that come with Interlock."""
-    return tuple(read_family(path) for path in sorted(FAMILIES.glob("*.yaml")))
+    """The families that come with Interlock, as `build` wrote them down."""
+    return msgspec.json.decode(SHIPPED.read_bytes(), type=tuple[Family, ...])
 
 
 @lru_cache(8)
@@ -38,13 +37,17 @@ def read_rules(rules_path: str) -> tuple[Family, ...]:
     """The user's rules: one file, or every .yaml and .yml file of a folder."""
     path = Path(rules_path).expanduser()
     if not path.exists():
-        raise BadInput("there are no rules here", where=rules_path, todo="Set review.rules_path to a YAML file or a folder.")
+        raise BadInput(
+            "there are no rules here", where=rules_path, todo="Set review.rules_path to a YAML file or a folder."
+        )
     files = sorted(p for p in path.iterdir() if p.suffix in (".yaml", ".yml")) if path.is_dir() else [path]
     return tuple(read_family(file) for file in files)
 
 
 def read_family(path: Path) -> Family:
     """One file of rules."""
+    import yaml
+
     try:
         raw = yaml.load(path.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except (yaml.YAMLError, UnicodeDecodeError, ValueError) as error:
@@ -105,13 +108,23 @@ def as_match(raw: Any) -> Any:
 
 def check_match(match: Match, where: str) -> None:
     """Names that the types cannot check: zones, kinds of statements, regular expressions."""
-    for key, given, known in (("paths", match.paths, ZONES), ("target", match.target, ZONES), ("sql", match.sql, KINDS)):
+    for key, given, known in (
+        ("paths", match.paths, ZONES),
+        ("target", match.target, ZONES),
+        ("sql", match.sql, KINDS),
+    ):
         for name in given:
             if name not in known:
                 raise BadInput(f"match.{key} names {name!r}", where=where, todo=f"Known: {', '.join(known)}.")
+    import re2
+
     if not match.program:
         raise BadInput("match.program is empty", where=where, todo="Name at least one program.")
-    patterns = {"text": match.text, "http.url": match.http and match.http.url, "http.body": match.http and match.http.body}
+    patterns = {
+        "text": match.text,
+        "http.url": match.http and match.http.url,
+        "http.body": match.http and match.http.body,
+    }
     for key, pattern in patterns.items():
         try:
             if pattern:

@@ -62,7 +62,9 @@ def decode(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
     if flow.text is None or not any(arg in ("-d", "-D", "--decode", "-di", "-id") for arg in command.args):
         return out
     try:
-        raw = base64.b64decode(flow.text.strip()) if command.program != "base32" else base64.b32decode(flow.text.strip())
+        raw = (
+            base64.b64decode(flow.text.strip()) if command.program != "base32" else base64.b32decode(flow.text.strip())
+        )
     except (binascii.Error, ValueError):
         return out
     return Flow(raw.decode("utf-8", "replace"), out.sources)
@@ -87,7 +89,10 @@ def listed(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
 
 
 def picked(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
-    """A filter hands on what it was given, or some of it."""
+    """A filter hands on what it was given, or some of it; `tee` writes it down as well."""
+    if command.program == "tee" and flow.text is not None:
+        for name in command.args:
+            scope.remember(name, flow.text)
     return Flow(flow.text if command.program in ("tee", "sort", "uniq") else None, out.sources, narrowed(flow.items))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 
-class Redirect(Struct, frozen=True):
+class Redirect(Struct, frozen=True, gc=False):
     """One redirection: `op` as written (`>`, `>>`, `<`, `&>`), target as it would be."""
 
     op: str
@@ -16,7 +16,7 @@ class Redirect(Struct, frozen=True):
         return ">" in self.op
 
 
-class Command(Struct, frozen=True, kw_only=True):
+class Command(Struct, frozen=True, kw_only=True, gc=False):
     """One program run, with its words expanded and its wrappers taken off.
 
     `via` names the wrappers, outermost first (`sudo`, `xargs`, `ssh`). A variable or substitution whose value is not
@@ -45,7 +45,7 @@ class Script(Struct, frozen=True):
     complete: bool = True
 
 
-class Flow(Struct, frozen=True):
+class Flow(Struct, frozen=True, gc=False):
     """What runs through a pipe: the text if it is known, the programs that made it, the file names that it lists."""
 
     text: str | None = None

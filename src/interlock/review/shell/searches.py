@@ -29,17 +29,22 @@ def run_find(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow
     narrow = is_narrow(args)
     weak = not WEAK_TESTS.isdisjoint(args)
     picked = [
-        f"{root.rstrip('/')}/{'{}' if narrow or (weak and not root.startswith(('/', '~', '$', '..'))) else '*'}" for root in roots
+        f"{root.rstrip('/')}/{'{}' if narrow or (weak and not root.startswith(('/', '~', '$', '..'))) else '*'}"
+        for root in roots
     ]
     reader.add(command)
     inner = scope.copy()
     inner.via = (*scope.via, "find")
-    for at, arg in enumerate(args):
+    at = 0
+    while at < len(args):
+        arg = args[at]
+        at += 1
         if arg == "-delete":
             for pick in picked:
                 reader.execute(["rm", "-r", pick], inner, Flow(), filtered=pick.endswith("{}"))
         elif arg in ("-exec", "-execdir", "-ok", "-okdir"):
-            words = until_end(args[at + 1 :])
+            words = until_end(args[at:])
+            at += len(words)
             for pick in picked if any("{}" in word for word in words) else picked[:1]:
                 if words:
                     filled = [word.replace("{}", pick) for word in words]

@@ -83,11 +83,13 @@ def run_shell(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flo
     at = 0
     while at < len(args):
         word = args[at]
-        if word in ("-c", "-Command", "-command") or (word[0:1] == "-" and word[1:2] != "-" and "c" in word and word.islower()):
+        if word in ("-c", "-Command", "-command") or (
+            word[0:1] == "-" and word[1:2] != "-" and "c" in word and word.islower()
+        ):
             code = args[at + 1] if at + 1 < len(args) else ""
             inner = below(scope, command.program)
             inner.params = tuple(args[at + 2 :]) or ("sh",)
-            reader.add(msgspec.structs.replace(command, code=code, stdin=None))
+            reader.add(msgspec.structs.replace(command, code=code, stdin=None, fed_by=()))
             return reader.nested(code, inner, flow)
         if word in ("-o", "+o", "-O", "--rcfile", "--init-file"):
             at += 2
@@ -99,7 +101,7 @@ def run_shell(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flo
     if name in ("-", "-s", "/dev/stdin"):
         reader.add(command)
         return NOTHING if flow.text is None else script(reader, command, scope, flow, flow.text)
-    reader.add(msgspec.structs.replace(command, stdin=None))
+    reader.add(msgspec.structs.replace(command, stdin=None, fed_by=()))
     if name in scope.files:
         return script(reader, command, scope, NOTHING, scope.files[name])
     return NOTHING
@@ -111,6 +113,9 @@ def run_interpreter(reader: Reader, command: Command, scope: Scope, flow: Flow) 
     if code is None and command.program in ("awk", "gawk", "mawk"):
         code = next((arg for arg in command.args if not arg.startswith("-")), None)
     operands = [arg for arg in command.args if not arg.startswith("-")]
+    if code is not None or operands:
+        # Its program is given: what comes through the pipe is data.
+        command = msgspec.structs.replace(command, fed_by=())
     if code is None:
         code = scope.files.get(operands[0]) if operands else flow.text
     reader.add(msgspec.structs.replace(command, code=code))
@@ -148,7 +153,17 @@ def inline_code(command: Command, options: tuple[str, ...]) -> str | None:
 def database(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
     """Statements given to a database client by option, operand or pipe."""
     code = inline_code(command, CODE_OPTIONS[command.program])
-    if code is None and command.program in ("sqlite3", "sqlite", "turso", "bq", "isql", "db2", "cypher-shell", "duckdb", "rqlite"):
+    if code is None and command.program in (
+        "sqlite3",
+        "sqlite",
+        "turso",
+        "bq",
+        "isql",
+        "db2",
+        "cypher-shell",
+        "duckdb",
+        "rqlite",
+    ):
         operands = [arg for arg in command.args if not arg.startswith("-")]
         code = operands[-1] if len(operands) > 1 else None
     if code is None:
@@ -252,7 +267,12 @@ def run_java(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow
 def run_terminal(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
     """`tmux new-session -d 'code'`, `screen -dm words`, `vagrant ssh -c code`, `gcloud ... ssh --command code`."""
     code = inline_code(command, ("-c", "--command", "/c", "/C"))
-    if code is None and command.program == "tmux" and command.args[:1] and command.args[0] in ("new", "new-session", "send-keys"):
+    if (
+        code is None
+        and command.program == "tmux"
+        and command.args[:1]
+        and command.args[0] in ("new", "new-session", "send-keys")
+    ):
         code = next((arg for arg in reversed(command.args) if " " in arg), None)
     if command.program == "cmd" and command.args[:1] and command.args[0].lower() == "/c":
         code = " ".join(command.args[1:])

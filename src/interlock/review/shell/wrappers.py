@@ -38,6 +38,11 @@ class Wrapper(Struct, frozen=True):
         return []
 
 
+def name_set(text: str) -> frozenset[str]:
+    """The names in a text."""
+    return frozenset(text.split())
+
+
 def is_assignment(word: str) -> bool:
     name, equals, _ = word.partition("=")
     return bool(equals) and name.isidentifier()
@@ -61,7 +66,7 @@ PREFIXES: dict[str, Wrapper] = {
     "command": _wrapper(), "builtin": _wrapper(), "exec": _wrapper("-a"), "coproc": _wrapper(), "!": _wrapper(),
     "busybox": _wrapper(), "toybox": _wrapper(),
     "strace": _wrapper("-e -o -p -s -u -E -P -I -O -S -a -b"), "ltrace": _wrapper("-e -o -p -s -u"), "valgrind": _wrapper(),
-    "chroot": _wrapper("--userspec --groups", skip=1), "unshare": _wrapper("-S -G -w -R"), "nsenter": _wrapper("-t -S -G"),
+    "chroot": _wrapper("--userspec --groups", skip=1), "unshare": _wrapper("-S -G -w -R"), "nsenter": _wrapper("-t -S -G", record=True),
     "systemd-run": _wrapper("-u --unit -p --property -M --uid --gid"), "systemd-inhibit": _wrapper(), "caffeinate": _wrapper("-t -w"),
     "fakeroot": _wrapper(), "proot": _wrapper("-r -b -w"), "firejail": _wrapper(), "bwrap": _wrapper("--chdir --setenv --uid --gid"),
     "setarch": _wrapper(skip=1), "linux32": _wrapper(), "arch": _wrapper(), "dbus-run-session": _wrapper(), "xvfb-run": _wrapper("-n -s"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from runs import Did, first_alarm
+from detecting import Did, first_alarm
 
 LAPS = 30
 

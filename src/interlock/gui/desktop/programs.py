@@ -1,0 +1,131 @@
+"""Programs: what a session starts (display, window manager, editor), and that it all ends with it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+import psutil
+from msgspec import Struct
+
+from ...core import InvalidState
+
+GRACE_S = 2.0
+"""How long a program may take to end by itself."""
+
+
+class Started(Struct, frozen=True):
+    """A started program; the time of its start tells it from a later one with the same number."""
+
+    name: str
+    pid: int
+    created: float
+
+
+class Programs:
+    """Started programs, each in a session of its own, written down so that a later run can end what a crash left."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self._record = folder / "programs.json"
+        self._running: list[tuple[Started, subprocess.Popen[bytes]]] = []
+
+    def start(
+        self,
+        name: str,
+        argv: Sequence[str],
+        environment: Mapping[str, str],
+        *,
+        pass_fds: Sequence[int] = (),
+        user: str | None = None,
+    ) -> subprocess.Popen[bytes]:
+        """Start a program; its output goes to NAME.log in the folder."""
+        with (self.folder / f"{name}.log").open("ab") as output:
+            try:
+                process = subprocess.Popen(
+                    list(argv),
+                    env=dict(environment),
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=output,
+                    start_new_session=True,
+                    pass_fds=pass_fds,
+                    user=user,
+                )
+            except OSError as error:
+                raise InvalidState(
+                    f"{argv[0]} cannot be started ({error.strerror})", todo="interlock gui doctor says what is missing."
+                ) from None
+        self._running.append((Started(name, process.pid, _created(process.pid)), process))
+        self._write()
+        return process
+
+    def log(self, name: str, size: int = 2000) -> str:
+        """The end of a program's output."""
+        try:
+            return (self.folder / f"{name}.log").read_text(errors="replace")[-size:]
+        except OSError:
+            return ""
+
+    def end(self, name: str | None = None) -> None:
+        """End one program, or all of them, the last started first, with everything that they started."""
+        for started, process in reversed(self._running):
+            if name in (None, started.name):
+                end_tree(started.pid)
+                process.wait()
+        self._running = [entry for entry in self._running if name not in (None, entry[0].name)]
+        self._write()
+
+    def end_left_over(self) -> int:
+        """End what an earlier process of ours started in this folder and could not end; how many."""
+        try:
+            left = msgspec.json.decode(self._record.read_bytes(), type=list[Started])
+        except (OSError, msgspec.MsgspecError):
+            return 0
+        ours = {started.pid for started, _ in self._running}
+        found = [s for s in left if s.pid not in ours and _created(s.pid) == s.created]
+        for started in reversed(found):
+            end_tree(started.pid)
+        return len(found)
+
+    def _write(self) -> None:
+        self._record.write_bytes(msgspec.json.encode([started for started, _ in self._running]))
+
+
+def end_tree(pid: int) -> None:
+    """End a process and everything below it: politely, then for good."""
+    try:
+        top = psutil.Process(pid)
+        tree = [*top.children(recursive=True), top]
+    except psutil.Error:
+        return
+    for process in tree:
+        _quietly(process.terminate)
+    _, alive = psutil.wait_procs(tree, timeout=GRACE_S)
+    for process in alive:
+        _quietly(process.kill)
+    psutil.wait_procs(alive, timeout=GRACE_S)
+
+
+def _quietly(action: object) -> None:
+    try:
+        action()  # type: ignore[operator]
+    except psutil.Error:
+        return
+
+
+def _created(pid: int) -> float:
+    try:
+        return float(psutil.Process(pid).create_time())
+    except psutil.Error:
+        return 0.0
+
+
+def plain_environment() -> dict[str, str]:
+    """The environment without another session's display, bus and keys."""
+    hidden = ("DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS", "AT_SPI_BUS_ADDRESS", "ANTHROPIC_API_KEY")
+    return {key: value for key, value in os.environ.items() if key not in hidden}

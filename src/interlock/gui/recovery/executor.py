@@ -1,0 +1,171 @@
+"""RecoveryExecutor: carries checked actions out, one after the other."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import structlog
+from msgspec import Struct
+
+from ...core import InterlockError
+from ..desktop.windows import Place
+from ..input.backend import InputBackend
+from ..screenshot.screenshot import Screenshot
+from .actions import MAX_ACTIONS, Click, ClickButton, OpenFile, Plain, Press, Refused, Type, Wait, parse_action
+from .buttons import harmless, is_allowed
+
+BETWEEN_S = 0.5
+"""Between two actions: the editor needs a moment to show what the first one did."""
+
+EDITOR_TITLE = "Visual Studio Code"
+
+log = structlog.get_logger("interlock.gui")
+
+
+class RecoveryResult(Struct, frozen=True):
+    """What was done. `success` says that the keys were sent, not that it helped; None: there was nothing to do."""
+
+    success: bool | None
+    action_taken: str = ""
+    error: str | None = None
+
+
+class Controller(Protocol):
+    """What the executor asks of the editor; everything else goes through the keyboard."""
+
+    def open_file(self, path: str) -> bool: ...
+
+    def clear_notifications(self) -> bool: ...
+
+    def buttons(self) -> dict[str, Place]:
+        """The buttons of open dialogs by name, with their places on the screen."""
+        ...
+
+    def terminal_has_focus(self) -> bool: ...
+
+
+class RecoveryExecutor:
+    """Executes action strings through an input backend and an editor's controller."""
+
+    def __init__(
+        self,
+        input_backend: InputBackend,
+        vscode_controller: Controller | None = None,
+        *,
+        allowed_buttons: Sequence[str] = (),
+        wait: Callable[[float], bool] | None = None,
+    ) -> None:
+        self.input_backend, self.vscode_controller = input_backend, vscode_controller
+        self._allowed = tuple(allowed_buttons)
+        self._stop = threading.Event()
+        # Waits the seconds, True if it was told to stop meanwhile.
+        self._wait = wait or self._stop.wait
+
+    def stop(self) -> None:
+        """Do nothing more: a running list of actions ends at the next one, a wait at once."""
+        self._stop.set()
+
+    def execute(self, actions: Sequence[str], screenshot: Screenshot | None = None) -> RecoveryResult:
+        """Carry actions out in order and stop at the first that fails; never raises.
+
+        Places of clicks are those in `screenshot`; without it, those on the screen.
+        """
+        if not actions:
+            return RecoveryResult(None, "no action")
+        if len(actions) > MAX_ACTIONS:
+            return RecoveryResult(False, "", f"refused: {len(actions)} actions, at most {MAX_ACTIONS}")
+        taken: list[str] = []
+        for number, action in enumerate(actions):
+            if (number and self._wait(BETWEEN_S)) or self._stop.is_set():
+                return RecoveryResult(False, "; ".join(taken), "stopped")
+            try:
+                self._carry_out(str(action), screenshot)
+            except Exception as error:  # noqa: BLE001 - whatever a backend raises is a failed recovery, not a crash
+                log.warning("recovery action failed", action=ascii(action)[:80], error=str(error))
+                return RecoveryResult(False, "; ".join(taken), _text(error))
+            taken.append(str(action).strip())
+        return RecoveryResult(True, "; ".join(taken))
+
+    def _carry_out(self, line: str, screenshot: Screenshot | None) -> None:
+        match parse_action(line):
+            case Press(keys):
+                if keys[-1] == "Return" and self._terminal_has_focus():
+                    raise Refused("refused: Return while a terminal has the focus")
+                if len(keys) == 1:
+                    self.input_backend.key_press(keys[0])
+                else:
+                    self.input_backend.key_combo(*keys)
+            case Type(text):
+                if self._terminal_has_focus():
+                    raise Refused("refused: typing while a terminal has the focus")
+                self.input_backend.type_text(text)
+            case Click(x, y):
+                self.input_backend.mouse_move_click(*self._on_screen(x, y, screenshot))
+            case Wait(seconds):
+                if self._wait(seconds):
+                    raise Refused("stopped")
+            case OpenFile(path):
+                if not self._controller().open_file(path):
+                    raise Refused(f"{path} could not be opened")
+            case ClickButton(name):
+                self._click_button(name)
+            case Plain("focus_vscode"):
+                self._focus()
+            case Plain("close_dialog"):
+                self._close_dialog()
+            case _:
+                if not self._controller().clear_notifications():
+                    raise Refused("the notifications could not be cleared")
+
+    def _focus(self) -> None:
+        window = self.input_backend.search_window(EDITOR_TITLE)
+        if not window:
+            raise Refused(f"there is no window titled {EDITOR_TITLE!r}")
+        self.input_backend.activate_window(window)
+
+    def _click_button(self, name: str) -> None:
+        if not is_allowed(name, self._allowed):
+            raise Refused(f"refused: the button {name!r} destroys or trusts", todo="gui.allowed_buttons can allow it.")
+        places = {each.casefold(): place for each, place in self._buttons().items()}
+        place = places.get(name.casefold())
+        if place is None:
+            raise Refused(f"there is no button {name!r}")
+        self.input_backend.mouse_move_click(*place.centre)
+
+    def _close_dialog(self) -> None:
+        """Press the harmless button, else one that the configuration allows; Escape where no button is known."""
+        buttons = self._buttons() if self.vscode_controller is not None else {}
+        name = harmless(list(buttons)) or next((each for each in self._allowed if each in buttons), None)
+        if name is not None:
+            self.input_backend.mouse_move_click(*buttons[name].centre)
+        elif buttons:
+            raise Refused(f"refused: none of the buttons is harmless ({', '.join(buttons)})")
+        else:
+            self.input_backend.key_press("Escape")
+
+    def _buttons(self) -> dict[str, Place]:
+        found = self._controller().buttons()
+        return found if isinstance(found, dict) else {}
+
+    def _on_screen(self, x: float, y: float, screenshot: Screenshot | None) -> tuple[int, int]:
+        """A place in the picture as a place on the screen; outside is refused."""
+        at = screenshot.to_screen(x, y) if screenshot is not None else (round(x), round(y))
+        size = (screenshot.screen_width, screenshot.screen_height) if screenshot is not None else None
+        size = size or self.input_backend.screen_size()
+        if isinstance(size, tuple) and not (0 <= at[0] < size[0] and 0 <= at[1] < size[1]):
+            raise Refused(f"refused: {x:g},{y:g} is outside the screen")
+        return at
+
+    def _terminal_has_focus(self) -> bool:
+        return self.vscode_controller is not None and self.vscode_controller.terminal_has_focus() is True
+
+    def _controller(self) -> Controller:
+        if self.vscode_controller is None:
+            raise Refused("there is no editor to ask")
+        return self.vscode_controller
+
+
+def _text(error: Exception) -> str:
+    return str(error) if isinstance(error, InterlockError) else f"{type(error).__name__}: {error}".rstrip(": ")

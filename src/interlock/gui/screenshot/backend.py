@@ -1,0 +1,88 @@
+"""ScreenshotBackend: one way to capture a screen, and the choice of the one that works."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+
+from ...core import BadInput, InterlockError, InvalidState
+from .screenshot import Screenshot
+
+
+class CaptureError(InterlockError):
+    """Raised when the screen cannot be captured."""
+
+
+class ScreenshotBackend(ABC):
+    """One way to capture a screen."""
+
+    name = ""
+
+    @abstractmethod
+    def capture_screen(self) -> Screenshot:
+        """The whole screen, because dialogs appear outside the window; CaptureError if that fails."""
+
+    @abstractmethod
+    def capture_window(self, window_id: int | str) -> Screenshot:
+        """The part of the screen that a window covers."""
+
+    @abstractmethod
+    def is_available(self) -> bool:
+        """Whether it works here and now, tried."""
+
+    def close(self) -> None:
+        """Let go of what was kept open; most keep nothing."""
+        return
+
+
+NAMES = ("auto", "mss", "scrot", "wayland")
+
+
+def create_screenshot_backend(config: object = None, *, display: str | None = None) -> ScreenshotBackend:
+    """The backend that the configuration names, else the first that works.
+
+    `config` is {"backend": NAME}, {"intervention": {"screenshot_backend": NAME}}, the same under "gui", or a section.
+    """
+    name = _name(config)
+    if name not in NAMES:
+        raise BadInput(f"there is no screenshot backend {name!r}", todo=f"Known: {', '.join(NAMES)}")
+    if name != "auto":
+        return _make(name, display)
+    tried = []
+    for candidate in ("mss", "scrot", "wayland"):
+        backend = _make(candidate, display)
+        if backend.is_available():
+            return backend
+        backend.close()
+        tried.append(candidate)
+    raise InvalidState(
+        f"no screenshot backend works here (tried {', '.join(tried)})",
+        todo="Set DISPLAY or WAYLAND_DISPLAY, install scrot or grim, and see interlock gui doctor.",
+    )
+
+
+def _make(name: str, display: str | None) -> ScreenshotBackend:
+    if name == "mss":
+        from .mss_backend import MSSBackend
+
+        return MSSBackend(display)
+    if name == "scrot":
+        from .scrot_backend import ScrotBackend
+
+        return ScrotBackend(display)
+    from .wayland_backend import WaylandBackend
+
+    return WaylandBackend()
+
+
+def _name(config: object) -> str:
+    if config is None:
+        return "auto"
+    if isinstance(config, str):
+        return config
+    if isinstance(config, Mapping):
+        for section in ("intervention", "gui"):
+            if section in config:
+                return _name(config[section])
+        return str(config.get("screenshot_backend") or config.get("backend") or "auto")
+    return str(getattr(config, "screenshot_backend", "auto"))

@@ -1,0 +1,117 @@
+"""Steering: the control protocol over one run; what a person orders reaches gate, agent and workspace here."""
+
+from __future__ import annotations
+
+import uuid
+
+from ..config import Config
+from ..config.models import Models as KnownModels
+from ..control import (
+    Command,
+    ControlState,
+    Desired,
+    Execute,
+    Executed,
+    Models,
+    Rules,
+    RunEnded,
+    Waiting,
+    WaitingForPerson,
+    encode,
+    new_request,
+    new_state,
+)
+from ..core import ENDED, Adapter, Applied, Hold, SwitchModel
+from ..journal import RunFolder, RunSummary
+from ..link import ControlServer, Endpoint, FileGate, JournalLog
+from .orders import Orders
+from .run import Run
+
+
+class Steering:
+    """One run's endpoint, its socket and its actuator; `orders` is what the supervisor does about an order."""
+
+    def __init__(self, run: Run, folder: RunFolder, config: Config, adapter: Adapter) -> None:
+        self.run = run
+        self.adapter = adapter
+        self.orders: Orders | None = None
+        self._file = FileGate(folder.gate)
+        self._model = run.spec.model
+        rules = Rules(
+            strict_ids=config.control.strict_ids,
+            models=_models(config),
+            cannot_switch="" if "switch_model" in adapter.capabilities else f"{adapter.name} cannot switch models",
+        )
+        fresh = new_state(run.spec.run_id, rules=rules, model=run.spec.model, max_iterations=config.limits.max_steps)
+        log = JournalLog(run.journal, self._summarize)
+        self.endpoint = Endpoint(fresh, log, self, clock=run.clock)
+        self._server = ControlServer(self.endpoint, folder.path)
+
+    def start(self) -> None:
+        """Take up what the journal says, and listen."""
+        self.endpoint.start()
+        self.run.gate.through(self.endpoint)
+        self._server.open()
+
+    def close(self) -> None:
+        self._server.close()
+        self.endpoint.close()
+
+    def pause(self, hold: Hold, step: int) -> str:
+        """Pause by the supervisor's own decision, under the same rules as a person's."""
+        self._order("pause", hold.reason)
+        self.endpoint.post(WaitingForPerson(Waiting(hold.kind, step, hold.reason)))
+        return f"paused: {hold.reason}"
+
+    def resume(self) -> bool:
+        """Go on, for whoever holds the supervisor in their own process."""
+        self._order("resume", "")
+        return self.run.gate.status == "running"
+
+    def end(self, reason: str) -> None:
+        """The run is over by itself or by the supervisor."""
+        self.endpoint.post(RunEnded(reason))  # type: ignore[arg-type]
+
+    @property
+    def revision(self) -> int:
+        """The newest order that reached the gate."""
+        return max(self._file.revision, self.run.gate.revision)
+
+    def be(self, desired: Desired) -> Applied:
+        """Be in this state: the gate file first, for it outlives us; then the gate; then the agent."""
+        applied = self._file.be(desired)
+        if desired.model is not None and desired.model != self._model:
+            switched = self.adapter.apply(SwitchModel(desired.model))
+            if not switched.ok:
+                return switched
+            self._model = desired.model
+        if desired.status in ENDED:
+            over = self.run.ended
+            self.run.gate.close(desired.status)
+            ended = self.orders.cancel() if self.orders is not None and not over else ""
+            return Applied(True, ended or applied.how)
+        self.run.gate.be("paused" if desired.shut else desired.status, desired.revision)
+        if self.orders is not None:
+            self.orders.note_status(desired.status)
+        return applied
+
+    def execute(self, order: Execute) -> Executed | None:
+        """Approve, reject or roll back."""
+        if self.orders is None:
+            return Executed(order.request_id, False, f"nobody here can {order.command}", "invalid_state")
+        return self.orders.execute(order, self.endpoint.post)
+
+    def _order(self, command: Command, reason: str) -> None:
+        request = new_request(str(uuid.uuid4()), command, self.run.spec.run_id, actor="interlock", reason=reason)
+        self.endpoint.receive(encode(request), None, actor="interlock")
+
+    def _summarize(self, state: ControlState) -> RunSummary:
+        waiting = state.waiting[0].text if state.waiting else None
+        changes: dict[str, object] = {"status": state.status, "waiting": waiting, "model": state.model}
+        if state.ended:
+            changes["ended"] = self.run.clock.time()
+        return self.run.revise(changes)
+
+
+def _models(config: Config) -> Models:
+    return Models(named=KnownModels.from_config(config).strengths())
