@@ -1,11 +1,14 @@
 """The gate as a small file: what a hook client goes by when no owner answers.
 
-One line of JSON: {"v":1,"status":"paused","shut":true,"revision":7}. It is replaced as a whole, never written in place.
+One line of JSON, padded with spaces to 128 bytes, so that every change is one write of one sector:
+{"v":1,"status":"paused","shut":true,"revision":7,"check":1234567}
 """
 
 from __future__ import annotations
 
 import os
+import time
+import zlib
 from pathlib import Path
 
 import msgspec
@@ -14,6 +17,10 @@ from msgspec import Struct
 from ..control import Desired
 from ..core import Applied, InterlockError, Status
 
+SIZE = 128
+TRIES = 5
+"""A reader may see a write half done; it looks again, a moment later."""
+
 
 class Gate(Struct, frozen=True, kw_only=True):
     """What the file says. `shut` is what counts: nothing may start."""
@@ -21,41 +28,51 @@ class Gate(Struct, frozen=True, kw_only=True):
     status: Status
     shut: bool
     revision: int
+    check: int = 0
     v: int = 1
 
 
 def write_gate(path: Path, status: Status, revision: int, *, shut: bool | None = None) -> bool:
     """Put the gate into a state at a revision; False, and nothing done, if the file has a newer one.
 
-    A gate that shuts is on the disk when this returns. One that opens need not be: if that is lost, the owner opens it
-    again from its log.
+    When this returns, every process sees it, and a gate that was shut is on the disk. One that was opened need not be:
+    if that is lost, the owner opens it again from its log.
     """
     is_shut = status != "running" if shut is None else shut
     before = read_gate(path)
     if before is not None and before.revision > revision:
         return False
-    draft = path.with_name(f".{path.name}.{os.getpid()}.new")
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    gate = Gate(status=status, shut=is_shut, revision=revision, check=_check(status, is_shut, revision))
+    line = msgspec.json.encode(gate).ljust(SIZE - 1) + b"\n"
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        os.write(handle, msgspec.json.encode(Gate(status=status, shut=is_shut, revision=revision)) + b"\n")
+        os.pwrite(handle, line, 0)
         if is_shut:
-            os.fsync(handle)
+            os.fdatasync(handle)
     finally:
         os.close(handle)
-    draft.replace(path)
     return True
 
 
 def read_gate(path: Path) -> Gate | None:
     """What the file says; None if there is none, which means open."""
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Gate)
-    except FileNotFoundError:
-        return None
-    except msgspec.DecodeError as error:
-        raise InterlockError(
-            f"the gate file cannot be read ({error})", where=str(path), todo="Treat it as shut; remove it to open."
-        ) from None
+    for attempt in range(TRIES):
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            return None
+        try:
+            gate = msgspec.json.decode(data, type=Gate)
+        except msgspec.DecodeError:
+            gate = None
+        if gate is not None and gate.check == _check(gate.status, gate.shut, gate.revision):
+            return gate
+        time.sleep(0.001 * attempt)
+    raise InterlockError("the gate file cannot be read", where=str(path), todo="Treat it as shut; remove it to open.")
+
+
+def _check(status: str, shut: bool, revision: int) -> int:
+    return zlib.crc32(f"{status} {shut} {revision}".encode())
 
 
 class FileGate:
