@@ -55,4 +55,8 @@ def action_of_code(command: Command) -> Action:
     """Code that is there to be read stands for itself: what it does are commands of their own."""
     if command.code is not None or command.stdin is not None:
         return "read" if command.program in SHELLS or HINT.search(command.code or "") is None else "unknown"
+    module = command.args[1] if command.args[:1] == ("-m",) and len(command.args) > 1 else ""
+    if module in PROGRAMS:
+        # `python -m pytest` does what `pytest` does.
+        return PROGRAMS[module]
     return "read" if command.args[-1:] in (("--version",), ("-V",), ("--help",)) else "unknown"

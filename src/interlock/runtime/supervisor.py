@@ -218,14 +218,12 @@ class Supervisor(Asking):
         known = self._judged.get(step.agent or "")
         if known is not None and known[0] == step.index:
             return self._standing(known[1], before=True)
-        capabilities = self.hands.adapter.capabilities
         try:
             review = self._guard.run(lambda: self.watch.review(step))
-            held = self.approvals.check(step, review)
-            if held is not None and held.action == "hold" and not self._observe:
+            decision = self._decide(step, review)
+            if decision.action == "hold":
                 self.run.update(waiting=self.approvals.waiting[step.index])
-                return degrade(held, capabilities)
-            decision = held or self._limited(step) or decide_call(review, step, capabilities, observe=self._observe)
+                return degrade(decision, self.hands.adapter.capabilities)
             if decision.action in ("proceed", "rewrite") and _may_change(review):
                 self.checkpoint(cause="before step", step=step.index)
             prevented = decision.action == "deny"
@@ -238,19 +236,24 @@ class Supervisor(Asking):
         self._take(StepRecord(step, review, None if decision is PROCEED else decision), judgement)
         return self._standing(decision, before=True)
 
-    def _limited(self, step: Step) -> Decision | None:
-        """The run's own limits: used up ends it, too fast makes it wait."""
+    def _decide(self, step: Step, review: Review | None) -> Decision:
+        """A person's answer, the run's limits, the verdict; a call that may go on may still have to wait."""
         if self._observe:
-            return None
+            return PROCEED
+        answered = self.approvals.check(step, review)
+        if answered is not None:
+            return answered
         over = self.watch.meter.over(self.watch.ledger.spend)
         if over is not None:
             return self._over(over)
+        capabilities = self.hands.adapter.capabilities
+        decision = decide_call(review, step, capabilities, observe=False)
         wait = self.watch.meter.wait(self.watch.ledger, self.run.clock.time())
-        if wait is None or wait.seconds <= 0:
-            return None
+        if decision.action not in ("proceed", "rewrite") or wait is None or wait.seconds <= 0:
+            return decision
         self.scribe.limit(LimitRecord(wait.reason, seconds=wait.seconds))
-        if "hold" in self.hands.adapter.capabilities:
-            return Decision(delay_s=wait.seconds, reason=wait.reason)
+        if "hold" in capabilities:
+            return replace(decision, delay_s=wait.seconds, reason=wait.reason)
         return Decision("deny", reason=f"{wait.reason}. Try again in {wait.seconds:.0f} s.")
 
     def _over(self, over: Over) -> Decision:
