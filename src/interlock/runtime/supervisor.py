@@ -31,7 +31,7 @@ from .answers import Answers
 from .approvals import Answer, Approvals
 from .asking import Asking
 from .border import Border
-from .guard import Broken, Fault, Guard
+from .guard import Broken, Fault, Guard, Late
 from .hands import Hands
 from .meter import Over
 from .metrics import Metrics
@@ -88,6 +88,7 @@ class Supervisor(Asking):
         self._since_snapshot = 0
         self._reviews: dict[str, Review | None] = {}
         self._judged: dict[str, tuple[int, Decision]] = {}
+        self._late: list[tuple[StepRecord, Late]] = []
         hands.on_limits = self._set_limits
         hands.on_stop = self._shut
         hands.on_hold = self._hold
@@ -139,6 +140,7 @@ class Supervisor(Asking):
         """May this step run? A hold is recorded nowhere: ask again with the same step when it is over."""
         begin = time.perf_counter()
         with self._lock:
+            self._catch_up()
             step = self._admit(step)
             passage = self.run.gate.enter(step)
             if passage.action == "proceed":
@@ -154,6 +156,7 @@ class Supervisor(Asking):
         """What a step that ran led to: messages for the agent, a delay, a stop. A pause is met at the next `before`."""
         begin = time.perf_counter()
         with self._lock:
+            self._catch_up()
             step = self._admit(step)
             review = None
             if step.kind == "tool_result":
@@ -162,8 +165,7 @@ class Supervisor(Asking):
             try:
                 judgement = self._guard.run(lambda: self.watch.observe(step))
             except Broken as broken:
-                self.run.record("step", StepRecord(step, unobserved=True))
-                return self._broken(broken.fault, ran=True)
+                return self._broken(broken, StepRecord(step), ran=True)
             self._take(StepRecord(step), judgement)
             if step.kind == "tool_result" and _may_change(review):
                 self.checkpoint(cause=AFTER_STEP, step=step.index + 1)
@@ -218,6 +220,7 @@ class Supervisor(Asking):
         known = self._judged.get(step.agent or "")
         if known is not None and known[0] == step.index:
             return self._standing(known[1], before=True)
+        record = StepRecord(step)
         try:
             review = self._guard.run(lambda: self.watch.review(step))
             decision = self._decide(step, review)
@@ -226,14 +229,14 @@ class Supervisor(Asking):
                 return degrade(decision, self.hands.adapter.capabilities)
             if decision.action in ("proceed", "rewrite") and _may_change(review):
                 self.checkpoint(cause="before step", step=step.index)
+            record = StepRecord(step, review, None if decision is PROCEED else decision)
+            self._reviews[step.agent or ""] = review
+            self._judged[step.agent or ""] = (step.index, decision)
             prevented = decision.action == "deny"
             judgement = self._guard.run(lambda: self.watch.observe(step, review, prevented=prevented))
         except Broken as broken:
-            self.run.record("step", StepRecord(step, unobserved=True))
-            return self._broken(broken.fault)
-        self._reviews[step.agent or ""] = review
-        self._judged[step.agent or ""] = (step.index, decision)
-        self._take(StepRecord(step, review, None if decision is PROCEED else decision), judgement)
+            return self._broken(broken, record)
+        self._take(record, judgement)
         return self._standing(decision, before=True)
 
     def _decide(self, step: Step, review: Review | None) -> Decision:
@@ -297,12 +300,31 @@ class Supervisor(Asking):
             return decision
         return replace(decision, messages=(*decision.messages, *messages), delay_s=delay)
 
-    def _broken(self, fault: Fault, *, ran: bool = False) -> Decision:
-        """Fail open, or closed where that is configured."""
+    def _broken(self, broken: Broken, record: StepRecord, *, ran: bool = False) -> Decision:
+        """Fail open, or closed where that is configured; what comes late is still taken in."""
+        if broken.late is not None:
+            self._late.append((record, broken.late))
+        else:
+            self.run.record("step", replace(record, unobserved=True))
+        if record.decision is not None and record.decision.action == "deny":
+            return record.decision
         if self.config.runtime.fail == "open" or ran:
             return PROCEED
-        reason = f"Supervision is broken ({fault.part}: {fault.why}) and is configured to fail closed."
+        reason = f"Supervision is broken ({broken}) and is configured to fail closed."
         return degrade(Decision("deny", reason=reason), self.hands.adapter.capabilities)
+
+    def _catch_up(self) -> None:
+        """Take in what was late: the step went on, but what it showed is not lost."""
+        while self._late:
+            record, late = self._late[0]
+            answer = late.take()
+            if isinstance(answer, Judgement):
+                self._take(record, answer)
+            elif answer is not None or late.given_up:
+                self.run.record("step", replace(record, unobserved=True))
+            else:
+                return
+            self._late.pop(0)
 
     def _admit(self, step: Step) -> Step:
         if step.time is None:
