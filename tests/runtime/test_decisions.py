@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from interlock.config import Config
 from interlock.config.model import Interventions
-from interlock.core import Hold, Limits, ManualClock, SetLimits, Usage
+from interlock.core import Hold, Limits, ManualClock, SetLimits, Spend, Usage
 from interlock.journal import JournalReader, Store
 from interlock.runtime import Supervisor
 from interlock.runtime.approvals import Approvals
@@ -43,7 +43,7 @@ def test_a_destructive_call_is_denied_with_its_rule_and_what_to_do_instead(tmp_p
 
 def test_a_throttled_run_still_denies_what_is_destructive(tmp_path, clock):
     with supervise(tmp_path, clock) as supervisor:
-        supervisor.hands.carry_out(SetLimits(Limits(max_tokens=10), windowed=("max_tokens",)))
+        supervisor.watch.meter.throttle(SetLimits(Limits(max_tokens=10), windowed=("max_tokens",)), Spend())
         supervisor.after(supervisor.message("hello", usage=Usage(100, 100)))
         assert supervisor.before(supervisor.call("bash", {"command": "ls"})).delay_s > 0
         assert supervisor.before(supervisor.call("bash", {"command": DESTRUCTIVE})).action == "deny"
@@ -65,7 +65,7 @@ def test_observing_never_denies_delays_or_stops(tmp_path, clock):
 @pytest.mark.parametrize(
     ("limits", "word"),
     [
-        (Limits(max_steps=4), "max_steps"),
+        (Limits(max_steps=2), "max_steps"),
         (Limits(max_tokens=500), "max_tokens"),
         (Limits(max_cost_usd=0.001), "max_cost_usd"),
         (Limits(max_execution_time=30), "max_execution_time"),
