@@ -6,6 +6,9 @@ import socket
 from pathlib import Path
 from typing import TypedDict
 
+import msgspec
+from msgspec.structs import replace
+
 from ..config import Config, load
 from ..core import Adapter, Clock, Context, RunSpec
 from ..journal import RunFolder, Store, new_run_id
@@ -16,6 +19,7 @@ from .metrics import Metrics
 from .notify import Notifier, apprise_channel
 from .orders import Orders
 from .prompts import read_templates
+from .redaction import redact_text, redact_tree
 from .replay import replay
 from .run import Run
 from .steering import Steering
@@ -62,6 +66,7 @@ def open_supervisor(options: Options) -> Supervisor:
         workspace=str(Path(where).resolve()) if where is not None else None,
         adapter=adapter.name,
     )
+    spec = redact_spec(spec)
     run = Run.create(spec, options.get("store") or open_store(config), options.get("clock"))
     supervisor = _assemble(run, config, adapter, options)
     if run.folder is not None:
@@ -78,6 +83,17 @@ def reopen_supervisor(folder: RunFolder, options: Options) -> Supervisor:
     supervisor.count_from(replay(supervisor.watch, run.journal.reader()))
     _listen(supervisor, folder, options.get("listener"))
     return supervisor
+
+
+def redact_spec(spec: RunSpec) -> RunSpec:
+    """A run's own description passes the border too."""
+    argv = tuple(redact_text(word) for word in spec.argv)
+    return replace(spec, task=redact_text(spec.task), name=redact_text(spec.name), argv=argv)
+
+
+def redact_context(context: Context) -> Context:
+    """What a run is for, without secrets."""
+    return msgspec.convert(redact_tree(msgspec.to_builtins(context)), Context)
 
 
 def open_store(config: Config) -> Store:
@@ -110,7 +126,7 @@ def _assemble(run: Run, config: Config, adapter: Adapter, options: Options) -> S
     plugins = options.get("plugins") or Plugins(
         templates=read_templates(config.interventions.soft_correction.custom_prompts_path)
     )
-    context = options.get("context") or Context(original_prompt=spec.task, workspace=spec.workspace)
+    context = redact_context(options.get("context") or Context(original_prompt=spec.task, workspace=spec.workspace))
     supervisor = Supervisor(
         run,
         config,

@@ -25,7 +25,7 @@ from ..core import (
     Status,
     Step,
 )
-from ..core.issue import DESTRUCTIVE_ACTION, LOOP, RESOURCE_SPIRAL
+from ..core.issue import DESTRUCTIVE_ACTION, LOOP, REPETITIVE_ERRORS, RESOURCE_SPIRAL
 from ..decide import Controller, ControllerState, Ruling, StepClock, Strategy, count_anew
 from ..detect import Detectors, Factory
 from ..intervene import BUILT_IN, Custom, Templates
@@ -38,6 +38,9 @@ from .workspace import AFTER_STEP
 
 THROTTLING = LADDER[2]
 """The rung that tightens limits; they are loosened again when the trouble is over."""
+
+REPEATING = (LOOP, REPETITIVE_ERRORS, RESOURCE_SPIRAL)
+"""What an agent shows that tries again and again what is refused."""
 
 REFUSED = "refused"
 """What stands for the outcome of a call that did not run."""
@@ -165,7 +168,7 @@ class Watch:
             refused = replace(step, role="tool", kind="tool_result", content=REFUSED, usage=None)
             again: list[Issue] = []
             again = self.guard.part("detectors", lambda: self.detectors.observe(Seen(refused)), again)
-            issues += [issue for issue in again if issue.type in (LOOP, RESOURCE_SPIRAL)]
+            issues += [issue for issue in again if issue.type in REPEATING]
         progressed = self.detectors.progress()
         return self._answer(step, issues, progressed, now, assumed)
 
