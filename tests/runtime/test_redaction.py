@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from secret_samples import INNOCENT, samples
 
-from interlock.runtime.redaction import redact_text, redact_tree, redactor
+from interlock.runtime.redaction import Redactor, redact_text, redact_tree, redactor
 from interlock.runtime.shapes import SHAPES
 
 SAMPLES = samples()
@@ -111,6 +111,17 @@ def test_a_hint_is_found_at_the_end_of_a_text_that_is_hard_to_search() -> None:
     quiet = "abc password token mysql login zip curl a.b.c sk- AKIA @ " * 20_000
     assert not redactor().suspects(quiet.encode())
     assert redactor().suspects((quiet + "DB_PASSWORD=trustno1").encode())
+
+
+def test_if_the_quick_search_fails_every_rule_is_tried() -> None:
+    class Failing:
+        def Match(self, text: bytes) -> None:
+            return None
+
+    careful = Redactor()
+    careful._each = Failing()
+    for _, text, secret in SAMPLES:
+        assert secret not in careful.redact(text)
 
 
 def test_a_text_made_to_keep_us_busy_loses_its_end() -> None:
