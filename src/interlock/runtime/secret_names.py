@@ -17,13 +17,13 @@ KEY_OWNERS = (
 )
 
 NAMES = (
-    r"passw(?:or)?d|passphrase|passcode|pwd|[_-]pass|(?-i:[a-z]Pass)|secret|token|credentials?|[_-]auth"
+    r"passw(?:or)?d|passphrase|passcode|pwd|[_-]pass|\bpass|(?-i:[a-z]Pass)|secret|token|credentials?|[_-]auth"
     rf"|(?:{KEY_OWNERS})[_-]?key(?:[_-](?:value|data))?|(?-i:_KEY)"
 )
 """What a secret's name ends with (letters in either case)."""
 
 _ENDING = re.compile(
-    r"(?:(?P<password>passw(?:or)?d|passphrase|passcode|pwd|[_-]pass|(?-i:(?<=[a-z])Pass))"
+    r"(?:(?P<password>passw(?:or)?d|passphrase|passcode|pwd|[_-]pass|^pass|(?-i:(?<=[a-z])Pass))"
     r"|(?P<secret>secret)"
     rf"|(?P<key>(?:{KEY_OWNERS})[_-]?key(?:[_-](?:value|data))?)"
     r"|(?P<token>token)|(?P<credential>credentials?|(?:^|[_-])auth)|(?P<other_key>_key))$",
