@@ -83,12 +83,6 @@ class Journal(Writing):
             self._lock.release()
             self._lock = None
 
-    def __enter__(self) -> Journal:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def _write(self) -> None:
         """The writer thread."""
         group: list[Batch] | None = []
