@@ -18,7 +18,7 @@ KNOWN = 8192
 """Words remembered; the oldest go first."""
 SPARE = 2048
 """Words beyond them before the oldest go."""
-READ = 1600
+READ = 1200
 """Bytes of a result whose words are read."""
 
 
