@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from typing import TYPE_CHECKING
 
 import scoring
@@ -207,7 +206,6 @@ def _why_told(alarms: Alarms, trace_id: str) -> str:
 
 
 def _commands() -> str:
-    sys.path.insert(0, ".")
     try:
         commands = importlib.import_module("commands")
     except ModuleNotFoundError:
