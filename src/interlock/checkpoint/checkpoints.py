@@ -212,13 +212,28 @@ class Checkpoints:
     def undo(self, *, force: bool = False, progress: Progress | None = None) -> Restored:
         """Take the last restore back; what was changed since is named and left alone. Undo again to redo."""
         with self._busy("undo"):
-            last = last_done(self._store)
-            if last is None:
-                raise NotFound("there is no rollback to take back", where=str(self.workspace))
-            done = OwnRecord({path: state_of(step.b) for path, step in last.body.differences().items()})
-            return self.restore(
-                last.safety, done.states or (), own_changes=done, force=force, progress=progress, cause="undo"
-            )
+            safety, done = self._last_restore()
+            return self.restore(safety, done.states, own_changes=done, force=force, progress=progress, cause="undo")
+
+    def preview_undo(self) -> Plan:
+        """What an undo would do."""
+        with self._busy("look"):
+            safety, done = self._last_restore()
+            return self.preview(safety, done.states, own_changes=done)
+
+    def default_target(self, run_id: str | None = None) -> CheckpointInfo:
+        """Where a rollback without a target goes: to a run's start, else to the newest checkpoint that differs."""
+        with self._busy("look"):
+            infos = [info for info in self._history.infos() if run_id is None or info.run_id == run_id]
+            if run_id is not None and infos:
+                return infos[0]
+            now = self._snapshots.look()
+            for info in reversed(infos):
+                then = self._history.tree(self._history.find(info.id))
+                if info.cause != "safety" and any(True for _ in differences(now.tree, then)):
+                    return info
+        what = "the workspace is as its checkpoints are" if infos else "there are no checkpoints"
+        raise NotFound(f"{what}: nothing to go back to", where=str(self.workspace))
 
     def own_changes(self, since: str, run_id: str | None = None) -> OwnRecord:
         """What a run changed itself after a checkpoint, from the checkpoints that were made with `own`."""
@@ -259,6 +274,13 @@ class Checkpoints:
                 sweep = Sweep(self._store, self._history, self._settings, self._clock.time())
                 if sweep.is_due():
                     sweep.run()
+
+    def _last_restore(self) -> tuple[str, OwnRecord]:
+        """The safety checkpoint of the last restore, and what that restore left."""
+        last = last_done(self._store)
+        if last is None:
+            raise NotFound("there is no rollback to take back", where=str(self.workspace))
+        return last.safety, OwnRecord({path: state_of(step.b) for path, step in last.body.differences().items()})
 
     def _moments(self, a: str, b: str | None) -> tuple[Moment, Moment]:
         first = self._history.find(a)
