@@ -33,6 +33,8 @@ SEND_TIMEOUT_MS = 20_000
 """How long the kernel may try to get bytes across. A copy of a request must not arrive when its window is over."""
 
 SEQ_HEADER = "Interlock-Seq"
+REPLY_HEADER = "Interlock-Reply"
+"""Where the sender of a REQUEST listens: answers go there too, on the short way, besides the topic."""
 
 
 class SessionLost(Exception):
@@ -94,6 +96,11 @@ class Session:
         async with telling():
             return await self.stream.publish_async(subject, data, headers={"Nats-Msg-Id": message_id, **headers})
 
+    async def reply(self, subject: str, data: bytes) -> None:
+        """Send to somebody who listens now; the broker does not keep it."""
+        async with telling():
+            await self.client.publish(subject, data)
+
     async def settle(self, acknowledgements: list[Any]) -> list[Any]:
         """Wait until the broker has everything."""
         async with telling():
@@ -128,7 +135,7 @@ async def telling() -> AsyncIterator[None]:
         raise SessionLost(str(error) or type(error).__name__) from error
 
 
-async def open_session(settings: HubSettings, name: str) -> Session:
+async def open_session(settings: HubSettings, name: str, *, no_echo: bool = False) -> Session:
     """Connect, see that the server is new enough, and that the stream is there. InterlockError says what is wrong."""
     try:
         import nats
@@ -149,6 +156,7 @@ async def open_session(settings: HubSettings, name: str) -> Session:
             url,
             name=name,
             allow_reconnect=False,
+            no_echo=no_echo,
             connect_timeout=int(CONNECT_S),
             ping_interval=10,
             max_outstanding_pings=2,
