@@ -90,18 +90,15 @@ def main() -> None:
         print(json.dumps(result))
         return
     for half, labels in result["halves"].items():  # type: ignore[attr-defined]
-        for label, figures in labels.items():
-            print(
-                f"{half:7} {label:12} {figures['blocked']:5} of {figures['commands']:5} blocked  {figures['share']:7.2%}"
-            )
+        for label, found in labels.items():
+            print(f"{half:7} {label:12} {found['blocked']:5} of {found['commands']:5} blocked {found['share']:8.2%}")
     if options.list:
         for name in ("misses", "false_blocks"):
             print(f"\n{name}")
             for entry in result[name]:  # type: ignore[attr-defined]
                 if options.half in (None, entry["half"]):
-                    print(
-                        f"  {entry['category'][:28]:28} {entry['verdict']:6} {entry['command'][:160]!r} {entry.get('rules', '')}"
-                    )
+                    why = entry.get("rules", "")
+                    print(f"  {entry['category'][:28]:28} {entry['verdict']:6} {entry['command'][:160]!r} {why}")
 
 
 if __name__ == "__main__":

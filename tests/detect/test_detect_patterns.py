@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from detecting import Did, first_alarm, steps, watch
 
@@ -198,6 +199,17 @@ def test_a_passing_test_after_each_edit_is_never_told() -> None:
     for n in range(15):
         calls += [Did("edit_file", "edited", {"path": "app.py", "text": f"part {n}"}), PASSING]
     assert first_alarm(calls) is None
+
+
+def test_waiting_on_purpose_is_given_more_time() -> None:
+    wait = Did("bash", "still building", {"command": "sleep 60; tail -1 build.log"}, exit_code=0)
+    assert first_alarm([wait] * 12) == 6
+
+
+def test_a_result_that_another_agent_gives_belongs_to_the_caller() -> None:
+    asked = steps([Did("ask_surfer", "nothing found", {"request": "the page"})] * 3, agent="boss")
+    taken = [step if step.kind == "tool_call" else msgspec.structs.replace(step, agent="surfer") for step in asked]
+    assert [(issue.type, issue.evidence) for issue in watch(taken)] == [("loop", (1, 3, 5))]
 
 
 def test_every_issue_says_what_proves_it_and_what_to_do() -> None:

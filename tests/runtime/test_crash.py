@@ -54,7 +54,9 @@ def kill_and_succeed(root: Path, seed: int, kill_after: int) -> list[tuple[str, 
         acted = sum(1 for _ in reader.read(kinds=frozenset(("applied",))))
         durable = sum(1 for _ in reader.read(kinds=frozenset(("intervention",))))
         assert durable > 0 or acted == 0, "something took effect that the journal does not know"
-        seen = [msgspec.json.decode(r.body, type=StepRecord).step.index for r in reader.read(kinds=frozenset(("step",)))]
+        seen = [
+            msgspec.json.decode(r.body, type=StepRecord).step.index for r in reader.read(kinds=frozenset(("step",)))
+        ]
         assert seen == list(range(len(seen)))
     clock = ManualClock(START)
     successor = Supervisor.reopen(folder, clock=clock, config=Config())

@@ -57,8 +57,11 @@ class History:
         """The workspace as it was at a checkpoint."""
         whole = self._store.number("SELECT max(seq) FROM checkpoint WHERE seq<=? AND whole", seq)
         tree = Tree()
-        for _, delta in self.deltas(whole, seq):
-            tree.apply(delta)
+        for at, delta in self.deltas(whole, seq):
+            if at == whole:
+                tree = Tree.from_whole(delta)
+            else:
+                tree.apply(delta)
         return tree
 
     def deltas(self, first: int, last: int) -> Iterator[tuple[int, Delta]]:

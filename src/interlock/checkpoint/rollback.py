@@ -185,8 +185,7 @@ class Rollback:
         expected = now.tree.copy()
         expected.apply(_as_delta(applying.done, now.tree))
         written = {step.path for step in applying.done}
-        check = Verification(expected, written, now.uncovered, self._snapshots.policy)
-        check.keep_times = keep_times
+        check = Verification(expected, written, now.uncovered, self._snapshots.policy, keep_times=keep_times)
         wrong = check.run(root)
         return {path: why for path, why in wrong.items() if not within(path, applying.left)}
 

@@ -48,7 +48,7 @@ def doctor(json: Annotated[bool, typer.Option("--json", help='{"checks": [...]}'
     for check in checks:
         mark, style = MARKS[check.state]
         words = f"{check.found}. {check.todo}" if check.todo else check.found
-        table.add_row(Text(mark, style=style), check.what, Text(words))
+        table.add_row(Text(mark, style=style), Text(check.what), Text(words))
     Console(highlight=False).print(table)
     raise typer.Exit(4 if broken else 0)
 

@@ -168,7 +168,10 @@ class Stage:
             table.add_row(*issue, "", *answer)
         self.console.print()
         self.console.print(Padding(table, (0, 0, 1, 2)))
-        facts = f"{summary['steps']} steps, {summary['issues']} issues, {summary['interventions']} interventions, {summary['tokens']:,} tokens."
+        facts = (
+            f"{summary['steps']} steps, {summary['issues']} issues, {summary['interventions']} interventions, "
+            f"{summary['tokens']:,} tokens."
+        )
         self.console.print(Text.assemble(("  " + facts, "bold"), " Nothing is left behind."))
 
     def _tucked(self, tool: str) -> bool:

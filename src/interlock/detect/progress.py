@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from .fingerprint import words
 
 if TYPE_CHECKING:
-    from .history import Turn
+    from .turn import Turn
 
 KNOWN = 8192
 """Words remembered; the oldest go first."""

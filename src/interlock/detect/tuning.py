@@ -34,6 +34,8 @@ class Tuning(Struct, frozen=True, kw_only=True):
     """The same call and outcome again within this many turns is the same loop: five-step cycles with noise fit in."""
     loop_noise: int = 1
     """New turns allowed between two times; more of them means that the run goes somewhere."""
+    patience: int = 3
+    """Times more that a call may bring the same when it waits on purpose (`sleep 30; tail log`)."""
     round_span: int = 6
     """Turns from one test to the next in rounds of editing: a longer way means that something was looked into."""
     query_alike: float = 0.5

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from ..core import Context
 from .paths import resolve, zones
 from .shell import Command
+from .wordlist import name_set
 
 MAX_PATHS = 64
 """Paths of one step that are looked at."""
@@ -42,21 +43,20 @@ def paths_of(commands: Iterable[Command]) -> list[str]:
     """The words of a step that are paths: operands with a slash, and what redirections name."""
     found: list[str] = []
     for command in commands:
-        for word in command.args:
-            if (
-                ("/" in word or word[:1] in "~.")
-                and word[:1] not in "-$<"
-                and "://" not in word
-                and "\n" not in word
-                and len(word) < 1024
-            ):
-                if word[:1] in "/~." or command.program in PATH_PROGRAMS:
-                    found.append(word if command.cwd is None else resolve(word, command.cwd))
+        found += [resolve(word, command.cwd) for word in command.args if is_path(word, command.program)]
         found += [redirect.target for redirect in command.redirects if redirect.target]
         if len(found) >= MAX_PATHS:
             break
     return found[:MAX_PATHS]
 
 
-PATH_PROGRAMS = frozenset("rm mv cp cat tee ls mkdir touch chmod chown ln head tail find rmdir".split())
+def is_path(word: str, program: str) -> bool:
+    """Whether a word looks like the path of a file here."""
+    first = word[:1]
+    if not first or first in "-$<" or len(word) > 1024 or "://" in word or "\n" in word:
+        return False
+    return first in "/~." or ("/" in word and program in PATH_PROGRAMS)
+
+
+PATH_PROGRAMS = name_set("rm mv cp cat tee ls mkdir touch chmod chown ln head tail find rmdir")
 """Programs whose plain operands are paths even without a leading slash."""

@@ -12,6 +12,7 @@ from .judgement import read_text
 from .programs import Action
 from .shell import Command, Script, read_code
 
+MAX_NAME = 200
 MAX_TEXT = 1_048_576
 """Characters of an argument that are looked at."""
 
@@ -110,7 +111,7 @@ PATH_KEYS = (
 
 def plain_name(name: str) -> str:
     """The tool's own name, without the server or namespace in front, in snake case."""
-    last = re.split(r"__|[./:]", name.strip())[-1] or name
+    last = re.split(r"__|[./:]", name[:MAX_NAME].strip())[-1] or name[:MAX_NAME]
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[-\s]+", "_", last).lower()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
@@ -14,7 +15,10 @@ from ..core import Issue, Seen
 T = TypeVar("T")
 
 STRIKES = 3
-"""A part that failed this often is asked no more: it would only cost every step the time-out."""
+"""A part that failed this often is asked no more."""
+
+PATIENCE = 20
+"""A worker that is stuck for this many time-outs is left behind; less may be a busy machine."""
 
 
 class Fault(Struct, frozen=True):
@@ -26,11 +30,29 @@ class Fault(Struct, frozen=True):
 
 
 class Broken(Exception):
-    """Raised to whoever asked when supervision could not answer; carries the fault."""
+    """Raised to whoever asked when supervision could not answer in time; `late` is where the answer may yet come."""
 
-    def __init__(self, fault: Fault) -> None:
+    def __init__(self, fault: Fault, late: Late | None = None) -> None:
         super().__init__(f"{fault.part}: {fault.why}")
         self.fault = fault
+        self.late = late
+
+
+class Late:
+    """An answer that did not come in time: it may still come, or be given up."""
+
+    def __init__(self, answer: queue.SimpleQueue[tuple[object, BaseException | None]]) -> None:
+        self._answer = answer
+        self.given_up = False
+
+    def take(self) -> object | None:
+        """The answer, if it has come; None while it has not, or when it was an error."""
+        try:
+            answer, error = self._answer.get_nowait()
+        except queue.Empty:
+            return None
+        self.given_up = error is not None
+        return answer
 
 
 class _Abandoned(BaseException):
@@ -48,7 +70,8 @@ class _Job(Generic[T]):
 class Guard:
     """Runs supervision in a worker that is waited for at most `timeout` seconds; None runs it in place.
 
-    A worker that hangs is left behind, and the part that it hung in is asked no more.
+    A step that supervision is late for goes on. A worker that hangs is left behind, and the part that it hung in is
+    asked no more.
     """
 
     def __init__(self, timeout: float | None, on_fault: Callable[[Fault], None]) -> None:
@@ -60,6 +83,8 @@ class Guard:
         self._generation = 0
         self._jobs: queue.SimpleQueue[_Job[object] | None] | None = None
         self._lock = threading.Lock()
+        self._stuck_since: float | None = None
+        self._waited_for: list[Late] = []
 
     def run(self, work: Callable[[], T]) -> T:
         """The answer of `work`; raises Broken when there is none in time, and nothing else."""
@@ -71,11 +96,8 @@ class Guard:
             try:
                 answer, error = job.answer.get(timeout=self.timeout)
             except queue.Empty:
-                self._generation += 1
-                self._jobs = None
-                raise Broken(
-                    self._fault(self._part, f"no answer within {self.timeout * 1000:g} ms", hung=True)
-                ) from None
+                raise self._too_late(job) from None
+            self._stuck_since = None
         if error is not None:
             raise Broken(self._fault(self._part, f"{type(error).__name__}: {error}")) from None
         return answer  # type: ignore[return-value]
@@ -124,6 +146,24 @@ class Guard:
             self._jobs.put(None)
             self._jobs = None
 
+    def _too_late(self, job: _Job[T]) -> Broken:
+        """No answer in time: go on without it, and leave the worker behind where it has been stuck for long."""
+        assert self.timeout is not None
+        now = time.monotonic()
+        if self._stuck_since is None:
+            self._stuck_since = now - self.timeout
+        if now - self._stuck_since < PATIENCE * self.timeout:
+            late = Late(job.answer)  # type: ignore[arg-type]
+            self._waited_for.append(late)
+            why = f"no answer within {self.timeout * 1000:g} ms; the step goes on without it"
+            return Broken(self._fault(self._part, why, counts=False), late)
+        self._generation += 1
+        self._jobs, self._stuck_since = None, None
+        for late in self._waited_for:
+            late.given_up = True
+        self._waited_for.clear()
+        return Broken(self._fault(self._part, f"stuck for {PATIENCE * self.timeout:g} s, asked no more", hung=True))
+
     def _in_place(self, work: Callable[[], T]) -> T:
         try:
             return work()
@@ -136,7 +176,11 @@ class Guard:
             threading.Thread(target=_serve, args=(self._jobs,), name="interlock-supervisor", daemon=True).start()
         return self._jobs
 
-    def _fault(self, part: str, why: str, *, hung: bool = False) -> Fault:
+    def _fault(self, part: str, why: str, *, hung: bool = False, counts: bool = True) -> Fault:
+        if not counts:
+            fault = Fault(part, why)
+            self._on_fault(fault)
+            return fault
         self._strikes[part] = self._strikes.get(part, 0) + 1
         drop = hung or self._strikes[part] >= STRIKES
         if drop and part != "supervisor":

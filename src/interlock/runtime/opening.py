@@ -108,7 +108,7 @@ def _assemble(run: Run, config: Config, adapter: Adapter, options: Options) -> S
         templates=read_templates(config.interventions.soft_correction.custom_prompts_path)
     )
     context = options.get("context") or Context(original_prompt=spec.task, workspace=spec.workspace)
-    return Supervisor(
+    supervisor = Supervisor(
         run,
         config,
         hands,
@@ -117,6 +117,8 @@ def _assemble(run: Run, config: Config, adapter: Adapter, options: Options) -> S
         metrics=options.get("metrics"),
         approvals=options.get("approvals"),
     )
+    supervisor.watch.prices.warm()
+    return supervisor
 
 
 def _listen(supervisor: Supervisor, folder: RunFolder) -> None:

@@ -31,7 +31,7 @@ from .answers import Answers
 from .approvals import Answer, Approvals
 from .asking import Asking
 from .border import Border
-from .guard import Broken, Fault, Guard
+from .guard import Broken, Fault, Guard, Late
 from .hands import Hands
 from .meter import Over
 from .metrics import Metrics
@@ -88,6 +88,7 @@ class Supervisor(Asking):
         self._since_snapshot = 0
         self._reviews: dict[str, Review | None] = {}
         self._judged: dict[str, tuple[int, Decision]] = {}
+        self._late: list[tuple[StepRecord, Late]] = []
         hands.on_limits = self._set_limits
         hands.on_stop = self._shut
         hands.on_hold = self._hold
@@ -139,6 +140,7 @@ class Supervisor(Asking):
         """May this step run? A hold is recorded nowhere: ask again with the same step when it is over."""
         begin = time.perf_counter()
         with self._lock:
+            self._catch_up()
             step = self._admit(step)
             passage = self.run.gate.enter(step)
             if passage.action == "proceed":
@@ -154,6 +156,7 @@ class Supervisor(Asking):
         """What a step that ran led to: messages for the agent, a delay, a stop. A pause is met at the next `before`."""
         begin = time.perf_counter()
         with self._lock:
+            self._catch_up()
             step = self._admit(step)
             review = None
             if step.kind == "tool_result":
@@ -162,8 +165,7 @@ class Supervisor(Asking):
             try:
                 judgement = self._guard.run(lambda: self.watch.observe(step))
             except Broken as broken:
-                self.run.record("step", StepRecord(step, unobserved=True))
-                return self._broken(broken.fault, ran=True)
+                return self._broken(broken, StepRecord(step), ran=True)
             self._take(StepRecord(step), judgement)
             if step.kind == "tool_result" and _may_change(review):
                 self.checkpoint(cause=AFTER_STEP, step=step.index + 1)
@@ -218,39 +220,43 @@ class Supervisor(Asking):
         known = self._judged.get(step.agent or "")
         if known is not None and known[0] == step.index:
             return self._standing(known[1], before=True)
-        capabilities = self.hands.adapter.capabilities
+        record = StepRecord(step)
         try:
             review = self._guard.run(lambda: self.watch.review(step))
-            held = self.approvals.check(step, review)
-            if held is not None and held.action == "hold" and not self._observe:
+            decision = self._decide(step, review)
+            if decision.action == "hold":
                 self.run.update(waiting=self.approvals.waiting[step.index])
-                return degrade(held, capabilities)
-            decision = held or self._limited(step) or decide_call(review, step, capabilities, observe=self._observe)
+                return degrade(decision, self.hands.adapter.capabilities)
             if decision.action in ("proceed", "rewrite") and _may_change(review):
                 self.checkpoint(cause="before step", step=step.index)
+            record = StepRecord(step, review, None if decision is PROCEED else decision)
+            self._reviews[step.agent or ""] = review
+            self._judged[step.agent or ""] = (step.index, decision)
             prevented = decision.action == "deny"
             judgement = self._guard.run(lambda: self.watch.observe(step, review, prevented=prevented))
         except Broken as broken:
-            self.run.record("step", StepRecord(step, unobserved=True))
-            return self._broken(broken.fault)
-        self._reviews[step.agent or ""] = review
-        self._judged[step.agent or ""] = (step.index, decision)
-        self._take(StepRecord(step, review, None if decision is PROCEED else decision), judgement)
+            return self._broken(broken, record)
+        self._take(record, judgement)
         return self._standing(decision, before=True)
 
-    def _limited(self, step: Step) -> Decision | None:
-        """The run's own limits: used up ends it, too fast makes it wait."""
+    def _decide(self, step: Step, review: Review | None) -> Decision:
+        """A person's answer, the run's limits, the verdict; a call that may go on may still have to wait."""
         if self._observe:
-            return None
+            return PROCEED
+        answered = self.approvals.check(step, review)
+        if answered is not None:
+            return answered
         over = self.watch.meter.over(self.watch.ledger.spend)
         if over is not None:
             return self._over(over)
+        capabilities = self.hands.adapter.capabilities
+        decision = decide_call(review, step, capabilities, observe=False)
         wait = self.watch.meter.wait(self.watch.ledger, self.run.clock.time())
-        if wait is None or wait.seconds <= 0:
-            return None
+        if decision.action not in ("proceed", "rewrite") or wait is None or wait.seconds <= 0:
+            return decision
         self.scribe.limit(LimitRecord(wait.reason, seconds=wait.seconds))
-        if "hold" in self.hands.adapter.capabilities:
-            return Decision(delay_s=wait.seconds, reason=wait.reason)
+        if "hold" in capabilities:
+            return replace(decision, delay_s=wait.seconds, reason=wait.reason)
         return Decision("deny", reason=f"{wait.reason}. Try again in {wait.seconds:.0f} s.")
 
     def _over(self, over: Over) -> Decision:
@@ -294,12 +300,31 @@ class Supervisor(Asking):
             return decision
         return replace(decision, messages=(*decision.messages, *messages), delay_s=delay)
 
-    def _broken(self, fault: Fault, *, ran: bool = False) -> Decision:
-        """Fail open, or closed where that is configured."""
+    def _broken(self, broken: Broken, record: StepRecord, *, ran: bool = False) -> Decision:
+        """Fail open, or closed where that is configured; what comes late is still taken in."""
+        if broken.late is not None:
+            self._late.append((record, broken.late))
+        else:
+            self.run.record("step", replace(record, unobserved=True))
+        if record.decision is not None and record.decision.action == "deny":
+            return record.decision
         if self.config.runtime.fail == "open" or ran:
             return PROCEED
-        reason = f"Supervision is broken ({fault.part}: {fault.why}) and is configured to fail closed."
+        reason = f"Supervision is broken ({broken}) and is configured to fail closed."
         return degrade(Decision("deny", reason=reason), self.hands.adapter.capabilities)
+
+    def _catch_up(self) -> None:
+        """Take in what was late: the step went on, but what it showed is not lost."""
+        while self._late:
+            record, late = self._late[0]
+            answer = late.take()
+            if isinstance(answer, Judgement):
+                self._take(record, answer)
+            elif answer is not None or late.given_up:
+                self.run.record("step", replace(record, unobserved=True))
+            else:
+                return
+            self._late.pop(0)
 
     def _admit(self, step: Step) -> Step:
         if step.time is None:

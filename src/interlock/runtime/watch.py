@@ -26,7 +26,7 @@ from ..core import (
     Status,
     Step,
 )
-from ..core.issue import DESTRUCTIVE_ACTION
+from ..core.issue import DESTRUCTIVE_ACTION, LOOP, RESOURCE_SPIRAL
 from ..decide import Controller, ControllerState, Ruling, StepClock, Strategy, count_anew
 from ..detect import Detectors, Factory
 from ..intervene import BUILT_IN, Custom, Templates
@@ -37,7 +37,10 @@ from .meter import Meter
 from .prices import Prices
 
 THROTTLING = LADDER[2]
-"""A throttle that worked is lifted: the ladder comes down again."""
+"""The rung that tightens limits; they are loosened again when the trouble is over."""
+
+REFUSED = "refused"
+"""What stands for the outcome of a call that did not run."""
 
 MARKS = 64
 """Checkpoints whose detector windows are kept at hand; going back further starts the windows anew."""
@@ -83,6 +86,7 @@ class WatchState(Struct):
     reviewer: bytes
     detectors: bytes
     marks: dict[str, bytes]
+    throttled_for: set[str] = set()
 
 
 class Watch:
@@ -123,6 +127,7 @@ class Watch:
         self._clock = StepClock()
         self._run = RunState(run_id=run_id, context=context, limits=config.limits)
         self._marks: dict[str, bytes] = {}
+        self._throttled_for: set[str] = set()
         self._fresh = self.detectors.save()
 
     def review(self, step: Step) -> Review | None:
@@ -146,6 +151,11 @@ class Watch:
         issues = self.guard.part("detectors", lambda: self.detectors.observe(Seen(step, review)), issues)
         if prevented:
             issues = [_milder(issue, review) for issue in issues]
+            # Trying again what was refused leads nowhere, however often: the attempt counts, our own words do not.
+            refused = replace(step, role="tool", kind="tool_result", content=REFUSED, usage=None)
+            again: list[Issue] = []
+            again = self.guard.part("detectors", lambda: self.detectors.observe(Seen(refused)), again)
+            issues += [issue for issue in again if issue.type in (LOOP, RESOURCE_SPIRAL)]
         progressed = self.detectors.progress()
         return self._answer(step, issues, progressed, now, assumed)
 
@@ -204,6 +214,7 @@ class Watch:
                 self.reviewer.save(),
                 self.detectors.save(),
                 self._marks,
+                self._throttled_for,
             )
         )
 
@@ -211,11 +222,19 @@ class Watch:
         """Go on from what `save` gave."""
         saved = msgspec.msgpack.decode(state, type=WatchState)
         self._controller_state, self._clock, self._run = saved.controller, saved.clock, saved.run
-        self._marks = saved.marks
+        self._marks, self._throttled_for = saved.marks, saved.throttled_for
         self.ledger.restore(saved.ledger)
         self.meter.restore(saved.meter)
         self.reviewer.restore(saved.reviewer)
         self.detectors.restore(saved.detectors)
+
+    def _come_down(self, judged: Sequence[Intervention]) -> None:
+        """Lift the throttle when the trouble that it was for is over, whichever answer ended it."""
+        if not self._throttled_for:
+            return
+        self._throttled_for -= {made.issue_type for made in judged if made.outcome == "success"}
+        if not self._throttled_for:
+            self.meter.loosen()
 
     def _answer(self, step: Step, issues: list[Issue], progressed: bool, now: float, assumed: bool) -> Judgement:
         types: Collection[str] = {issue.type for issue in issues} if issues else ()
@@ -225,8 +244,7 @@ class Watch:
             lambda: self.controller.observe_step(self._controller_state, step.index, types, progressed, now),
             (self._controller_state, judged),
         )
-        if any(made.type == THROTTLING and made.outcome == "success" for made in judged):
-            self.meter.loosen()
+        self._come_down(judged)
         if not issues:
             return Judgement(now, assumed, judged=tuple(judged), progressed=progressed)
         run = replace(self.state(now), step=step.index)
@@ -242,6 +260,8 @@ class Watch:
         for ruling in rulings.rulings:
             if ruling.directives:
                 self.detectors.restart(ruling.issue.type, ruling.issue.agent)
+                if ruling.intervention.type == THROTTLING:
+                    self._throttled_for.add(ruling.issue.type)
         return Judgement(now, assumed, tuple(issues), rulings.rulings, (*judged, *rulings.judged), progressed)
 
 

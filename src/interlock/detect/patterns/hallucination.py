@@ -10,7 +10,8 @@ from msgspec import Struct, field
 from ...core import Issue, Seen, Step
 from ..claims import claimed_files, claims_pass, claims_ran, tests
 from ..detector import Remembering, Setting
-from ..history import Turn, push
+from ..history import push
+from ..turn import Turn
 
 FOUND = 8
 """Contradictions kept."""

@@ -17,7 +17,7 @@ MAX_ITEMS = 32
 def flow_of(command: Command, scope: Scope, flow: Flow) -> Flow:
     """The output of a program that has just run, and what it changed in the scope."""
     make = MAKERS.get(command.program)
-    out = Flow(None, (flow.sources + (command.program,))[-MAX_SOURCES:])
+    out = Flow(None, (*flow.sources, command.program)[-MAX_SOURCES:])
     if make is not None:
         out = make(command, scope, flow, out)
     if command.redirects and out.text is not None:

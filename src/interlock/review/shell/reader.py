@@ -8,6 +8,7 @@ import threading
 import tree_sitter_bash
 from tree_sitter import Language, Parser
 
+from ..wordlist import name_set
 from .bounds import (
     HEREDOC,
     MAX_BROKEN,
@@ -29,7 +30,7 @@ from .rough import rough_commands
 from .scope import Scope
 from .unwrap import unwrap
 from .walk import Walk
-from .wrappers import PREFIXES, name_set
+from .wrappers import PREFIXES
 
 _LANGUAGE = Language(tree_sitter_bash.language())
 _parsers = threading.local()
@@ -181,7 +182,6 @@ def innermost(command: Command) -> Command:
     words = [command.program, *command.args]
     at = next((i for i, word in enumerate(words) if word not in PREFIXES and word[:1] != "-"), 0)
     return Command(program=program_name(words[at]), args=tuple(words[at + 1 :]), via=command.via, cwd=command.cwd)
-
 
 
 def parser() -> Parser:

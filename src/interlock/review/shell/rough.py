@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ..wordlist import name_set
 from .scope import Scope
 from .words import unescape_quoted
 
@@ -24,7 +25,7 @@ TOKEN = re.compile(
     re.DOTALL,
 )
 VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
-KEYWORDS = frozenset("if then else elif fi do done while until case esac in ! {".split())
+KEYWORDS = name_set("if then else elif fi do done while until case esac in ! {")
 
 
 def rough_commands(text: str, scope: Scope) -> Iterator[tuple[list[str], bool]]:
@@ -41,9 +42,7 @@ def split(text: str, scope: Scope) -> Iterator[tuple[list[str], bool]]:
     piped = False
     for token in TOKEN.finditer(text):
         kind, piece = token.lastgroup, token[0]
-        if kind == "plain" and not parts and piece.startswith("#"):
-            parts.append(piece)
-        elif kind == "plain" or kind == "other":
+        if (kind == "plain" and not parts and piece.startswith("#")) or kind == "plain" or kind == "other":
             parts.append(piece)
         elif kind == "single":
             parts.append(piece[1:-1])

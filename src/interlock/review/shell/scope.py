@@ -64,3 +64,10 @@ class Scope:
         """Keep the text of a file that the script writes."""
         if len(self.files) < MAX_KNOWN_FILES:
             self.files[path] = text
+
+
+def below(scope: Scope, program: str) -> Scope:
+    """The scope inside a wrapper."""
+    inner = scope.copy()
+    inner.via = (*scope.via, program)
+    return inner
