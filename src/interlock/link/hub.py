@@ -148,14 +148,19 @@ async def open_session(settings: HubSettings, name: str, *, no_echo: bool = Fals
     async def on_closed() -> None:
         closed.set()
 
+    problems = ["no answer"]
+
     async def on_error(error: Exception) -> None:
-        """What matters comes back as an exception of the call, or as the end of the session."""
+        """Kept for the message: what the call raises in the end says less."""
+        problems.append(str(error) or type(error).__name__)
 
     try:
-        client = await nats.connect(
+        connecting = nats.connect(
             url,
             name=name,
             allow_reconnect=False,
+            max_reconnect_attempts=1,
+            reconnect_time_wait=0,
             no_echo=no_echo,
             connect_timeout=int(CONNECT_S),
             ping_interval=10,
@@ -164,9 +169,10 @@ async def open_session(settings: HubSettings, name: str, *, no_echo: bool = Fals
             error_cb=on_error,
             **credentials(settings),
         )
+        client = await asyncio.wait_for(connecting, 2 * CONNECT_S)
     except (nats.errors.Error, OSError, TimeoutError) as error:
         raise InterlockError(
-            f"the hub cannot be reached ({error or 'no answer'})", where=url, todo="Check hub.url and its credentials."
+            f"the hub cannot be reached ({problems[-1]})", where=url, todo="Check hub.url and its credentials."
         ) from error
     session = Session(client, closed)
     try:
@@ -222,7 +228,9 @@ def _check_version(client: Any, url: str) -> None:
     told = client.connected_server_version
     if (told.major, told.minor) < OLDEST_SERVER:
         raise InterlockError(
-            f"the hub's server is {told}, which is too old", where=url, todo="Use nats-server 2.12 or newer."
+            f"the hub's server is {told.major}.{told.minor}.{told.patch}, which is too old",
+            where=url,
+            todo="Use nats-server 2.12 or newer.",
         )
 
 
