@@ -26,15 +26,17 @@ from interlock.link.hub_owner import HubLink
 
 NOTES = """Pause and resume in turn; every one is two durable transactions and a gate file, and the owner is another
 process. The echo is a process that sends each line back. The server of the hub syncs every message to the disk
-(sync_interval: always), for the publish and for us alike. Rounds are interleaved, so that what else the machine does
-hits all alike. Bars: socket at most 15 times the echo, hub at most 4 times the publish, at the median."""
+(sync_interval: always), for the publish and for us alike. One of each in turn, with a moment of rest before each:
+commands come one at a time, to an owner that sleeps. Bars: socket at most 15 times the echo, hub at most 4 times the
+publish, at the median."""
 
+REST_S = 0.02
 SOCKET_BAR, HUB_BAR = 15.0, 4.0
 
 
 def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
     """Median and 99th percentile in microseconds, and the ratio of the medians to what lies below."""
-    rounds, each = (4, 20) if quick else (12, 50)
+    rounds = 60 if quick else 300
     with ExitStack() as stack:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="il-")))
         os.environ["XDG_RUNTIME_DIR"] = str(place)
@@ -50,7 +52,7 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
             "one durable publish (floor)": stack.enter_context(_publish(settings)),
             "hub, REQUEST to RESULT": _ask_hub(stack.enter_context(HubClient(settings))),
         }
-        spent = _interleave(ways, rounds, each)
+        spent = _interleave(ways, rounds)
     medians = {name: statistics.median(times) for name, times in spent.items()}
     floors = dict(zip(list(ways)[1::2], list(ways)[0::2], strict=True))
     rows = [
@@ -72,17 +74,17 @@ def main() -> None:
         print(f"{row[0]:34}" + "".join(f"{cell:>16}" for cell in row[1:]))
 
 
-def _interleave(ways: dict[str, Callable[[], object]], rounds: int, each: int) -> dict[str, list[float]]:
+def _interleave(ways: dict[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
     for way in ways.values():
         for _ in range(4):
             way()
     spent: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(rounds):
         for name, way in ways.items():
-            for _ in range(each):
-                begin = time.perf_counter()
-                way()
-                spent[name].append((time.perf_counter() - begin) * 1e6)
+            time.sleep(REST_S)
+            begin = time.perf_counter()
+            way()
+            spent[name].append((time.perf_counter() - begin) * 1e6)
     return spent
 
 

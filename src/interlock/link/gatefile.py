@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
@@ -35,22 +36,13 @@ class Gate(Struct, frozen=True, kw_only=True):
 def write_gate(path: Path, status: Status, revision: int, *, shut: bool | None = None) -> bool:
     """Put the gate into a state at a revision; False, and nothing done, if the file has a newer one.
 
-    When this returns, every process sees it, and a gate that was shut is on the disk. One that was opened need not be:
-    if that is lost, the owner opens it again from its log.
+    When this returns, every process sees it, and it is on the disk.
     """
-    is_shut = status != "running" if shut is None else shut
     before = read_gate(path)
     if before is not None and before.revision > revision:
         return False
-    gate = Gate(status=status, shut=is_shut, revision=revision, check=_check(status, is_shut, revision))
-    line = msgspec.json.encode(gate).ljust(SIZE - 1) + b"\n"
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        os.pwrite(handle, line, 0)
-        if is_shut:
-            os.fdatasync(handle)
-    finally:
-        os.close(handle)
+    _write(path, status, revision, status != "running" if shut is None else shut)
+    _sync(path)
     return True
 
 
@@ -71,25 +63,51 @@ def read_gate(path: Path) -> Gate | None:
     raise InterlockError("the gate file cannot be read", where=str(path), todo="Treat it as shut; remove it to open.")
 
 
-def _check(status: str, shut: bool, revision: int) -> int:
-    return zlib.crc32(f"{status} {shut} {revision}".encode())
-
-
 class FileGate:
-    """The gate file as an actuator, or as a part of one."""
+    """The gate file as an actuator, or as a part of one. The owner of the run is the only one who writes it.
+
+    It outlives the owner as soon as it is written; the disk has it a moment later. What must survive a power cut is
+    the journal: an owner that comes up writes the file anew.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._revision = 0
+        gate = read_gate(path)
+        self._revision = gate.revision if gate is not None else 0
+        self._hands = ThreadPoolExecutor(1, "gate file")
 
     @property
     def revision(self) -> int:
-        gate = read_gate(self._path)
-        return max(self._revision, gate.revision if gate is not None else 0)
+        return self._revision
 
     def be(self, desired: Desired) -> Applied:
         """Write what is desired, unless the file has a newer revision."""
-        written = write_gate(self._path, desired.status, desired.revision, shut=desired.shut)
-        if written:
-            self._revision = desired.revision
-        return Applied(True, "gate file" if written else "a newer revision was there already")
+        if desired.revision < self._revision:
+            return Applied(True, "a newer revision was there already")
+        _write(self._path, desired.status, desired.revision, desired.shut)
+        self._revision = desired.revision
+        if desired.shut:
+            self._hands.submit(_sync, self._path)
+        return Applied(True, "gate file")
+
+
+def _write(path: Path, status: Status, revision: int, is_shut: bool) -> None:
+    gate = Gate(status=status, shut=is_shut, revision=revision, check=_check(status, is_shut, revision))
+    line = msgspec.json.encode(gate).ljust(SIZE - 1) + b"\n"
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        os.pwrite(handle, line, 0)
+    finally:
+        os.close(handle)
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fdatasync(handle)
+    finally:
+        os.close(handle)
+
+
+def _check(status: str, shut: bool, revision: int) -> int:
+    return zlib.crc32(f"{status} {shut} {revision}".encode())

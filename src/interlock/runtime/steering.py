@@ -6,7 +6,7 @@ import socket
 import uuid
 
 from ..config import Config
-from ..config.models import Models as KnownModels
+from ..config.models import Models
 from ..control import (
     Command,
     ControlState,
@@ -14,7 +14,6 @@ from ..control import (
     Execute,
     Executed,
     Held,
-    Models,
     Rules,
     RunEnded,
     Tick,
@@ -56,7 +55,7 @@ class Steering:
         self._model = run.spec.model
         rules = Rules(
             strict_ids=config.control.strict_ids,
-            models=_models(config),
+            models=Models.from_config(config),
             cannot_switch="" if "switch_model" in adapter.capabilities else f"{adapter.name} cannot switch models",
         )
         fresh = new_state(run.spec.run_id, rules=rules, model=run.spec.model, max_iterations=config.limits.max_steps)
@@ -135,7 +134,3 @@ class Steering:
         if state.ended:
             changes["ended"] = self.run.clock.time()
         return self.run.revise(changes)
-
-
-def _models(config: Config) -> Models:
-    return Models(named=KnownModels.from_config(config).strengths())
