@@ -109,7 +109,7 @@ class StandIn:
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
-            def log_message(self, format: str, *arguments: object) -> None:
+            def log_message(self, *arguments: object) -> None:
                 return
 
             def do_POST(self) -> None:

@@ -32,10 +32,10 @@ _WHERE = {
 _MODULE_OF = {name: module for module, names in _WHERE.items() for name in names}
 
 __all__ = [
-    "AnalysisResult", "ClaudeAnalyzer", "ReplayStatus",
-    "FileComparison", "FileOperation", "FileVerifier", "InputBackend", "MSSBackend", "Operation", "OperationType",
-    "RecoveryExecutor", "RecoveryResult", "ReplaySession", "Screenshot", "ScreenshotBackend", "ScrotBackend",
-    "VerificationResult", "WaylandBackend", "create_screenshot_backend",
+    "AnalysisResult", "ClaudeAnalyzer", "FileComparison", "FileOperation", "FileVerifier", "InputBackend",
+    "MSSBackend", "Operation", "OperationType", "RecoveryExecutor", "RecoveryResult", "ReplaySession",
+    "ReplayStatus", "Screenshot", "ScreenshotBackend", "ScrotBackend", "VerificationResult", "WaylandBackend",
+    "create_screenshot_backend",
 ]  # fmt: skip
 
 

@@ -12,7 +12,7 @@ import structlog
 from ...core import BadInput, Clock, SystemClock
 from ..screenshot.frame import Frame, is_unchanged
 from ..screenshot.screenshot import Screenshot
-from .answer import read_answer
+from .answer import MAX_RAW, read_answer
 from .budget import Budget, estimate
 from .models import Model, find_model
 from .prompt import SCHEMA, question, system_prompt
@@ -23,6 +23,9 @@ MAX_TOKENS = 1024
 TIMEOUT_S = 30.0
 ATTEMPTS = 4
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 60.0
+
+ODD_ANSWER = (ValueError, TypeError, AttributeError, KeyError, IndexError, OSError, RuntimeError)
+"""What the SDK and we raise over an answer that is not what an answer should be."""
 
 log = structlog.get_logger("interlock.gui")
 
@@ -126,15 +129,7 @@ class ClaudeAnalyzer:
             failure = f"the API cannot be reached: {_short(error)}"
             self._note(record, started, failure)
             return failure, None
-        except (
-            anthropic.AnthropicError,
-            ValueError,
-            TypeError,
-            AttributeError,
-            KeyError,
-            OSError,
-            RuntimeError,
-        ) as error:
+        except (anthropic.AnthropicError, *ODD_ANSWER) as error:
             failure = f"the answer cannot be read: {_short(error)}"
             self._note(record, started, failure)
             return self._without(failure)
@@ -167,7 +162,8 @@ class ClaudeAnalyzer:
         if not text.strip():
             return self._without("the answer is empty")
         record["answer"] = text[:2000]
-        return read_answer(text, situation)
+        result = read_answer(text, situation)
+        return self._without(result.description, text) if result.status is ReplayStatus.UNKNOWN else result
 
     def _note(self, record: dict[str, object], started: float, outcome: str) -> None:
         record["seconds"] = round(self._clock.monotonic() - started, 3)
@@ -177,7 +173,7 @@ class ClaudeAnalyzer:
 
     def _without(self, reason: str, raw: str = "") -> AnalysisResult:
         log.warning("no verdict from the model", model=self.model.name, reason=reason)
-        return unknown(reason, raw)
+        return unknown(reason, raw[:MAX_RAW])
 
 
 def _client(key: str, timeout_s: float) -> Any:

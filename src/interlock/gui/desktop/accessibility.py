@@ -113,7 +113,7 @@ class Accessibility:
         return Node(reference, self._role(reference), self._name(reference), self._place(reference))
 
     def _matches(self, reference: Reference, states: Sequence[str], roles: Sequence[str]) -> list[Reference]:
-        rule = (
+        rule: tuple[object, ...] = (
             _bits([STATES[state] for state in states], 2), MATCH_ALL, {}, MATCH_ALL,
             _bits([ROLES[role] for role in roles], 5), MATCH_ANY if roles else MATCH_ALL, [], MATCH_ALL, False,
         )  # fmt: skip
