@@ -15,6 +15,7 @@ from .output import say_error
 
 COMMANDS: dict[str, str] = {
     "demo": "a scripted agent goes wrong in every way that we detect, supervised live",
+    "run": "supervise any command",
     "scan": "recorded traces: where they went wrong, what would have been done",
     "ps": "the live runs",
     "show": "one run in full",

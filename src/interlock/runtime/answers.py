@@ -30,6 +30,7 @@ class Answers:
         for ruling in judgement.rulings:
             for directive in ruling.directives:
                 if isinstance(directive, Stop):
+                    self.run.reason = self.run.reason or "EMERGENCY_STOP"
                     self._stopped.add(ruling.intervention.id)
                     self._do(directive, ruling)
 
@@ -62,4 +63,5 @@ class Answers:
         else:
             where = "kept in memory only"
         self.run.record("incident", {"id": stopped.incident_id, "where": where, "summary": stopped.report.summary})
-        self.run.end("aborted", "EMERGENCY_STOP", stopped.report.summary)
+        end = lambda: self.run.end("aborted", "EMERGENCY_STOP", stopped.report.summary)  # noqa: E731
+        self._guard.part("the journal", end, None)

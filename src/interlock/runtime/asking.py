@@ -67,7 +67,12 @@ class Asking(ABC):
         with self._counting:
             self.next_index = max(self.next_index, index)
 
-    def _next(self, role: Role, content: str, kind: Kind, tool: Tool | None = None) -> Step:
+    def take_index(self) -> int:
+        """The number of the run's next step, for whoever makes steps otherwise."""
         with self._counting:
             index, self.next_index = self.next_index, self.next_index + 1
+            return index
+
+    def _next(self, role: Role, content: str, kind: Kind, tool: Tool | None = None) -> Step:
+        index = self.take_index()
         return Step(run_id=self.run.spec.run_id, index=index, role=role, content=content, kind=kind, tool=tool)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 from typing import TypedDict
 
@@ -27,7 +28,8 @@ class Options(TypedDict, total=False):
 
     task: what the agent was asked to do. workspace: the folder that it works in, checkpointed. name: for lists.
     config: else the one found by `interlock config show`. context: more than the task. adapter: how the agent is
-    reached. plugins: detectors, strategies, interventions, templates. store: where the run is kept.
+    reached. plugins: detectors, strategies, interventions, templates. store: where the run is kept. listener: the
+    control socket, where somebody else made it.
     """
 
     task: str
@@ -45,6 +47,7 @@ class Options(TypedDict, total=False):
     spec: RunSpec
     checkpoint_store: Path
     approvals: Approvals
+    listener: socket.socket
 
 
 def open_supervisor(options: Options) -> Supervisor:
@@ -62,7 +65,7 @@ def open_supervisor(options: Options) -> Supervisor:
     run = Run.create(spec, options.get("store") or open_store(config), options.get("clock"))
     supervisor = _assemble(run, config, adapter, options)
     if run.folder is not None:
-        _listen(supervisor, run.folder)
+        _listen(supervisor, run.folder, options.get("listener"))
     supervisor.checkpoint(cause="start", step=0)
     return supervisor
 
@@ -73,7 +76,7 @@ def reopen_supervisor(folder: RunFolder, options: Options) -> Supervisor:
     run = Run.reopen(folder, options.get("clock"))
     supervisor = _assemble(run, config, options.get("adapter") or Direct(), options)
     supervisor.count_from(replay(supervisor.watch, run.journal.reader()))
-    _listen(supervisor, folder)
+    _listen(supervisor, folder, options.get("listener"))
     return supervisor
 
 
@@ -119,10 +122,10 @@ def _assemble(run: Run, config: Config, adapter: Adapter, options: Options) -> S
     )
 
 
-def _listen(supervisor: Supervisor, folder: RunFolder) -> None:
+def _listen(supervisor: Supervisor, folder: RunFolder, listener: socket.socket | None = None) -> None:
     """Obey whoever pauses, resumes, cancels, escalates, approves, rejects or rolls back."""
     run = supervisor.run
-    steering = Steering(run, folder, supervisor.config, supervisor.hands.adapter)
+    steering = Steering(run, folder, supervisor.config, supervisor.hands.adapter, listener)
     steering.orders = Orders(supervisor)
     run.steering = steering
     steering.start()

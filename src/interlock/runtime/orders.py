@@ -20,9 +20,13 @@ class Orders:
         self._supervisor = supervisor
         self._done: dict[str, Executed] = {}
 
-    def note_status(self, status: Status) -> None:
-        """The run was paused or resumed."""
+    def note_status(self, status: Status, *, shut: bool) -> str:
+        """The run was paused or resumed; gives what was done to the agent's processes, if anything."""
         self._supervisor.note_status(status)
+        processes = self._supervisor.hands.processes
+        if processes is not None and status == "paused":
+            return processes.hold()
+        return processes.let_go() if processes is not None and not shut else ""
 
     def cancel(self) -> str:
         """End the agent, politely then firmly."""

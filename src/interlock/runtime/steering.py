@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import uuid
 
 from ..config import Config
@@ -15,6 +16,7 @@ from ..control import (
     Models,
     Rules,
     RunEnded,
+    Tick,
     Waiting,
     WaitingForPerson,
     encode,
@@ -27,11 +29,21 @@ from ..link import ControlServer, Endpoint, FileGate, JournalLog
 from .orders import Orders
 from .run import Run
 
+CANCELLED = "USER_CANCELLED"
+"""The protocol's reason for a run that a person ended."""
+
 
 class Steering:
     """One run's endpoint, its socket and its actuator; `orders` is what the supervisor does about an order."""
 
-    def __init__(self, run: Run, folder: RunFolder, config: Config, adapter: Adapter) -> None:
+    def __init__(
+        self,
+        run: Run,
+        folder: RunFolder,
+        config: Config,
+        adapter: Adapter,
+        listener: socket.socket | None = None,
+    ) -> None:
         self.run = run
         self.adapter = adapter
         self.orders: Orders | None = None
@@ -45,7 +57,7 @@ class Steering:
         fresh = new_state(run.spec.run_id, rules=rules, model=run.spec.model, max_iterations=config.limits.max_steps)
         log = JournalLog(run.journal, self._summarize)
         self.endpoint = Endpoint(fresh, log, self, clock=run.clock)
-        self._server = ControlServer(self.endpoint, folder.path)
+        self._server = ControlServer(self.endpoint, folder.path, listener)
 
     def start(self) -> None:
         """Take up what the journal says, and listen."""
@@ -63,6 +75,10 @@ class Steering:
         self.endpoint.post(WaitingForPerson(Waiting(hold.kind, step, hold.reason)))
         return f"paused: {hold.reason}"
 
+    def wait(self, step: int, what: str) -> None:
+        """A step waits for approve or reject."""
+        self.endpoint.post(WaitingForPerson(Waiting("approval", step, what)))
+
     def resume(self) -> bool:
         """Go on, for whoever holds the supervisor in their own process."""
         self._order("resume", "")
@@ -71,6 +87,10 @@ class Steering:
     def end(self, reason: str) -> None:
         """The run is over by itself or by the supervisor."""
         self.endpoint.post(RunEnded(reason))  # type: ignore[arg-type]
+
+    def settle(self) -> None:
+        """Return when whatever was being carried out is done and told."""
+        self.endpoint.post(Tick())
 
     @property
     def revision(self) -> int:
@@ -86,14 +106,14 @@ class Steering:
                 return switched
             self._model = desired.model
         if desired.status in ENDED:
-            over = self.run.ended
             self.run.gate.close(desired.status)
-            ended = self.orders.cancel() if self.orders is not None and not over else ""
-            return Applied(True, ended or applied.how)
+            # What ended by itself or by the supervisor has said why before; else it was a person.
+            self.run.reason = self.run.reason or CANCELLED
+            cancelled = self.orders is not None and self.run.reason == CANCELLED
+            return Applied(True, self.orders.cancel() if self.orders and cancelled else applied.how)
         self.run.gate.be("paused" if desired.shut else desired.status, desired.revision)
-        if self.orders is not None:
-            self.orders.note_status(desired.status)
-        return applied
+        done = self.orders.note_status(desired.status, shut=desired.shut) if self.orders is not None else ""
+        return Applied(True, done or applied.how)
 
     def execute(self, order: Execute) -> Executed | None:
         """Approve, reject or roll back."""

@@ -33,9 +33,9 @@ from .asking import Asking
 from .border import Border
 from .guard import Broken, Fault, Guard
 from .hands import Hands
-from .meter import Over
+from .limiting import Limiting
 from .metrics import Metrics
-from .records import LimitRecord, RestoredRecord, SnapshotRecord, StepRecord
+from .records import RestoredRecord, SnapshotRecord, StepRecord
 from .run import Run
 from .scribe import Scribe
 from .verdict import decide_call, degrade
@@ -83,6 +83,7 @@ class Supervisor(Asking):
         )
         self.scribe = Scribe(run, self.watch, metrics)
         self.answers = Answers(run, hands, self._guard)
+        self._limiting = Limiting(run, self.watch, hands, self.scribe, self._hold)
         self._metrics = metrics
         self._observe = config.interventions.observe
         self._since_snapshot = 0
@@ -190,6 +191,20 @@ class Supervisor(Asking):
         self.watch.mark(info)
         return info
 
+    def look(self, memory_mb: float, elapsed_s: float) -> None:
+        """Take a sample of the agent's processes into account; a limit that is used up ends the run."""
+        with self._lock:
+            if not self._observe and not self.run.ended and self.run.gate.status == "running":
+                self._limiting.check_use(memory_mb, elapsed_s)
+
+    def finish(self, status: Status, reason: str, message: str) -> None:
+        """The agent has ended by itself; where it was made to, that stands, and is waited for."""
+        with self._lock:
+            if self.run.reason is None:
+                self.run.end(status, reason, message)
+        if self.run.steering is not None:
+            self.run.steering.settle()
+
     def resume(self) -> bool:
         """Go on after a hold; False where the run has ended."""
         self.note_status("running")
@@ -221,11 +236,14 @@ class Supervisor(Asking):
         capabilities = self.hands.adapter.capabilities
         try:
             review = self._guard.run(lambda: self.watch.review(step))
+            asked = step.index in self.approvals.waiting
             held = self.approvals.check(step, review)
             if held is not None and held.action == "hold" and not self._observe:
-                self.run.update(waiting=self.approvals.waiting[step.index])
+                if not asked:
+                    self.run.wait_for_person(step.index, self.approvals.waiting[step.index])
                 return degrade(held, capabilities)
-            decision = held or self._limited(step) or decide_call(review, step, capabilities, observe=self._observe)
+            limited = None if self._observe else self._limiting.check_call()
+            decision = held or limited or decide_call(review, step, capabilities, observe=self._observe)
             if decision.action in ("proceed", "rewrite") and _may_change(review):
                 self.checkpoint(cause="before step", step=step.index)
             prevented = decision.action == "deny"
@@ -237,30 +255,6 @@ class Supervisor(Asking):
         self._judged[step.agent or ""] = (step.index, decision)
         self._take(StepRecord(step, review, None if decision is PROCEED else decision), judgement)
         return self._standing(decision, before=True)
-
-    def _limited(self, step: Step) -> Decision | None:
-        """The run's own limits: used up ends it, too fast makes it wait."""
-        if self._observe:
-            return None
-        over = self.watch.meter.over(self.watch.ledger.spend)
-        if over is not None:
-            return self._over(over)
-        wait = self.watch.meter.wait(self.watch.ledger, self.run.clock.time())
-        if wait is None or wait.seconds <= 0:
-            return None
-        self.scribe.limit(LimitRecord(wait.reason, seconds=wait.seconds))
-        if "hold" in self.hands.adapter.capabilities:
-            return Decision(delay_s=wait.seconds, reason=wait.reason)
-        return Decision("deny", reason=f"{wait.reason}. Try again in {wait.seconds:.0f} s.")
-
-    def _over(self, over: Over) -> Decision:
-        self.scribe.limit(LimitRecord(str(over), limit=over.limit))
-        if over.throttled:
-            self._hold(Hold(str(over), kind="limit"))
-            return Decision("deny", reason=f"{over}. The run waits for a person.")
-        self.run.end("done", "MAX_ITERATIONS", str(over))
-        self.hands.carry_out(Stop(f"limit: {over}"))
-        return Decision("stop", reason=str(over))
 
     def _take(self, record: StepRecord, judgement: Judgement) -> None:
         """Record, then act; an emergency stop acts first."""
