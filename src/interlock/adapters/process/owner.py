@@ -6,6 +6,7 @@ two listening sockets. When the front is gone, the owner goes on until the comma
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import socket
 import sys
@@ -110,6 +111,9 @@ class Owner:
 
     def _summarize(self, status: int | None, limits: tuple[str, ...]) -> Finished:
         run, ledger = self._supervisor.run, self._supervisor.watch.ledger
+        with contextlib.suppress(InterlockError):
+            # On a full disk the summary says what is known.
+            run.journal.flush()
         summary, tree = run.summary, self.held.tree
         incident = run.journal.reader().last("incident") if run.reason == "EMERGENCY_STOP" else None
         own = status if status is not None else UNKNOWN_STATUS
