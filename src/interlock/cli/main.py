@@ -19,6 +19,8 @@ COMMANDS: dict[str, str] = {
     "scan": "recorded traces: where they went wrong, what would have been done",
     "ps": "the live runs",
     "show": "one run in full",
+    "incidents": "what emergency stops left behind",
+    "incident": "one emergency stop: its report, and the four ways on",
     "export": "one run as one file",
     "prune": "remove old runs",
     "config": "write, show and check the configuration",

@@ -34,19 +34,23 @@ class Steps:
         self._patience_s = patience_s
         self._sock: socket.socket | None = None
         self._received = b""
+        self._call: dict[str, str] = {"name": "", "call_id": uuid.uuid4().hex}
 
     def before(
         self, tool: str, arguments: dict[str, object], *, call_id: str | None = None, **more: object
     ) -> dict[str, Any]:
         """May this call run? Returns when it may, or may not: action proceed, deny, rewrite or stop."""
-        call = {"name": tool, "arguments": arguments, "call_id": call_id or uuid.uuid4().hex}
-        return self._tell({"before": {"tool": call, **more}})
+        self._call = {"name": tool, "call_id": call_id or uuid.uuid4().hex}
+        return self._tell({"before": {"tool": {**self._call, "arguments": arguments}, **more}})
 
-    def after(self, content: str, *, tool: str = "", call_id: str | None = None, **more: object) -> dict[str, Any]:
-        """What came of it: the output, with `exit_code` or `error`; or what was said, with `role`."""
-        if more.get("role", "tool") == "tool":
-            more["tool"] = {"name": tool, "call_id": call_id or uuid.uuid4().hex}
-        return self._tell({"after": {"content": content, **more}})
+    def after(self, content: str, *, call_id: str | None = None, **more: object) -> dict[str, Any]:
+        """What came of the call (the last one, unless `call_id` names another): its output, `exit_code` or `error`."""
+        call = self._call if call_id is None else {"name": "", "call_id": call_id}
+        return self._tell({"after": {"content": content, "tool": call, **more}})
+
+    def say(self, content: str, *, role: str = "assistant", **more: object) -> dict[str, Any]:
+        """Something that was said."""
+        return self._tell({"after": {"content": content, "role": role, **more}})
 
     def close(self) -> None:
         if self._sock is not None:

@@ -111,6 +111,8 @@ class _Front:
             "INTERLOCK_GATE": str(self._folder.gate),
             "INTERLOCK_FAIL": config.runtime.fail,
         }
+        if spec.continues is not None:
+            environment["INTERLOCK_CONTINUES"] = spec.continues
         try:
             return spawn(spec, env=environment, limits=config.limits)
         except BadInput as error:
