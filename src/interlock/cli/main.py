@@ -15,10 +15,13 @@ from .output import say_error
 
 COMMANDS: dict[str, str] = {
     "demo": "a scripted agent goes wrong in every way that we detect, supervised live",
+    "run": "supervise any command",
     "scan": "recorded traces: where they went wrong, what would have been done",
     "review": "the verdict on shell commands",
     "ps": "the live runs",
     "show": "one run in full",
+    "incidents": "what emergency stops left behind",
+    "incident": "one emergency stop: its report, and the four ways on",
     "export": "one run as one file",
     "prune": "remove old runs",
     "checkpoints": "the checkpoints of a workspace",
