@@ -10,13 +10,13 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from secret_samples import INNOCENT, samples
 
 from interlock.core import Paths, RunSpec, Step, Tool, Usage
 from interlock.journal import Entry, Journal, Store
-from interlock.runtime.arguments import DEPTH, TEXT, TOTAL
 from interlock.runtime.border import Border
-from interlock.runtime.bounds import CONTENT, cut, one_line
+from interlock.runtime.border.arguments import DEPTH, TEXT, TOTAL
+from interlock.runtime.border.bounds import CONTENT, cut, one_line
+from tests.runtime.secret_samples import INNOCENT, samples
 
 SAMPLES = samples()
 border = Border()

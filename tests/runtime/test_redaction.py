@@ -6,10 +6,10 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from secret_samples import INNOCENT, samples
 
-from interlock.runtime.redaction import Redactor, redact_text, redact_tree, redactor
-from interlock.runtime.shapes import SHAPES
+from interlock.runtime.border.redaction import Redactor, redact_text, redact_tree, redactor
+from interlock.runtime.border.shapes import SHAPES
+from tests.runtime.secret_samples import INNOCENT, samples
 
 SAMPLES = samples()
 

@@ -29,7 +29,6 @@ COMMANDS: dict[str, str] = {
     "rollback": "take a workspace back to a checkpoint",
     "undo": "take the last rollback back",
     "config": "write, show and check the configuration",
-    "incidents": "what emergency stops left behind",
     "doctor": "what works on this machine",
     "schema": "JSON Schemas of everything on the wire and in the journal",
 }

@@ -146,6 +146,6 @@ def as_answer(command: str, found: Review) -> Answer:
 
 def shown(command: str) -> str:
     """A command as it may be shown: without its secrets. Everything that this command prints of its input goes here."""
-    from ..runtime.redaction import redact_text
+    from ..runtime.border import redact_text
 
     return redact_text(command)

@@ -13,13 +13,13 @@ from ..config import Config, load
 from ..core import Adapter, Clock, Context, RunSpec
 from ..journal import RunFolder, Store, new_run_id
 from .approvals import Approvals
+from .border import redact_text, redact_tree
 from .direct import Direct
 from .hands import Hands, Processes
 from .metrics import Metrics
 from .notify import Notifier, apprise_channel
 from .orders import Orders
 from .prompts import read_templates
-from .redaction import redact_text, redact_tree
 from .replay import replay
 from .run import Run
 from .steering import Steering
