@@ -29,6 +29,7 @@ COMMANDS: dict[str, str] = {
     "rollback": "take a workspace back to a checkpoint",
     "undo": "take the last rollback back",
     "config": "write, show and check the configuration",
+    "mute": "a false alarm stays quiet from now on",
     "doctor": "what works on this machine",
     "schema": "JSON Schemas of everything on the wire and in the journal",
 }
