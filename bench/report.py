@@ -42,10 +42,11 @@ What the errors look like, by reading them:
 
 Tried and left out: sentences of 40 characters that come again (tells healthy runs that "run the test script again"),
 or four times instead of three (finds fewer loops). Imports and symbols that do not exist as contradictions: 6 of 95
-successful OpenHands runs have two or more. Arguments that a tool does not take as hallucination: labelled in 3 of
-the 8 traces that have them. Growth of tokens per progress from the first step on: told three healthy runs, because a
-context that fills from nothing grows fast. Two searches that share half of
-their words instead of three: as right here, but too eager for a person who searches the same way.
+successful OpenHands runs have two or more. Arguments that a tool does not take as hallucination: labelled in 3 of the
+8 traces that have them. Three calls that print a similar request and get only that print back: labelled in 2 of 4
+traces (nearly equal ones are told). Growth of tokens per progress from the first step on: told three healthy runs,
+because a context that fills from nothing grows fast. Two searches that share half of their words instead of three: as
+right here, but too eager for a person who searches the same way.
 
 The rules were written with these traces in view, so even the cross-validated figures flatter: what they are worth
 shows on traces that nobody looked at.
