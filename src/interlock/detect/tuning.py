@@ -110,8 +110,6 @@ class Tuning(Struct, frozen=True, kw_only=True):
     """The same long sentence this often before calls: the agent talks to itself."""
     sentence_window: int = 8
     """Texts within which it counts."""
-    echo_alike: float = 0.45
-    """Calls that got only themselves back and share about half of their words were the same call."""
     no_news: float = 0.1
     """A result with at most this share of unseen words brought nothing."""
 

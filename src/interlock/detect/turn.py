@@ -71,7 +71,11 @@ class Turn(Struct):
         """Whether two turns asked for nearly the same; two scripts that share words are still two experiments."""
         if self.key == other.key:
             return True
-        if self.tool != other.tool or self.effect == "run" or self.paths != other.paths:
+        return self.effect != "run" and self.paths == other.paths and self.like(other)
+
+    def like(self, other: Turn) -> bool:
+        """Whether two calls of a tool share most of their words."""
+        if self.tool != other.tool:
             return False
         long = len(self.words) > LONG or len(other.words) > LONG
         return alike(self.words, other.words) >= (ALIKE_LONG if long else ALIKE)

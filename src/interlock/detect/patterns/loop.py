@@ -8,7 +8,7 @@ from msgspec import Struct, field
 
 from ...core import Issue, Seen, Step
 from ..detector import Remembering, Setting
-from ..fingerprint import alike, fingerprint
+from ..fingerprint import fingerprint
 from ..history import push
 from ..speech import sentences
 from ..thread import Thread, follow
@@ -161,7 +161,9 @@ class Loop(Remembering[Rounds]):
         for before in self.history.turns[-2 : -2 - tuning.loop_span : -1]:
             if before.wrote or before.asked < since:
                 break
-            if self._again(turn, before):
+            if (turn.echo and before.echo and before.like(turn)) or (
+                before.outcome == turn.outcome and before.near(turn)
+            ):
                 steps.append(before.step)
             elif (noise := noise + 1) > tuning.loop_noise:
                 break
@@ -180,12 +182,6 @@ class Loop(Remembering[Rounds]):
                 details={"count": len(steps), "tool": turn.tool},
             ),
         )
-
-    def _again(self, turn: Turn, before: Turn) -> bool:
-        """Nearly the same call with the same result, or with one that only repeats what was asked."""
-        if turn.echo and before.echo:
-            return alike(turn.words, before.words) >= self.tuning.echo_alike
-        return before.outcome == turn.outcome and before.near(turn)
 
 
 detector = Loop
