@@ -11,13 +11,12 @@ from pathlib import Path
 from ..config.model import Checkpoints as Settings
 from ..core import CheckpointInfo, Clock, InvalidState, NotFound
 from .audit import Audit, Audited
-from .change import Change, differences
-from .contents import Contents
+from .change import Change
+from .comparison import Comparison
 from .entry import state_of
 from .lock import Busy, Holder, RunLock, find_holder, find_overlap, operation, taken
 from .loss import drop_lost
 from .own import OwnRecord
-from .patch import patch
 from .place import default_store, refuse_unfit, resolved, store_of
 from .plan import Moment, OwnChanges, Plan
 from .restoration import Restoration, last_done
@@ -45,6 +44,7 @@ class Checkpoints:
         self._store, self._settings, self._clock = store, settings, clock
         self._snapshots = Snapshots(str(workspace), store, settings, clock)
         self._rollback = Rollback(store, self._snapshots, clock)
+        self._comparison = Comparison(store, self._snapshots)
         self._history = self._snapshots.history
         self._mutex = threading.RLock()
         self._held = False
@@ -159,24 +159,17 @@ class Checkpoints:
     def diff(self, a: str, b: str | None = None) -> Changes:
         """What changed from a checkpoint to another, or to the disk now."""
         with self._busy("compare"):
-            before, after = self._moments(a, b)
-            return [d.to_change() for d in sorted(differences(before.tree, after.tree), key=lambda d: d.path)]
+            return self._comparison.changes(a, b)
 
     def patch(self, a: str, b: str | None = None) -> str:
         """The same as a unified diff."""
         with self._busy("compare"):
-            before, after = self._moments(a, b)
-            contents = Contents(self._store)
-            found = sorted(differences(before.tree, after.tree), key=lambda d: d.path)
-            if b is not None:
-                return patch(found, lambda _, e: contents.read(e.data), lambda _, e: contents.read(e.data))
-            with self._snapshots.reader() as read:
-                return patch(found, lambda _, e: contents.read(e.data), read)
+            return self._comparison.patch(a, b)
 
     def preview(self, wanted: str, paths: Iterable[str] = (), *, own_changes: OwnChanges | None = None) -> Plan:
         """What a restore would do."""
         with self._busy("look"):
-            then, now = self._moments(wanted, None)
+            then, now = self._comparison.moment(wanted), self._comparison.moment(None)
             return self._rollback.preview(self.get(wanted).id, now, then, paths, own_changes)
 
     def restore(
@@ -222,11 +215,9 @@ class Checkpoints:
             infos = [info for info in self._history.infos() if run_id is None or info.run_id == run_id]
             if run_id is not None and infos:
                 return infos[0]
-            now = self._snapshots.look()
-            for info in reversed(infos):
-                then = self._history.tree(self._history.find(info.id))
-                if info.cause != "safety" and any(True for _ in differences(now.tree, then)):
-                    return info
+            candidates = [info for info in reversed(infos) if info.cause != "safety"]
+            for info in self._comparison.differing(candidates):
+                return info
         what = "the workspace is as its checkpoints are" if infos else "there are no checkpoints"
         raise NotFound(f"{what}: nothing to go back to", where=str(self.workspace))
 
@@ -274,8 +265,7 @@ class Checkpoints:
         with self._busy("roll back"), self.freeze():
             self._refuse_other_run(force=force)
             target = self.get(wanted)
-            seq = self._history.find(target.id)
-            then = Moment(self._history.tree(seq), self._history.uncovered(seq))
+            then = self._comparison.moment(target.id)
             self._ensure_workspace(then)
             safety = CheckpointInfo(
                 id="",
@@ -306,14 +296,6 @@ class Checkpoints:
         if last is None:
             raise NotFound("there is no rollback to take back", where=str(self.workspace))
         return last, OwnRecord({path: state_of(step.b) for path, step in last.body.differences().items()})
-
-    def _moments(self, a: str, b: str | None) -> tuple[Moment, Moment]:
-        first = self._history.find(a)
-        before = Moment(self._history.tree(first), self._history.uncovered(first))
-        if b is None:
-            return before, self._snapshots.look()
-        second = self._history.find(b)
-        return before, Moment(self._history.tree(second), self._history.uncovered(second))
 
     def _refuse_other_run(self, *, force: bool) -> None:
         holder = find_holder(self._store.path)
