@@ -47,6 +47,7 @@ def cost_at(places: tuple[int, ...]) -> dict[int, float]:
     for index in range(max(places) + WINDOW // 2):
         step = script(index)
         begin = time.perf_counter_ns()
+        watch.count(step)
         watch.observe(step, watch.review(step))
         took = (time.perf_counter_ns() - begin) / 1000
         for place in places:

@@ -30,6 +30,7 @@ class Answers:
         for ruling in judgement.rulings:
             for directive in ruling.directives:
                 if isinstance(directive, Stop):
+                    self.run.reason = self.run.reason or "EMERGENCY_STOP"
                     self._stopped.add(ruling.intervention.id)
                     self._do(directive, ruling)
 
@@ -39,7 +40,7 @@ class Answers:
             if isinstance(ruling.answer, Stopped):
                 self._save(ruling.answer)
             elif isinstance(ruling.answer, RecoveryNeeded) and ruling.directives:
-                self.run.record("plan", ruling.answer.plan, durable=True)
+                self.run.record("plan", ruling.answer.plan)
             elif isinstance(ruling.answer, Continue):
                 for entry in ruling.answer.history:
                     self.run.record("history", entry)
@@ -49,7 +50,7 @@ class Answers:
 
     def _do(self, directive: Directive, ruling: Ruling) -> Applied:
         applied = self._guard.part(
-            f"carrying out {type(directive).__name__.lower()}",
+            "supervisor",
             lambda: self.hands.carry_out(directive),
             Applied(False, "it failed; see the fault beside it"),
         )
@@ -65,4 +66,4 @@ class Answers:
         else:
             where = "kept in memory only"
         self.run.record("incident", {"id": stopped.incident_id, "where": where, "summary": stopped.report.summary})
-        self.run.end("aborted", "EMERGENCY_STOP", stopped.report.summary)
+        self._guard.part("journal", lambda: self.run.end("aborted", "EMERGENCY_STOP", stopped.report.summary), None)

@@ -105,3 +105,9 @@ class Border:
             for group in (paths.read, paths.written, paths.deleted)
         )
         return Paths(read, written, deleted)
+
+
+def blank(step: Step) -> Step:
+    """A step of which nothing may be kept, because it could not be looked at."""
+    tool = Tool(step.tool.name, {}, step.tool.call_id) if step.tool is not None else None
+    return msgspec.structs.replace(step, content="[withheld: the border failed]", tool=tool, paths=None)

@@ -15,7 +15,13 @@ from ..core import Issue, Seen
 T = TypeVar("T")
 
 STRIKES = 3
-"""A part that failed this often is asked no more."""
+"""A single detector that failed this often is asked no more."""
+
+JUDGING = frozenset(("reviewer", "detectors", "controller"))
+"""Parts without which there is no judgement: where supervision fails closed, a call is refused without them."""
+
+NEVER_DROPPED = frozenset(("supervisor", "border", "journal"))
+"""Parts that are tried again every time."""
 
 PATIENCE = 20
 """A worker that is stuck for this many time-outs is left behind; less may be a busy machine."""
@@ -74,8 +80,9 @@ class Guard:
     asked no more.
     """
 
-    def __init__(self, timeout: float | None, on_fault: Callable[[Fault], None]) -> None:
+    def __init__(self, timeout: float | None, on_fault: Callable[[Fault], None], *, closed: bool = False) -> None:
         self.timeout = timeout
+        self._closed = closed
         self.dropped: set[str] = set()
         self._on_fault = on_fault
         self._strikes: dict[str, int] = {}
@@ -98,6 +105,8 @@ class Guard:
             except queue.Empty:
                 raise self._too_late(job) from None
             self._stuck_since = None
+        if isinstance(error, Broken):
+            raise error
         if error is not None:
             raise Broken(self._fault(self._part, f"{type(error).__name__}: {error}")) from None
         return answer  # type: ignore[return-value]
@@ -105,15 +114,21 @@ class Guard:
     def part(self, name: str, work: Callable[[], T], otherwise: T) -> T:
         """One part's answer, or `otherwise` where the part raises or is asked no more."""
         if name in self.dropped:
+            if self._closed and name in JUDGING:
+                raise Broken(Fault(name, "it was given up", dropped=True))
             return otherwise
         before, self._part = self._part, name
         generation = self._generation
         try:
             return work()
+        except Broken:
+            raise
         except Exception as error:  # noqa: BLE001  fail open: whatever a part raises ends here, counted and said
             if generation != self._generation:
                 raise _Abandoned from None
-            self._fault(name, f"{type(error).__name__}: {error}")
+            fault = self._fault(name, f"{type(error).__name__}: {error}")
+            if self._closed and name in JUDGING:
+                raise Broken(fault) from None
             return otherwise
         finally:
             if generation != self._generation:
@@ -167,6 +182,8 @@ class Guard:
     def _in_place(self, work: Callable[[], T]) -> T:
         try:
             return work()
+        except Broken:
+            raise
         except Exception as error:  # noqa: BLE001  fail open, as above
             raise Broken(self._fault(self._part, f"{type(error).__name__}: {error}")) from None
 
@@ -182,8 +199,8 @@ class Guard:
             self._on_fault(fault)
             return fault
         self._strikes[part] = self._strikes.get(part, 0) + 1
-        drop = hung or self._strikes[part] >= STRIKES
-        if drop and part != "supervisor":
+        drop = (hung and part not in NEVER_DROPPED) or (self._strikes[part] >= STRIKES and part.startswith("detector "))
+        if drop:
             self.dropped.add(part)
         self._part = "supervisor"
         fault = Fault(part, why, drop)

@@ -38,9 +38,13 @@ class Processes(Protocol):
 
     def frozen(self) -> AbstractContextManager[None]: ...
 
+    def hold(self) -> str: ...
+
+    def let_go(self) -> str: ...
+
     def limit(self, limits: Limits) -> str: ...
 
-    def end(self) -> str: ...
+    def end(self, grace_s: float) -> str: ...
 
 
 class Hands:
@@ -115,7 +119,8 @@ class Hands:
     def _stop(self, order: Stop) -> Applied:
         """The gate first, for it cannot fail; then the processes; then the adapter, which is not waited for long."""
         shut = self.on_stop(order)
-        ended = self.processes.end() if self.processes is not None else ""
+        grace_s = EMERGENCY_GRACE_S if order.incident_id is not None else GRACE_S
+        ended = self.processes.end(grace_s) if self.processes is not None else ""
         asked = Applied(False, "")
         if "stop" in self.adapter.capabilities:
             asked = timed(
@@ -129,6 +134,12 @@ class Hands:
             return answer
         return Applied(False, f"{self.adapter.name} answered with {type(answer).__name__}")
 
+
+GRACE_S = 3.0
+"""How long processes may take to end when they are asked to; then they are killed."""
+
+EMERGENCY_GRACE_S = 0.2
+"""The same for an emergency stop, which is done within a second."""
 
 STOP_PATIENCE_S = 0.3
 """How long an adapter may take over a stop: an emergency stop is done within a second, whatever hangs."""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 from typing import TypedDict
+
+import msgspec
+from msgspec.structs import replace
 
 from ..config import Config, load
 from ..core import Adapter, Clock, Context, RunSpec
@@ -15,6 +19,7 @@ from .metrics import Metrics
 from .notify import Notifier, apprise_channel
 from .orders import Orders
 from .prompts import read_templates
+from .redaction import redact_text, redact_tree
 from .replay import replay
 from .run import Run
 from .steering import Steering
@@ -27,7 +32,8 @@ class Options(TypedDict, total=False):
 
     task: what the agent was asked to do. workspace: the folder that it works in, checkpointed. name: for lists.
     config: else the one found by `interlock config show`. context: more than the task. adapter: how the agent is
-    reached. plugins: detectors, strategies, interventions, templates. store: where the run is kept.
+    reached. plugins: detectors, strategies, interventions, templates. store: where the run is kept. listener: the
+    control socket, where somebody else made it.
     """
 
     task: str
@@ -45,6 +51,7 @@ class Options(TypedDict, total=False):
     spec: RunSpec
     checkpoint_store: Path
     approvals: Approvals
+    listener: socket.socket
 
 
 def open_supervisor(options: Options) -> Supervisor:
@@ -59,10 +66,11 @@ def open_supervisor(options: Options) -> Supervisor:
         workspace=str(Path(where).resolve()) if where is not None else None,
         adapter=adapter.name,
     )
+    spec = redact_spec(spec)
     run = Run.create(spec, options.get("store") or open_store(config), options.get("clock"))
     supervisor = _assemble(run, config, adapter, options)
     if run.folder is not None:
-        _listen(supervisor, run.folder)
+        _listen(supervisor, run.folder, options.get("listener"))
     supervisor.checkpoint(cause="start", step=0)
     return supervisor
 
@@ -73,8 +81,19 @@ def reopen_supervisor(folder: RunFolder, options: Options) -> Supervisor:
     run = Run.reopen(folder, options.get("clock"))
     supervisor = _assemble(run, config, options.get("adapter") or Direct(), options)
     supervisor.count_from(replay(supervisor.watch, run.journal.reader()))
-    _listen(supervisor, folder)
+    _listen(supervisor, folder, options.get("listener"))
     return supervisor
+
+
+def redact_spec(spec: RunSpec) -> RunSpec:
+    """A run's own description passes the border too."""
+    argv = tuple(redact_text(word) for word in spec.argv)
+    return replace(spec, task=redact_text(spec.task), name=redact_text(spec.name), argv=argv)
+
+
+def redact_context(context: Context) -> Context:
+    """What a run is for, without secrets."""
+    return msgspec.convert(redact_tree(msgspec.to_builtins(context)), Context)
 
 
 def open_store(config: Config) -> Store:
@@ -107,7 +126,7 @@ def _assemble(run: Run, config: Config, adapter: Adapter, options: Options) -> S
     plugins = options.get("plugins") or Plugins(
         templates=read_templates(config.interventions.soft_correction.custom_prompts_path)
     )
-    context = options.get("context") or Context(original_prompt=spec.task, workspace=spec.workspace)
+    context = redact_context(options.get("context") or Context(original_prompt=spec.task, workspace=spec.workspace))
     supervisor = Supervisor(
         run,
         config,
@@ -121,10 +140,10 @@ def _assemble(run: Run, config: Config, adapter: Adapter, options: Options) -> S
     return supervisor
 
 
-def _listen(supervisor: Supervisor, folder: RunFolder) -> None:
+def _listen(supervisor: Supervisor, folder: RunFolder, listener: socket.socket | None = None) -> None:
     """Obey whoever pauses, resumes, cancels, escalates, approves, rejects or rolls back."""
     run = supervisor.run
-    steering = Steering(run, folder, supervisor.config, supervisor.hands.adapter)
+    steering = Steering(run, folder, supervisor.config, supervisor.hands.adapter, listener)
     steering.orders = Orders(supervisor)
     run.steering = steering
     steering.start()

@@ -6,9 +6,9 @@ import threading
 from collections.abc import Callable
 
 from ..control import Execute, Executed
-from ..core import Applied, InterlockError, InvalidState, NotFound, Restore, Status, Stop
+from ..core import Applied, InvalidState, NotFound, Restore, Status, Stop
 from .approvals import Answer
-from .supervisor import Supervisor
+from .supervisor import PERSON, Supervisor
 
 Poster = Callable[[Executed], None]
 
@@ -20,9 +20,13 @@ class Orders:
         self._supervisor = supervisor
         self._done: dict[str, Executed] = {}
 
-    def note_status(self, status: Status) -> None:
-        """The run was paused or resumed."""
+    def note_status(self, status: Status, *, shut: bool) -> str:
+        """The run was paused or resumed; gives what was done to the agent's processes, if anything."""
         self._supervisor.note_status(status)
+        processes = self._supervisor.hands.processes
+        if processes is not None and status == "paused":
+            return processes.hold()
+        return processes.let_go() if processes is not None and not shut else ""
 
     def cancel(self) -> str:
         """End the agent, politely then firmly."""
@@ -46,8 +50,8 @@ class Orders:
             done = Executed(order.request_id, False, str(error), "not_found")
         except InvalidState as error:
             done = Executed(order.request_id, False, str(error), "invalid_state")
-        except InterlockError as error:
-            done = Executed(order.request_id, False, str(error), "failed")
+        except Exception as error:  # noqa: BLE001  whoever ordered it waits for an answer, and so does the next order
+            done = Executed(order.request_id, False, f"{type(error).__name__}: {error}", "failed")
         self._done[order.request_id] = done
         return done
 
@@ -56,7 +60,7 @@ class Orders:
         if order.command == "rollback":
             paths = payload.get("paths")
             chosen = tuple(str(path) for path in paths) if isinstance(paths, list) else ()
-            return self._supervisor.restore(Restore(str(payload["to"]), chosen, "a person's order"))
+            return self._supervisor.restore(Restore(str(payload["to"]), chosen, PERSON))
         said: Answer = "approved" if order.command == "approve" else "rejected"
         step = payload.get("step")
         reason = str(payload.get("reason") or "")

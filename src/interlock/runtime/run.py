@@ -7,11 +7,13 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Protocol
 
+import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ..core import ENDED, Clock, Hold, RunSpec, Status, SystemClock
 from ..journal import Entry, Journal, MemoryJournal, RunFolder, RunSummary, Store
-from ..journal.interface import Writing
+from ..journal.interface import Reading, Writing
 from .gate import Gate
 
 
@@ -22,7 +24,11 @@ class Steers(Protocol):
 
     def resume(self) -> bool: ...
 
+    def wait(self, step: int, what: str) -> None: ...
+
     def end(self, reason: str) -> None: ...
+
+    def settle(self) -> None: ...
 
 
 class Run:
@@ -39,6 +45,7 @@ class Run:
         self._summary = known or RunSummary.of(spec, clock.time())
         self._closers: list[Callable[[], None]] = []
         self._why_ended = ""
+        self.reason: str | None = None
         self.steering: Steers | None = None
 
     @classmethod
@@ -54,7 +61,9 @@ class Run:
     def reopen(cls, folder: RunFolder, clock: Clock | None = None) -> Run:
         """Become the owner of a run whose owner is gone."""
         clock = clock or SystemClock()
-        return cls(folder.spec(), Journal.open(folder, clock), folder, clock)
+        run = cls(folder.spec(), Journal.open(folder, clock), folder, clock)
+        run.reason = _reason_in(run.journal.reader())
+        return run
 
     @classmethod
     def in_memory(cls, spec: RunSpec, clock: Clock | None = None) -> Run:
@@ -113,6 +122,12 @@ class Run:
         self.append([Entry("hold", hold)], durable=True, changes={"status": "paused", "waiting": hold.reason})
         return f"paused: {hold.reason}"
 
+    def wait_for_person(self, step: int, what: str) -> None:
+        """A step waits for approve or reject."""
+        if self.steering is not None:
+            self.steering.wait(step, what)
+        self.update(waiting=what)
+
     def resume(self) -> bool:
         """Go on after a hold; False where the run has ended."""
         if self.steering is not None:
@@ -134,6 +149,7 @@ class Run:
             if self.ended:
                 return
             self._why_ended = message or reason
+            self.reason = self.reason or reason
             self.gate.close(status)
             body = {"status": status, "reason": reason, "message": message}
             changes = {"status": status, "ended": self.clock.time(), "waiting": None}
@@ -152,3 +168,18 @@ class Run:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
+
+
+class _Told(Struct):
+    """What a record of how the run is may say about its end."""
+
+    reason: str | None = None
+
+
+def _reason_in(journal: Reading) -> str | None:
+    """Why a run has ended, as its journal says; None if it has not."""
+    for kind in ("end", "state"):
+        record = journal.last(kind)
+        if record is not None and (told := msgspec.json.decode(record.body, type=_Told)).reason is not None:
+            return told.reason
+    return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import uuid
 
 from ..config import Config
@@ -12,8 +13,10 @@ from ..control import (
     Desired,
     Execute,
     Executed,
+    Held,
     Rules,
     RunEnded,
+    Tick,
     Waiting,
     WaitingForPerson,
     encode,
@@ -26,11 +29,25 @@ from ..link import ControlServer, Endpoint, FileGate, JournalLog
 from .orders import Orders
 from .run import Run
 
+CANCELLED = "USER_CANCELLED"
+"""The protocol's reason for a run that a person ended."""
+
 
 class Steering:
-    """One run's endpoint, its socket and its actuator; `orders` is what the supervisor does about an order."""
+    """One run's endpoint, its socket and its actuator; `orders` is what the supervisor does about an order.
 
-    def __init__(self, run: Run, folder: RunFolder, config: Config, adapter: Adapter) -> None:
+    Locks are taken in one direction only: supervisor, endpoint's turn, gate. So nothing in here may take the
+    supervisor's lock: a rollback has a thread of its own, and a status is left for the next step to find.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        folder: RunFolder,
+        config: Config,
+        adapter: Adapter,
+        listener: socket.socket | None = None,
+    ) -> None:
         self.run = run
         self.adapter = adapter
         self.orders: Orders | None = None
@@ -44,7 +61,7 @@ class Steering:
         fresh = new_state(run.spec.run_id, rules=rules, model=run.spec.model, max_iterations=config.limits.max_steps)
         log = JournalLog(run.journal, self._summarize)
         self.endpoint = Endpoint(fresh, log, self, clock=run.clock)
-        self._server = ControlServer(self.endpoint, folder.path)
+        self._server = ControlServer(self.endpoint, folder.path, listener)
 
     def start(self) -> None:
         """Take up what the journal says, and listen."""
@@ -58,9 +75,12 @@ class Steering:
 
     def pause(self, hold: Hold, step: int) -> str:
         """Pause by the supervisor's own decision, under the same rules as a person's."""
-        self._order("pause", hold.reason)
-        self.endpoint.post(WaitingForPerson(Waiting(hold.kind, step, hold.reason)))
+        self.endpoint.post(Held(Waiting(hold.kind, step, hold.reason)))
         return f"paused: {hold.reason}"
+
+    def wait(self, step: int, what: str) -> None:
+        """A step waits for approve or reject."""
+        self.endpoint.post(WaitingForPerson(Waiting("approval", step, what)))
 
     def resume(self) -> bool:
         """Go on, for whoever holds the supervisor in their own process."""
@@ -70,6 +90,10 @@ class Steering:
     def end(self, reason: str) -> None:
         """The run is over by itself or by the supervisor."""
         self.endpoint.post(RunEnded(reason))  # type: ignore[arg-type]
+
+    def settle(self) -> None:
+        """Return when whatever was being carried out is done and told."""
+        self.endpoint.post(Tick())
 
     @property
     def revision(self) -> int:
@@ -85,14 +109,14 @@ class Steering:
                 return switched
             self._model = desired.model
         if desired.status in ENDED:
-            over = self.run.ended
             self.run.gate.close(desired.status)
-            ended = self.orders.cancel() if self.orders is not None and not over else ""
-            return Applied(True, ended or applied.how)
+            # What ended by itself or by the supervisor has said why before; else it was a person.
+            self.run.reason = self.run.reason or CANCELLED
+            cancelled = self.orders is not None and self.run.reason == CANCELLED
+            return Applied(True, self.orders.cancel() if self.orders and cancelled else applied.how)
         self.run.gate.be("paused" if desired.shut else desired.status, desired.revision)
-        if self.orders is not None:
-            self.orders.note_status(desired.status)
-        return applied
+        done = self.orders.note_status(desired.status, shut=desired.shut) if self.orders is not None else ""
+        return Applied(True, done or applied.how)
 
     def execute(self, order: Execute) -> Executed | None:
         """Approve, reject or roll back."""

@@ -18,7 +18,6 @@ from ..core import (
     Directive,
     Intervention,
     Issue,
-    Limits,
     Review,
     RunState,
     Seen,
@@ -26,7 +25,7 @@ from ..core import (
     Status,
     Step,
 )
-from ..core.issue import DESTRUCTIVE_ACTION, LOOP, RESOURCE_SPIRAL
+from ..core.issue import DESTRUCTIVE_ACTION, LOOP, REPETITIVE_ERRORS, RESOURCE_SPIRAL
 from ..decide import Controller, ControllerState, Ruling, StepClock, Strategy, count_anew
 from ..detect import Detectors, Factory
 from ..intervene import BUILT_IN, Custom, Templates
@@ -35,12 +34,19 @@ from .guard import Fault, Guard
 from .ledger import Ledger
 from .meter import Meter
 from .prices import Prices
+from .workspace import AFTER_STEP
 
 THROTTLING = LADDER[2]
 """The rung that tightens limits; they are loosened again when the trouble is over."""
 
+REPEATING = (LOOP, REPETITIVE_ERRORS, RESOURCE_SPIRAL)
+"""What an agent shows that tries again and again what is refused."""
+
 REFUSED = "refused"
 """What stands for the outcome of a call that did not run."""
+
+CHECKPOINTS = 256
+"""The newest checkpoints, to choose from when the run goes back."""
 
 MARKS = 64
 """Checkpoints whose detector windows are kept at hand; going back further starts the windows anew."""
@@ -128,6 +134,7 @@ class Watch:
         self._run = RunState(run_id=run_id, context=context, limits=config.limits)
         self._marks: dict[str, bytes] = {}
         self._throttled_for: set[str] = set()
+        self._assumed = False
         self._fresh = self.detectors.save()
 
     def review(self, step: Step) -> Review | None:
@@ -136,16 +143,22 @@ class Watch:
             return None
         return self.guard.part("reviewer", lambda: self.reviewer.review(step), None)
 
+    def count(self, step: Step) -> float:
+        """Take a step's time and cost into account, whatever becomes of it; gives the time that it counts for."""
+        self._clock, now, self._assumed = self._clock.advance(step)
+        if step.origin == "agent":
+            cost = 0.0
+            if step.usage is not None and not step.usage.cost_usd:
+                usage = step.usage
+                cost = self.guard.part("prices", lambda: self.prices.cost(step.model, usage), None) or 0.0
+            self.ledger.count(step, now, cost)
+        return now
+
     def observe(self, step: Step, review: Review | None = None, *, prevented: bool = False) -> Judgement:
-        """Take a step in and answer what it shows; `prevented` says that a call was refused and did not run."""
-        self._clock, now, assumed = self._clock.advance(step)
+        """Answer what a counted step shows; `prevented` says that a call was refused and did not run."""
+        now, assumed = self._clock.now or 0.0, self._assumed
         if step.origin != "agent":
             return Judgement(now, assumed)
-        cost = 0.0
-        if step.usage is not None and not step.usage.cost_usd:
-            usage = step.usage
-            cost = self.guard.part("prices", lambda: self.prices.cost(step.model, usage), None) or 0.0
-        self.ledger.count(step, now, cost)
         self.guard.part("reviewer", lambda: self.reviewer.observe(step), None)
         issues: list[Issue] = []
         issues = self.guard.part("detectors", lambda: self.detectors.observe(Seen(step, review)), issues)
@@ -155,7 +168,7 @@ class Watch:
             refused = replace(step, role="tool", kind="tool_result", content=REFUSED, usage=None)
             again: list[Issue] = []
             again = self.guard.part("detectors", lambda: self.detectors.observe(Seen(refused)), again)
-            issues += [issue for issue in again if issue.type in (LOOP, RESOURCE_SPIRAL)]
+            issues += [issue for issue in again if issue.type in REPEATING]
         progressed = self.detectors.progress()
         return self._answer(step, issues, progressed, now, assumed)
 
@@ -171,23 +184,23 @@ class Watch:
             started=self.ledger.started,
         )
 
-    def tighten(self, order: SetLimits) -> Limits:
-        """Hold the run to tighter limits; gives what holds now."""
-        self.meter.tighten(order)
-        return self.meter.limits
-
     def be(self, status: Status) -> None:
         """Know the run's status: a paused run gets no new answers, and who resumed it has looked at it."""
         if status == "running" and self._run.status != "running":
             self._controller_state = count_anew(self._controller_state)
+            over = self.meter.over(self.ledger.spend)
+            if over is not None and over.throttled:
+                self.meter.loosen()
         self._run = replace(self._run, status=status)
 
     def mark(self, checkpoint: CheckpointInfo) -> None:
         """A checkpoint was made: it can be gone back to, and so can the detectors' windows."""
-        self._run = replace(self._run, checkpoints=(*self._run.checkpoints, checkpoint)[-MARKS:])
-        self._marks[checkpoint.id] = self.detectors.save()
-        while len(self._marks) > MARKS:
-            del self._marks[next(iter(self._marks))]
+        self._run = replace(self._run, checkpoints=(*self._run.checkpoints, checkpoint)[-CHECKPOINTS:])
+        if checkpoint.cause != AFTER_STEP:
+            # After a step they are what they are before the next one, which makes a checkpoint of its own.
+            self._marks[checkpoint.id] = self.detectors.save()
+            while len(self._marks) > MARKS:
+                del self._marks[next(iter(self._marks))]
 
     def go_back(self, checkpoint_id: str) -> None:
         """The run went back to a checkpoint: windows and growth samples go back too, spend and history stay."""
@@ -228,6 +241,15 @@ class Watch:
         self.reviewer.restore(saved.reviewer)
         self.detectors.restore(saved.detectors)
 
+    def _set_limits(self, ruling: Ruling) -> None:
+        """Hold the run to what an answer says: a throttle for as long as the trouble lasts, the rest for good."""
+        for directive in ruling.directives:
+            if isinstance(directive, SetLimits) and ruling.intervention.type == THROTTLING:
+                self.meter.throttle(directive, self.ledger.spend)
+                self._throttled_for.add(ruling.issue.type)
+            elif isinstance(directive, SetLimits):
+                self.meter.tighten(directive.limits)
+
     def _come_down(self, judged: Sequence[Intervention]) -> None:
         """Lift the throttle when the trouble that it was for is over, whichever answer ended it."""
         if not self._throttled_for:
@@ -260,8 +282,7 @@ class Watch:
         for ruling in rulings.rulings:
             if ruling.directives:
                 self.detectors.restart(ruling.issue.type, ruling.issue.agent)
-                if ruling.intervention.type == THROTTLING:
-                    self._throttled_for.add(ruling.issue.type)
+                self._set_limits(ruling)
         return Judgement(now, assumed, tuple(issues), rulings.rulings, (*judged, *rulings.judged), progressed)
 
 

@@ -9,7 +9,11 @@ from ..config import Config
 from ..core import CheckpointInfo, Clock, SystemClock
 
 AFTER_STEP = "after step"
-"""What changed since the checkpoint before one with this cause is the run's own work."""
+MEANWHILE = "meanwhile"
+"""Made while a process worked whose steps nobody sees."""
+
+OWN = frozenset((AFTER_STEP, MEANWHILE))
+"""What changed since the checkpoint before one with such a cause is the run's own work."""
 
 
 class RunWorkspace:
@@ -20,7 +24,7 @@ class RunWorkspace:
 
     def create(self, label: str, step: int, cause: str) -> CheckpointInfo:
         """Keep the workspace as it is now."""
-        return self.checkpoints.create(label, step, cause, own=cause == AFTER_STEP)
+        return self.checkpoints.create(label, step, cause, own=cause in OWN)
 
     def restore(self, checkpoint_id: str, paths: tuple[str, ...]) -> Restored:
         """Take back what the run changed since; what somebody else changed is named and left alone."""
