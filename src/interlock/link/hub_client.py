@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from ..config.model import Hub as HubSettings
 from ..control import Answer, Request
 from ..core import InterlockError, Record
-from .hub import SessionLost, open_session, record_subject
+from .hub import SessionLost, current_subject, open_session, record_subject
 from .hub_asking import Asking, Line
 from .hub_reading import read_all
 from .loop import LoopThread
@@ -40,6 +40,11 @@ class HubClient:
     def ask(self, request: Request, *, timeout: float = DEFAULT_TIMEOUT_S, notice: Notice | None = None) -> Answer:
         """Send a request to a run, wherever it is, and wait for its one answer."""
         return self._thread.run(Asking(self.line, request, timeout, notice or (lambda _: None)).run())
+
+    def current(self, run_id: str) -> bytes | None:
+        """The last message of a run on loop:current."""
+        found: bytes | None = self._run(self._current(run_id))
+        return found
 
     def records(self, run_id: str, after: int = 0) -> list[Record]:
         """What the hub has of a run's journal beyond a sequence number, each record once."""
@@ -80,6 +85,10 @@ class HubClient:
                 silent = max(0.0, session.broker_time() - message.metadata.timestamp.timestamp())
                 found.append(replace(run, silent=silent))
         return found
+
+    async def _current(self, run_id: str) -> bytes | None:
+        last = await (await self.line()).session.last(current_subject(run_id))
+        return bytes(last.data) if last is not None and last.data else None
 
     async def _records(self, run_id: str, after: int) -> list[Record]:
         found: dict[int, Record] = {}

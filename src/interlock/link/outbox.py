@@ -145,6 +145,10 @@ class RemoteRun(msgspec.Struct, frozen=True, kw_only=True):
     silent: float = 0.0
 
     @property
+    def status(self) -> str:
+        return "unknown" if self.is_unknown else self.summary.status
+
+    @property
     def is_unknown(self) -> bool:
         """Whether nobody can say how it is: it lives, as far as we know, and its host has gone quiet."""
         return self.summary.status not in ("done", "aborted") and self.silent > SILENT_AFTER_S
