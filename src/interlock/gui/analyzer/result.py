@@ -38,11 +38,17 @@ class AnalysisResult(Struct, frozen=True):
 
 
 class Situation(Struct, frozen=True):
-    """What should be on the screen. `typing` says that text is being typed right now."""
+    """What should be on the screen.
+
+    `typing` says that text is being typed right now, `operating` that the session itself has an input box open;
+    `serial` changes with every such operation.
+    """
 
     expected_file: str | None = None
     note: str = ""
     typing: bool = False
+    operating: bool = False
+    serial: int = 0
 
 
 def situation_of(context: object) -> Situation:

@@ -173,6 +173,20 @@ class Accessibility:
             ) from error
 
 
+def enable_accessibility(session_bus: str) -> None:
+    """Say that somebody listens; a browser that was started before does not describe itself."""
+    from jeepney import DBusAddress, new_method_call
+    from jeepney.io.blocking import open_dbus_connection
+
+    status = DBusAddress("/org/a11y/bus", "org.a11y.Bus", "org.freedesktop.DBus.Properties")
+    body = ("org.a11y.Status", "IsEnabled", ("b", True))
+    try:
+        with open_dbus_connection(bus=session_bus) as session:
+            session.send_and_get_reply(new_method_call(status, "Set", "ssv", body), timeout=5 * TIMEOUT_S)
+    except (OSError, ValueError, TimeoutError, EOFError) as error:
+        raise NoAccessibility(f"accessibility cannot be switched on ({error})") from error
+
+
 def _bits(numbers: Sequence[int], words: int) -> list[int]:
     """Numbers as set bits of signed 32-bit words; no words where nothing is asked for."""
     values = [0] * words

@@ -38,25 +38,37 @@ class DebugPort:
 
     def call(self, method: str, parameters: dict[str, object], timeout_s: float = TIMEOUT_S) -> dict[str, Any]:
         """One command of the debugging protocol and its result."""
+        with self._lock:
+            kept = self._socket is not None
+            try:
+                return self._call(method, parameters, timeout_s)
+            except Blocked:
+                raise
+            except NoAnswer:
+                # The page that we knew may have made room for another.
+                if not kept:
+                    raise
+                return self._call(method, parameters, timeout_s)
+
+    def _call(self, method: str, parameters: dict[str, object], timeout_s: float) -> dict[str, Any]:
         import websocket
 
-        with self._lock:
-            self._count += 1
-            try:
-                if self._socket is None:
-                    self._socket = websocket.create_connection(self._page(), timeout=timeout_s, suppress_origin=True)
-                self._socket.settimeout(timeout_s)
-                self._socket.send(json.dumps({"id": self._count, "method": method, "params": parameters}))
-                while True:
-                    answer = json.loads(self._socket.recv())
-                    if answer.get("id") == self._count:
-                        return dict(answer.get("result", {}))
-            except websocket.WebSocketTimeoutException as error:
-                self._forget()
-                raise Blocked("the page does not answer", where=f"port {self.port}") from error
-            except (websocket.WebSocketException, OSError, ValueError) as error:
-                self._forget()
-                raise NoAnswer(f"there is no page ({error})", where=f"port {self.port}") from error
+        self._count += 1
+        try:
+            if self._socket is None:
+                self._socket = websocket.create_connection(self._page(), timeout=timeout_s, suppress_origin=True)
+            self._socket.settimeout(timeout_s)
+            self._socket.send(json.dumps({"id": self._count, "method": method, "params": parameters}))
+            while True:
+                answer = json.loads(self._socket.recv())
+                if answer.get("id") == self._count:
+                    return dict(answer.get("result", {}))
+        except websocket.WebSocketTimeoutException as error:
+            self._forget()
+            raise Blocked("the page does not answer", where=f"port {self.port}") from error
+        except (websocket.WebSocketException, OSError, ValueError) as error:
+            self._forget()
+            raise NoAnswer(f"there is no page ({error})", where=f"port {self.port}") from error
 
     def close(self) -> None:
         with self._lock:

@@ -23,7 +23,8 @@ class Browser:
             "--disable-background-networking", "--disable-component-update", "--disable-sync", "--password-store=basic",
             "--disable-features=Translate,MediaRouter", "--disable-background-timer-throttling",
             "--disable-backgrounding-occluded-windows", "--disable-renderer-backgrounding",
-            "--hide-crash-restore-bubble", "--test-type", "--force-renderer-accessibility", f"--remote-debugging-port={self.debug_port}",
+            "--hide-crash-restore-bubble", "--test-type", "--force-renderer-accessibility",
+            f"--remote-debugging-port={self.debug_port}",
             "--window-position=0,0", f"--window-size={width},{height}", f"--user-data-dir={self._folder}",
         ]  # fmt: skip
         if os.getuid() == 0:

@@ -116,6 +116,12 @@ COMMANDS = {
 }
 """Commands on keys of their own (ctrl+alt+shift and a letter): typing a command's name finds the nearest, not it."""
 
+INERT = {"\n": "l", "\t": "t", " ": "b"}
+"""Line end, tab and blank on keys that only a text editor understands.
+
+Return, Tab and the space bar answer dialogs, run commands in a palette and submit lines to a shell; these do not.
+"""
+
 PREFIX = ("ctrl", "alt", "shift")
 
 
@@ -124,5 +130,15 @@ def write_profile(user_data: Path, extra: dict[str, object] | None = None) -> No
     folder = user_data / "User"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "settings.json").write_text(json.dumps(SETTINGS | (extra or {}), indent=1))
-    keys = [{"key": f"{'+'.join(PREFIX)}+{letter}", "command": command} for letter, command in COMMANDS.values()]
+    keys: list[dict[str, object]] = [
+        {"key": _chord(letter), "command": command} for letter, command in COMMANDS.values()
+    ]
+    keys += [
+        {"key": _chord(letter), "command": "type", "args": {"text": text}, "when": "editorTextFocus && !editorReadonly"}
+        for text, letter in INERT.items()
+    ]
     (folder / "keybindings.json").write_text(json.dumps(keys, indent=1))
+
+
+def _chord(letter: str) -> str:
+    return "+".join((*PREFIX, letter))

@@ -96,6 +96,18 @@ class VSCodeController:
         self.go_to(last_line, last_column)
         self.run("select_from_anchor")
 
+    def focus_editor(self) -> None:
+        """Put the keyboard into the text editor; EditorTrouble if something else keeps it."""
+        state = self.state()
+        if state is None:
+            raise EditorTrouble("the editor's window is not active")
+        if state.view == TEXT_EDITOR:
+            return
+        self.run("focus_editor")
+        # Without an open file there is no text editor, and the title looks as if a box were open.
+        if not self._wait(self.is_ready, STEP_S if state.file else 0.5) and state.file:
+            raise EditorTrouble("a dialog or an input box keeps the keyboard")
+
     def save(self) -> None:
         self.keyboard.key_combo("ctrl", "s")
 
@@ -123,12 +135,7 @@ class VSCodeController:
 
     def _prompt(self, *keys: str) -> None:
         """Open an input box of the editor and wait until it has the keyboard, so that nothing lands in the text."""
-        state = self.state()
-        if state is None:
-            raise EditorTrouble("the editor's window is not active")
-        if state.view == "":
-            # Whatever has the keyboard already would get the text.
-            raise EditorTrouble("a dialog or an input box has the keyboard")
+        self.focus_editor()
         self.keyboard.key_combo(*keys)
         if not self._wait(self._box_is_open, STEP_S):
             raise EditorTrouble(f"{'+'.join(keys)} opens nothing")
