@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import msgspec
 from msgspec import Struct
 
@@ -20,6 +22,9 @@ BUDGETS: tuple[tuple[str, str, str], ...] = (
 )
 """Limit, what is counted against it, and its unit in words."""
 
+
+ROOM = 1.5
+"""A throttled process may still use this much of the most that it has used: less would end it, not slow it down."""
 
 NOT_A_RATE = frozenset(("max_memory_mb", "max_steps", "max_cost_usd"))
 """Memory is held by the process room; steps and dollars are budgets only."""
@@ -90,11 +95,19 @@ class Meter:
         """Lift the throttle: the trouble is over, the configured limits hold."""
         self._s.budget, self._s.throttle = self.configured, None
 
+    def for_processes(self, used_mb: float) -> Limits:
+        """What the process tree is held to: a throttle leaves it room, the configured limits stay as they are."""
+        limits, configured = self.limits, self.configured.max_memory_mb
+        if limits.max_memory_mb is None or limits.max_memory_mb == configured:
+            return limits
+        room = max(limits.max_memory_mb, math.ceil(used_mb * ROOM))
+        return limits.replace(max_memory_mb=room if configured is None else min(room, configured))
+
     def over(self, spend: Spend) -> Over | None:
-        """The first budget that is used up."""
+        """The first budget that is used up; throttled memory is none, the process tree is held to it."""
         for limit, counted, unit in BUDGETS:
             allowed = getattr(self._s.budget, limit)
-            if allowed is None:
+            if allowed is None or (limit == "max_memory_mb" and allowed != self.configured.max_memory_mb):
                 continue
             used = getattr(spend, counted)
             if used >= allowed if limit == "max_steps" else used > allowed:
