@@ -1,6 +1,7 @@
 """A stubborn agent: runs the same failing check again and again, breaks files by its shell, and ignores every word.
 
-python stubborn.py ROUNDS: it tells its steps, obeys deny and stop, and writes down what it is answered.
+python stubborn.py ROUNDS: it tells its steps, obeys deny and stop, and writes down what it is answered. Where it goes
+on after a stop, it checks once and then breaks the files twice.
 """
 
 import json
@@ -43,13 +44,17 @@ class Agent:
 def main() -> None:
     subprocess.Popen(["sleep", "600"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     agent = Agent()
+    if "INTERLOCK_CONTINUES" in os.environ:
+        agent.do(CHECK, "2 passed")
+        agent.do(HARM)
+        agent.do(HARM)
+        return
     for number in range(int(sys.argv[1])):
         if agent.stopped:
             break
         agent.do(CHECK, FAILING)
         if number == 2:
             agent.do(HARM)
-    Path("../ended").write_text(os.environ.get("INTERLOCK_CONTINUES", "by itself"))
 
 
 if __name__ == "__main__":

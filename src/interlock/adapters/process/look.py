@@ -24,6 +24,7 @@ class Look:
         self._clock = supervisor.run.clock
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="interlock-look", daemon=True)
+        self._limits = supervisor.watch.meter.limits
         self._told: dict[str, int] = {}
         self._paused_since: float | None = None
         self._checkpoint_at = self._clock.monotonic() + CHECKPOINT_S
@@ -64,11 +65,19 @@ class Look:
             return
         self._supervisor.look(tree.usage().memory_mb, self._clock.time() - self._started)
         self.note_events()
+        self._follow_limits()
         self._held.keep_still(self._held_for())
         now = self._clock.monotonic()
         if not self._steps.spoken and now >= self._checkpoint_at and self._supervisor.run.gate.status == "running":
             self.keep()
             self._checkpoint_at = self._clock.monotonic() + CHECKPOINT_S
+
+    def _follow_limits(self) -> None:
+        """Hold the processes to the run's limits when those have changed: a throttle that worked is lifted."""
+        limits = self._supervisor.watch.meter.limits
+        if limits != self._limits:
+            self._limits = limits
+            self._held.limit(self._supervisor.process_limits)
 
     def keep(self) -> None:
         """A checkpoint of what a silent process has done so far."""

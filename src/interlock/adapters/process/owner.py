@@ -58,7 +58,7 @@ class Owner:
     def take(self, tree: Tree) -> None:
         """The command runs."""
         self.held.take(tree)
-        held = self.held.limit(self._supervisor.watch.meter.limits)
+        held = self.held.limit(self._supervisor.process_limits)
         self._supervisor.run.record("started", {"pid": tree.pid, "mechanism": tree.mechanism, "limits": held})
         if self._supervisor.run.reason is not None:
             # Ended before it was known to us: a cancel that came early, or one that a predecessor did not live to do.
