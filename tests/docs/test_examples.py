@@ -57,7 +57,13 @@ def test_commands_in_the_documentation_run(where, text, place):
         if line.startswith("$ ") and not line.startswith("$ make "):
             command = line[2:]
             done = subprocess.run(
-                ["/bin/bash", "-c", command], cwd=work, env=environment, capture_output=True, text=True, timeout=100, check=False
+                ["/bin/bash", "-c", command],
+                cwd=work,
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=100,
+                check=False,
             )
             assert done.returncode in FOUND_SOMETHING, f"{command}\n{done.stdout}\n{done.stderr}"
 
@@ -77,7 +83,13 @@ def test_python_in_the_documentation_runs(page, text, place):
     script = work / "example.py"
     script.write_text(text)
     done = subprocess.run(
-        [sys.executable, str(script)], cwd=work, env=environment, capture_output=True, text=True, timeout=100, check=False
+        [sys.executable, str(script)],
+        cwd=work,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
 

@@ -30,7 +30,7 @@ def stands_still(place: Place) -> bool:
 
 
 def test_streams_and_status_are_the_commands_own(place: Place) -> None:
-    status, out, err = place.run("sh", "-c", "cat; echo problem >&2; exit 7", input=b"through\n")
+    status, out, err = place.run("sh", "-c", "cat; echo problem >&2; exit 7", data=b"through\n")
     assert (status, out) == (7, b"through\n")
     assert err.startswith(b"problem\n")
     told = place.told()
@@ -106,7 +106,9 @@ def test_a_killed_owner_is_replaced_and_the_command_goes_on(place: Place) -> Non
     assert place.order("pause").outcome == "success"
     seen, second = beats(place), place.folder.owner()
     os.kill(second.pid, signal.SIGKILL)
-    until("there is a third owner", lambda: (now := place.folder.owner()) is not None and now.pid not in (0, second.pid))
+    until(
+        "there is a third owner", lambda: (now := place.folder.owner()) is not None and now.pid not in (0, second.pid)
+    )
     assert beats(place) == seen, "paused stays paused"
     assert place.order("resume").outcome == "success"
     goes_on(place)
@@ -116,7 +118,11 @@ def test_a_killed_owner_is_replaced_and_the_command_goes_on(place: Place) -> Non
 
 
 def test_without_the_front_the_owner_sees_the_command_to_its_end(place: Place) -> None:
-    run = place.start(sys.executable, "-c", "import pathlib, time\npathlib.Path('ready').touch()\nwhile not pathlib.Path('go').exists(): time.sleep(0.05)")
+    run = place.start(
+        sys.executable,
+        "-c",
+        "import pathlib, time\npathlib.Path('ready').touch()\nwhile not pathlib.Path('go').exists(): time.sleep(0.05)",
+    )
     place.wait_for("ready")
     folder = place.folder
     run.kill()
