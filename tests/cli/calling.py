@@ -18,7 +18,14 @@ def interlock(*arguments: str, home: Path, stdin: bytes | str = b"", cwd: Path |
         cwd=cwd or home,
         timeout=120,
         check=False,
-        env={**os.environ, "HOME": str(home), "XDG_STATE_HOME": str(home / "state"), "XDG_CONFIG_HOME": str(home / "config"), "COLUMNS": "100", **env},
+        env={
+            **os.environ,
+            "HOME": str(home),
+            "XDG_STATE_HOME": str(home / "state"),
+            "XDG_CONFIG_HOME": str(home / "config"),
+            "COLUMNS": "100",
+            **env,
+        },
     )
     return subprocess.CompletedProcess(
         done.args, done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")

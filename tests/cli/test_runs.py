@@ -13,7 +13,9 @@ from tests.cli.calling import interlock, lines_of
 @pytest.fixture
 def ended(tmp_path):
     """A home with one ended run in it."""
-    with Supervisor.open(task="count to 3", name="counter", config=Config(), store=Store(tmp_path / "state" / "interlock" / "runs")) as run:
+    with Supervisor.open(
+        task="count to 3", name="counter", config=Config(), store=Store(tmp_path / "state" / "interlock" / "runs")
+    ) as run:
         for number in range(3):
             run.before(run.call("bash", {"command": f"echo {number}"}))
             run.after(run.result(str(number), error=False))

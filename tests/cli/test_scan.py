@@ -90,3 +90,19 @@ def test_a_wrong_sensitivity_is_refused(tmp_path):
     done = interlock("scan", "--sensitivity", "huge", write(tmp_path / "a", trace("a", 1)), home=tmp_path)
     assert done.returncode == 2
     assert "low, medium, high" in done.stderr
+
+
+def test_a_muted_finding_stays_quiet_in_its_project_alone(tmp_path):
+    name = write(tmp_path / "b", trace("b", 6))
+    (found,) = lines_of(interlock("scan", "--json", name, home=tmp_path).stdout)
+    keys = {issue["details"]["key"] for issue in found["issues"]}
+    for key in keys:
+        assert interlock("mute", key, home=tmp_path).returncode == 0
+    (quiet,) = lines_of(interlock("scan", "--json", name, home=tmp_path).stdout)
+    assert not keys & {issue["details"]["key"] for issue in quiet["issues"]}
+    other = tmp_path / "elsewhere"
+    other.mkdir()
+    (loud,) = lines_of(interlock("scan", "--json", name, home=tmp_path, cwd=other).stdout)
+    assert loud["issues"]
+    interlock("mute", keys.pop(), "--remove", home=tmp_path)
+    assert lines_of(interlock("scan", "--json", name, home=tmp_path).stdout)[0]["issues"]

@@ -7,7 +7,19 @@ import interlock as package
 from interlock.cli.main import COMMANDS
 from tests.cli.calling import interlock
 
-HEAVY = ("msgspec", "apsw", "typer", "rich", "yaml", "tree_sitter", "re2", "rapidfuzz", "psutil", "zstandard", "asyncio")
+HEAVY = (
+    "msgspec",
+    "apsw",
+    "typer",
+    "rich",
+    "yaml",
+    "tree_sitter",
+    "re2",
+    "rapidfuzz",
+    "psutil",
+    "zstandard",
+    "asyncio",
+)
 
 
 def modules_after(code: str) -> set[str]:

@@ -74,6 +74,21 @@ def test_files_said_to_be_written_that_were_not_are_contradictions() -> None:
     assert kinds([*steps(wrote), *claims]) == []
 
 
+def test_what_a_subagent_did_bears_its_parent_out() -> None:
+    claims = [
+        said(20, "I have created the file `report.md`, all tests pass."),
+        said(22, "I've updated `notes.md` too."),
+    ]
+    work = [
+        FAILING,
+        Did("write_file", "ok", {"path": "report.md"}),
+        Did("write_file", "ok", {"path": "notes.md"}),
+        PASSING,
+    ]
+    assert kinds([*steps(work, agent="helper"), *claims]) == []
+    assert kinds([*steps(work[:1], agent="helper"), *claims]) == ["hallucination"]
+
+
 def test_reading_files_that_nothing_spoke_of_is_a_contradiction_the_second_time() -> None:
     calls = [
         Did("read_file", "Error: no such file", {"path": f"src/{name}.py"}, error=True) for name in ("zebra", "giraffe")

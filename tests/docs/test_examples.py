@@ -57,16 +57,39 @@ def test_commands_in_the_documentation_run(where, text, place):
         if line.startswith("$ ") and not line.startswith("$ make "):
             command = line[2:]
             done = subprocess.run(
-                ["/bin/bash", "-c", command], cwd=work, env=environment, capture_output=True, text=True, timeout=100, check=False
+                ["/bin/bash", "-c", command],
+                cwd=work,
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=100,
+                check=False,
             )
             assert done.returncode in FOUND_SOMETHING, f"{command}\n{done.stdout}\n{done.stderr}"
 
 
-@pytest.mark.parametrize(("where", "text"), blocks("python"), ids=[name for name, _ in blocks("python")])
-def test_python_in_the_documentation_runs(where, text, place):
+def pages_of_python() -> list[tuple[str, str]]:
+    """Every page's Python, block after block, as a reader types it."""
+    made: dict[str, list[str]] = {}
+    for where, text in blocks("python"):
+        made.setdefault(where.rpartition("-")[0], []).append(text)
+    head = "from __future__ import annotations\n"
+    return [(page, head + "\n".join(texts).replace(head, "")) for page, texts in made.items()]
+
+
+@pytest.mark.parametrize(("page", "text"), pages_of_python(), ids=[page for page, _ in pages_of_python()])
+def test_python_in_the_documentation_runs(page, text, place):
     work, environment = place
+    script = work / "example.py"
+    script.write_text(text)
     done = subprocess.run(
-        [sys.executable, "-c", text], cwd=work, env=environment, capture_output=True, text=True, timeout=100, check=False
+        [sys.executable, str(script)],
+        cwd=work,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
 

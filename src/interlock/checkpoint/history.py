@@ -95,12 +95,19 @@ class History:
                 yield from found
 
     def append(
-        self, info: CheckpointInfo, delta: Delta, tree: Tree, uncovered: dict[str, str], *, own: bool
+        self,
+        info: CheckpointInfo,
+        delta: Delta,
+        tree: Tree,
+        uncovered: dict[str, str],
+        *,
+        own: bool,
+        whole: bool = False,
     ) -> CheckpointInfo:
-        """Add a checkpoint inside the caller's transaction; its id is made here."""
+        """Add a checkpoint inside the caller's transaction; its id is made here. `whole`: not as a delta."""
         seq = 1 + self._store.number("SELECT seq FROM sqlite_sequence WHERE name='checkpoint'")
         info = msgspec.structs.replace(info, id=f"c{seq}-{secrets.token_hex(3)}")
-        whole = self._is_due()
+        whole = whole or self._is_due()
         self._store.db.execute(
             "INSERT INTO checkpoint(seq, id, whole, own, info, uncovered, delta) VALUES(?,?,?,?,?,?,?)",
             (

@@ -15,10 +15,13 @@ from .output import say_error
 
 COMMANDS: dict[str, str] = {
     "demo": "a scripted agent goes wrong in every way that we detect, supervised live",
+    "run": "supervise any command",
     "scan": "recorded traces: where they went wrong, what would have been done",
     "review": "the verdict on shell commands",
     "ps": "the live runs",
     "show": "one run in full",
+    "incidents": "what emergency stops left behind",
+    "incident": "one emergency stop: its report, and the four ways on",
     "pause": "let a run finish its iteration and start no other",
     "resume": "let a paused run go on",
     "cancel": "end a run and its agent",
@@ -27,8 +30,12 @@ COMMANDS: dict[str, str] = {
     "reject": "refuse a step that waits for a person",
     "export": "one run as one file",
     "prune": "remove old runs",
+    "checkpoints": "the checkpoints of a workspace",
+    "checkpoint": "create, show, diff, gc, verify checkpoints",
+    "rollback": "take a workspace back to a checkpoint",
+    "undo": "take the last rollback back",
     "config": "write, show and check the configuration",
-    "incidents": "what emergency stops left behind",
+    "mute": "a false alarm stays quiet from now on",
     "doctor": "what works on this machine",
     "schema": "JSON Schemas of everything on the wire and in the journal",
 }

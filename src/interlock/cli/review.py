@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
     from ..review import Judge
 
 app = new_app()
+
+MAX_LINE = 32 * 1024 * 1024
+"""A longer line is refused, so that memory stays bounded."""
 
 EXAMPLE = '{"command": "ls"}'
 
@@ -76,14 +81,12 @@ def review(
 
 def answer_lines(judge: Judge, cwd: str | None, workspace: str | None) -> tuple[int, int]:
     """Answer standard input line by line; gives how many were blocked and how many were bad."""
-    from ..adapters.traces.lines import LineError, read_lines
-
     blocked = bad = lines = 0
-    for number, line in read_lines("-"):
+    for number, line in enumerate(read_lines(), 1):
+        if line.isspace():
+            continue
         lines += 1
         try:
-            if isinstance(line, LineError):
-                raise BadInput(line.what, todo="Give shorter commands.")
             request = read_request(line)
             found = judge.review(request.command, cwd=request.cwd or cwd, workspace=workspace)
             blocked += found.verdict == "block"
@@ -96,13 +99,24 @@ def answer_lines(judge: Judge, cwd: str | None, workspace: str | None) -> tuple[
     return blocked, bad + (not lines)
 
 
+def read_lines() -> Iterator[bytes]:
+    """Lines of standard input as they come; of one that is too long the beginning."""
+    source = sys.stdin.buffer
+    while line := source.readline(MAX_LINE + 1):
+        yield line
+        while len(line) > MAX_LINE and not line.endswith(b"\n"):
+            line = source.readline(MAX_LINE) or b"\n"
+
+
 def read_request(line: bytes) -> Request:
     """One line, or what is wrong with it."""
+    if len(line) > MAX_LINE:
+        raise BadInput("the line is longer than 32 MiB", todo="Give shorter commands.")
     try:
         request = msgspec.json.decode(line, type=Request)
     except msgspec.ValidationError as error:
         raise BadInput(f"not a request: {error}", todo=f"Give an object such as {EXAMPLE}.") from None
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         what = "not UTF-8 text" if is_binary(line) else f"not JSON: {error}"
         raise BadInput(what, todo=f"Give one JSON object a line, such as {EXAMPLE}.") from None
     check(request.command)
@@ -132,6 +146,6 @@ def as_answer(command: str, found: Review) -> Answer:
 
 def shown(command: str) -> str:
     """A command as it may be shown: without its secrets. Everything that this command prints of its input goes here."""
-    from ..runtime.redaction import redact_text
+    from ..runtime.border import redact_text
 
     return redact_text(command)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -37,10 +38,12 @@ def scan(
     """
     from ..adapters.traces.lines import LineError
     from ..adapters.traces.scan import Scanner
+    from ..runtime.mutes import read_mutes
+    from ..runtime.watch import Plugins
     from .scan_config import scan_config
     from .scan_table import Progress, print_scanned, print_total
 
-    scanner = Scanner(scan_config(config, sensitivity))
+    scanner = Scanner(scan_config(config, sensitivity), Plugins(muted=read_mutes(Path.cwd())))
     found = bad = traces = 0
     said: Counter[str] = Counter()
     with Progress(files, quiet=json) as progress:

@@ -100,7 +100,7 @@ SCENES: tuple[Scene, ...] = (
     ),
     Scene(
         "Errors, ignored hints, the ladder climbs",
-        "The same failure again and again, whatever the arguments: hint, reminder, throttle, then everything goes back.",
+        "The same failure, whatever the arguments: hint, reminder, throttle, and then everything goes back.",
         (
             *(failing_test(number) for number in range(3)),
             Act("rm -rf data && chmod 600 src/parser.py && echo broken > src/report.py", says="I clean up.", after=5),

@@ -119,11 +119,11 @@ class Stage:
 
     def _waits(self, event: Event, body: Any) -> None:
         self._flush()
-        self._block("⧗", f"the call waits {body['seconds']:.0f} s", body["reason"] or "slowed down", "yellow")
+        self._block("…", f"the call waits {body['seconds']:.0f} s", body["reason"] or "slowed down", "yellow")
 
     def _denied(self, event: Event, body: Any) -> None:
         self._flush()
-        self._block("⛔", "denied, it never ran", body["reason"], "bold red")
+        self._block("✖", "denied, it never ran", body["reason"], "bold red")
 
     def _restored(self, event: Event, body: Any) -> None:
         changed = body.get("changed", [])

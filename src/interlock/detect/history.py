@@ -12,6 +12,7 @@ from .effect import wrote
 from .failure import read_failure
 from .fingerprint import fingerprint
 from .goal import GOAL
+from .ledger import Ledger
 from .normalise import bounded, normalise
 from .progress import Knowledge, gained
 from .speech import Speech
@@ -43,9 +44,13 @@ class Past(Struct):
 
 
 class History:
-    """The turns of one agent. `turn` is the one that the current step completed, if it did."""
+    """The turns of one agent. `turn` is the one that the current step completed, if it did.
 
-    def __init__(self) -> None:
+    The `ledger` belongs to the run and is stored with it, not with the history.
+    """
+
+    def __init__(self, ledger: Ledger | None = None) -> None:
+        self.ledger = ledger or Ledger()
         self.past = Past()
         self.turn: Turn | None = None
         self.call: Call | None = None
@@ -136,6 +141,7 @@ class History:
         )
         turn.gain = past.progressed = gained(turn, past.turns)
         past.informed += turn.taught and turn.effect != "answer"
+        self.ledger.take(turn)
         return turn
 
 

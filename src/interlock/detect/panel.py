@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from ..config.model import Detect
 from ..core import Context, Issue, Seen, Step
 from .detector import DetectorFailed, Factory, Setting
 from .history import History
+from .ledger import Ledger
 from .registry import factories
 from .tuning import Tuning
 from .watched import SavedAgent, WatchedAgent
@@ -46,6 +47,7 @@ class Detectors:
         self._agents: dict[str, WatchedAgent] = {}
         self._progress = True
         self._caller = ""
+        self._ledger = Ledger()
 
     def observe(self, seen: Seen) -> list[Issue]:
         """The alarms that rise with this step; steps of our own and steps seen before give none."""
@@ -95,12 +97,14 @@ class Detectors:
                 sorted(self._dropped),
                 self._progress,
                 self._caller,
+                self._ledger,
             )
         )
 
     def restore(self, state: bytes) -> None:
         """Go on from what `save` gave: after a restart, or back with a rollback."""
         saved = msgspec.msgpack.decode(state, type=_Saved)
+        self._ledger = saved.ledger
         self._agents = {name: self._new_agent() for name in saved.agents}
         for name, agent in saved.agents.items():
             self._agents[name].restore(agent)
@@ -126,7 +130,7 @@ class Detectors:
         return agent
 
     def _new_agent(self) -> WatchedAgent:
-        history = History()
+        history = History(self._ledger)
         setting = Setting(self.context, self._tuning, history)
         return WatchedAgent(history, [make(setting) for make in self._factories])
 
@@ -157,4 +161,5 @@ class _Saved(Struct):
     agents: dict[str, SavedAgent]
     dropped: list[str]
     progress: bool
-    caller: str
+    caller: str = ""
+    ledger: Ledger = field(default_factory=Ledger)

@@ -10,15 +10,12 @@ from msgspec import Struct, field
 from ..core import Step
 from .effect import Effect, script_of
 from .normalise import bounded
+from .tuning import SENTENCE, SPACES
 
 READ = 3000
 """Characters of a text that are read for promises and claims."""
 NAMES = 64
 """Names remembered of tools promised and of tools used."""
-SENTENCE = 60
-"""Bytes from which a sentence is worth comparing; shorter ones are turns of phrase."""
-SPACES = 7
-"""Spaces that a sentence of that length has at least; code and tables have fewer."""
 
 _AGENT = re2.compile(r"\b([a-z][a-z0-9]*(?:_[a-z0-9]+)*_agent)\b")
 _TOOL = re2.compile(r"\b([a-z][a-z0-9]*(?:_[a-z0-9]+)+)[`'\"]? tool\b")

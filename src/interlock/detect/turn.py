@@ -9,16 +9,10 @@ from .effect import Effect, read_effect
 from .fingerprint import WORDS, alike, canonical, fingerprint, words
 from .normalise import bounded
 from .paths import read_paths
-from .progress import NEWS
+from .tuning import ALIKE, ALIKE_LONG, LONG, NEWS
 
 ARGUMENTS = 2000
 """Characters of the arguments and of the thought before them that are read."""
-ALIKE = 0.6
-"""Calls that share this much of their words ask for nearly the same."""
-ALIKE_LONG = 0.85
-"""Long calls (code, patches) share most of their words anyway."""
-LONG = 40
-"""Words from which a call is long."""
 
 _WAITS = frozenset((b"sleep", b"wait"))
 
@@ -77,7 +71,11 @@ class Turn(Struct):
         """Whether two turns asked for nearly the same; two scripts that share words are still two experiments."""
         if self.key == other.key:
             return True
-        if self.tool != other.tool or self.effect == "run" or self.paths != other.paths:
+        return self.effect != "run" and self.paths == other.paths and self.like(other)
+
+    def like(self, other: Turn) -> bool:
+        """Whether two calls of a tool share most of their words."""
+        if self.tool != other.tool:
             return False
         long = len(self.words) > LONG or len(other.words) > LONG
         return alike(self.words, other.words) >= (ALIKE_LONG if long else ALIKE)

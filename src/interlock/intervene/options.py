@@ -84,11 +84,14 @@ def recovery_options(
 
 
 def stricter(state: RunState) -> Limits:
-    """The limits for going on: each that was set halved, a small default for the rest that bounds a run."""
+    """The limits for going on: each that was set halved, a small default for the rest that bounds a run.
+
+    A throttle takes the memory limit from what was used then, which says nothing of what a new process needs.
+    """
     changes: dict[str, float | None] = {}
     for name in Limits.__struct_fields__:
         value = getattr(state.limits, name)
-        if value is None or name in state.windowed:
+        if value is None or name in state.windowed or (name == "max_memory_mb" and state.throttled):
             changes[name] = getattr(WITHOUT_LIMITS, name)
         elif isinstance(value, int):
             changes[name] = min(value, max(1, math.floor(value * STRICTER)))

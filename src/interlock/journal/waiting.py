@@ -10,7 +10,7 @@ from ..core import InterlockError, InvalidState
 from .entry import LOST, encode_body
 from .summary import RunSummary
 
-WINDOW_S = 0.04
+WINDOW_S = 0.03
 """How long the first entry of a group waits for company; with the commit it stays well below 100 ms."""
 
 RETRY_S = 1.0

@@ -86,12 +86,6 @@ class Journal(Writing):
             self._lock.release()
             self._lock = None
 
-    def __enter__(self) -> Journal:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def _commit_now(self) -> None:
         """Commit in this thread, which spares two changes of thread; the writer's is asked if it is at work."""
         if not self._writing.acquire(blocking=False):

@@ -83,7 +83,7 @@ def calls(code: str, known: dict[str, str]) -> list[Found]:
         if kind == "call":
             name = token["call"]
             stack.append((name, [], last if name.startswith(".") else [], depth))
-        elif kind == "string" or (kind == "name" and token[0] in known):
+        elif kind == "string" or (kind == "name" and token[0] in known and not is_assigned(code, token.end())):
             text = unquote(token[0]) if kind == "string" else known[token[0]]
             if kind == "string" and token[0].startswith("`") and not stack:
                 done.append(("`", [text], []))
@@ -100,6 +100,12 @@ def calls(code: str, known: dict[str, str]) -> list[Found]:
                 done.append((name, last, before))
     done += [(name, literals, before) for name, literals, before, _ in reversed(stack)]
     return done
+
+
+def is_assigned(code: str, at: int) -> bool:
+    """Whether a name is given a value here, as a variable or a named argument."""
+    after = code[at : at + 4].lstrip()
+    return after.startswith("=") and not after.startswith("==")
 
 
 def is_keyword(code: str, at: int) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ..config.model import Review as ReviewConfig
 from ..core import Review
 from .judgement import judge_script, read_text
@@ -33,16 +35,14 @@ def review_command(
     command: str, *, cwd: str | None = None, workspace: str | None = None, rules: str | None = None
 ) -> Review:
     """The verdict on one command, with the shipped rules and those of the file or folder `rules`."""
-    return judge_for(rules).review(command, cwd=cwd, workspace=workspace)
+    judge = Judge(rules_path=rules) if rules is not None else shipped_judge()
+    return judge.review(command, cwd=cwd, workspace=workspace)
 
 
-_judges: dict[str | None, Judge] = {}
-
-
-def judge_for(rules: str | None) -> Judge:
-    if rules not in _judges:
-        _judges[rules] = Judge(rules_path=rules)
-    return _judges[rules]
+@lru_cache(1)
+def shipped_judge() -> Judge:
+    """The judge with the shipped rules and levels."""
+    return Judge()
 
 
 def is_project(cwd: str) -> bool:

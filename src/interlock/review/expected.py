@@ -22,18 +22,19 @@ class Expected:
         self._roots = tuple(root.rstrip("/") or "/" for root in given) or (
             (workspace.rstrip("/") or "/",) if workspace else ()
         )
+        self._prefixes = tuple(f"{root.rstrip('/')}/" for root in self._roots)
         self._mentioned = f"{context.original_prompt} {context.primary_goal}"
 
-    def is_outside(self, commands: Iterable[Command], cwd: str | None) -> bool:
+    def is_outside(self, commands: Iterable[Command]) -> bool:
         """Whether some path of the step lies outside; false where nothing is expected."""
-        return bool(self._roots) and any(self._is_foreign(path, cwd) for path in paths_of(commands))
+        return bool(self._roots) and any(self._is_foreign(path) for path in paths_of(commands))
 
-    def _is_foreign(self, path: str, cwd: str | None) -> bool:
-        full = resolve(path, cwd or self.workspace)
+    def _is_foreign(self, path: str) -> bool:
+        full = resolve(path, self.workspace)
+        if full.startswith(self._prefixes) or full in self._roots:
+            return False
         if not full.startswith(("/", "~")) or full.startswith("/dev/"):
             return full.startswith("..")
-        if any(full == root or full.startswith(f"{root}/") or root == "/" for root in self._roots):
-            return False
         if path.rstrip("/") in self._mentioned and len(path) > 3:
             return False
         return "temp" not in zones(full, None, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -28,27 +29,38 @@ class Call(Struct, frozen=True):
 
 def read_tool(tool: Tool, cwd: str | None) -> Call:
     """Read a tool call by the tool's name and arguments."""
-    name = plain_name(tool.name)
+    name, kind = kind_of(tool.name[:MAX_NAME])
     arguments = tool.arguments
-    if EDITOR.search(name) and not SHELL.match(name):
-        return read_editor(name, arguments, cwd)
-    if SHELL.match(name):
+    if kind == "shell":
         return read_shell(arguments, cwd)
-    if PYTHON.search(name):
+    if kind == "editor":
+        return read_editor(name, arguments, cwd)
+    if kind == "code":
         key, code = text_of(arguments, ("code", "script", "source", "command", "cell", "content", "input"))
         return Call(read_code(code, "python", cwd), None, key, None) if code else Call(NO_SCRIPT, "unknown")
-    if FILES.search(name):
+    if kind == "files":
         return read_files(name, arguments, cwd)
-    if NETWORK.search(name) or (isinstance(arguments.get("url"), str) and not HARMLESS.search(name)):
+    if kind == "network" or (kind != "harmless" and isinstance(arguments.get("url"), str)):
         return read_request(arguments, cwd)
-    if HARMLESS.search(name):
+    if kind == "harmless":
         return Call(NO_SCRIPT, "read")
-    key, command = text_of(arguments, ("command", "cmd"))
-    if command:
+    if text_of(arguments, ("command", "cmd"))[1]:
         return read_shell(arguments, cwd)
-    if DELETES.match(name):
-        return Call(NO_SCRIPT, "delete")
-    return Call(NO_SCRIPT, "unknown")
+    return Call(NO_SCRIPT, "delete" if kind == "deletes" else "unknown")
+
+
+@lru_cache(512)
+def kind_of(tool_name: str) -> tuple[str, str]:
+    """The tool's plain name and what kind of tool the name says it is."""
+    name = plain_name(tool_name)
+    if SHELL.match(name):
+        return name, "shell"
+    for kind, pattern in (("editor", EDITOR), ("code", PYTHON), ("files", FILES), ("network", NETWORK)):
+        if pattern.search(name):
+            return name, kind
+    if HARMLESS.search(name):
+        return name, "harmless"
+    return name, "deletes" if DELETES.match(name) else "unknown"
 
 
 NO_SCRIPT = Script(())
@@ -111,7 +123,7 @@ PATH_KEYS = (
 
 def plain_name(name: str) -> str:
     """The tool's own name, without the server or namespace in front, in snake case."""
-    last = re.split(r"__|[./:]", name[:MAX_NAME].strip())[-1] or name[:MAX_NAME]
+    last = re.split(r"__|[./:]", name.strip())[-1] or name
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[-\s]+", "_", last).lower()
 
 

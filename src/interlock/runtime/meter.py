@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import msgspec
 from msgspec import Struct
 
@@ -20,6 +22,9 @@ BUDGETS: tuple[tuple[str, str, str], ...] = (
 )
 """Limit, what is counted against it, and its unit in words."""
 
+
+ROOM = 1.5
+"""A throttled process may still use this much of the most that it has used: less would end it, not slow it down."""
 
 NOT_A_RATE = frozenset(("max_memory_mb", "max_steps", "max_cost_usd"))
 """Memory is held by the process room; steps and dollars are budgets only."""
@@ -101,10 +106,20 @@ class Meter:
         """Lift the throttle: the trouble is over, the run's own limits hold."""
         self._s.budget, self._s.rates = Limits(), Limits()
 
+    def for_processes(self, used_mb: float) -> Limits:
+        """What the process tree is held to: a throttle leaves it room, the run's own limits stay as they are."""
+        limits, configured = self.limits, self._s.own.max_memory_mb
+        if limits.max_memory_mb is None or limits.max_memory_mb == configured:
+            return limits
+        room = max(limits.max_memory_mb, math.ceil(used_mb * ROOM))
+        return limits.replace(max_memory_mb=room if configured is None else min(room, configured))
+
     def over(self, spend: Spend) -> Over | None:
-        """The first budget that is used up."""
+        """The first budget that is used up; throttled memory is none, the process tree is held to it."""
         for limit, counted, unit in BUDGETS:
             own, throttled = getattr(self._s.own, limit), getattr(self._s.budget, limit)
+            if limit == "max_memory_mb":
+                throttled = None
             allowed = min((value for value in (own, throttled) if value is not None), default=None)
             if allowed is None:
                 continue

@@ -13,13 +13,14 @@ from ..config import Config, load
 from ..core import Adapter, Clock, Context, RunSpec
 from ..journal import RunFolder, Store, new_run_id
 from .approvals import Approvals
+from .border import redact_text, redact_tree
 from .direct import Direct
 from .hands import Hands, Processes
 from .metrics import Metrics
+from .mutes import read_mutes
 from .notify import Notifier, apprise_channel
 from .orders import Orders
 from .prompts import read_templates
-from .redaction import redact_text, redact_tree
 from .replay import replay
 from .run import Run
 from .steering import Steering
@@ -124,7 +125,8 @@ def _assemble(run: Run, config: Config, adapter: Adapter, options: Options) -> S
         notifier=options.get("notifier") or open_notifier(config),
     )
     plugins = options.get("plugins") or Plugins(
-        templates=read_templates(config.interventions.soft_correction.custom_prompts_path)
+        templates=read_templates(config.interventions.soft_correction.custom_prompts_path),
+        muted=read_mutes(Path(spec.workspace)) if spec.workspace is not None else frozenset(),
     )
     context = redact_context(options.get("context") or Context(original_prompt=spec.task, workspace=spec.workspace))
     supervisor = Supervisor(

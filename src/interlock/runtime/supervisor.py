@@ -192,6 +192,11 @@ class Supervisor(Asking):
         with self._lock:
             return self._checkpointing.make(cause=cause, step=step, label=label)
 
+    @property
+    def process_limits(self) -> Limits:
+        """What the agent's processes are held to now."""
+        return self.watch.meter.for_processes(self.watch.ledger.spend.memory_mb)
+
     def look(self, memory_mb: float, elapsed_s: float) -> None:
         """Take a sample of the agent's processes into account; a limit that is used up ends the run."""
         with self._lock:
@@ -344,7 +349,7 @@ class Supervisor(Asking):
             self._metrics.stepped(time.perf_counter() - begin)
 
     def _say_limits(self, order: SetLimits) -> Limits:
-        return self.watch.meter.limits
+        return self.process_limits
 
     def _shut(self, stop: Stop) -> str:
         return self.run.stop(stop.reason)

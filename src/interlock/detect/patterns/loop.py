@@ -161,7 +161,9 @@ class Loop(Remembering[Rounds]):
         for before in self.history.turns[-2 : -2 - tuning.loop_span : -1]:
             if before.wrote or before.asked < since:
                 break
-            if (turn.echo and before.echo) or (before.outcome == turn.outcome and before.near(turn)):
+            if (turn.echo and before.echo and before.like(turn)) or (
+                before.outcome == turn.outcome and before.near(turn)
+            ):
                 steps.append(before.step)
             elif (noise := noise + 1) > tuning.loop_noise:
                 break

@@ -27,10 +27,15 @@ def shipped() -> tuple[Family, ...]:
     return msgspec.json.decode(SHIPPED.read_bytes(), type=tuple[Family, ...])
 
 
-@lru_cache(8)
 def rule_set(rules_path: str | None = None) -> RuleSet:
-    """The shipped rules and the user's, ready to be asked."""
-    return RuleSet((*shipped(), *(read_rules(rules_path) if rules_path else ())))
+    """The shipped rules and the user's, ready to be asked; the user's are read anew each time."""
+    return RuleSet((*shipped(), *read_rules(rules_path))) if rules_path else shipped_rules()
+
+
+@lru_cache(1)
+def shipped_rules() -> RuleSet:
+    """The shipped rules alone, shared by everybody who adds none."""
+    return RuleSet(shipped())
 
 
 def read_rules(rules_path: str) -> tuple[Family, ...]:

@@ -49,7 +49,7 @@ VALUED = {
     "sudo": "-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --chdir --role --type",
     "doas": "-u -C",
     "pkexec": "--user",
-    "env": "-u --unset -C --chdir",
+    "env": "-u --unset -C --chdir -S --split-string",
     "nice": "-n --adjustment",
     "time": "-o -f --output --format",
     "timeout": "-s --signal -k --kill-after",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ..core import Paths, Step, Tool
+from ...core import Paths, Step, Tool
 from .arguments import ITEMS, Budget, gather, make_plain
 from .bounds import CONTENT, ONE_LINE, cut, mark_cut, mend, one_line
 from .redaction import Redactor, redactor
