@@ -6,6 +6,7 @@ owner answers. What everybody saw is written to files and judged when it is over
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -29,6 +30,7 @@ from interlock.link import (
     Peer,
     ask_owner,
     listen,
+    noted_socket,
     read_gate,
 )
 
@@ -158,6 +160,9 @@ def drive(root: Path, kills: int, seed: int) -> dict[str, object]:
     generation = 0
     controller = fork(lambda g=generation: be_controller(folder, told, g))  # type: ignore[misc]
     for _ in range(kills):
+        if dice.random() < 0.75:
+            # Mostly when there is something to lose; sometimes while it comes up.
+            wait_for_owner(folder)
         time.sleep(dice.uniform(0, 0.12))
         victims = dice.choice(("owner", "owner", "controller", "both"))
         if victims != "controller":
@@ -176,6 +181,14 @@ def drive(root: Path, kills: int, seed: int) -> dict[str, object]:
     finish(folder, root / "last", generation + 1)
     kill(owner)
     return {"kills": kills, **judge(folder, told, steps)}
+
+
+def wait_for_owner(folder: RunFolder) -> None:
+    for _ in range(2_000):
+        with socket.socket(socket.AF_UNIX) as sock, contextlib.suppress(OSError):
+            sock.connect(str(noted_socket(folder.path)))
+            return
+        time.sleep(0.005)
 
 
 def finish(folder: RunFolder, out: Path, seed: int) -> None:

@@ -15,7 +15,17 @@ import pytest
 
 from interlock.control import Received, new_request
 from interlock.core import InterlockError
-from interlock.link import ask_owner, collect_requests, leave_request, listen, noted_socket, runtime_dir, socket_path
+from interlock.link import (
+    LineHandler,
+    LineServer,
+    ask_owner,
+    collect_requests,
+    leave_request,
+    listen,
+    noted_socket,
+    runtime_dir,
+    socket_path,
+)
 
 from ..control.owner import RUN, make, short
 from .owned import Owned, SocketDesk
@@ -241,6 +251,18 @@ def test_an_owner_that_dies_after_the_commit_is_answered_for_by_its_journal(quic
     owned.close()
     answer = ask(owned, "pause", timeout=5)
     assert answer.outcome == "success" and answer.result is not None  # type: ignore[attr-defined]
+
+
+def test_a_server_may_be_closed_before_it_was_started_and_more_than_once(own_runtime_dir: Path) -> None:
+    path = own_runtime_dir / "s"
+    for started in (False, True):
+        server = LineServer(listen(path), LineHandler())
+        if started:
+            server.start()
+        server.close()
+        server.close()
+        with socket.socket(socket.AF_UNIX) as sock, pytest.raises(OSError, match="refused"):
+            sock.connect(str(path))
 
 
 def test_two_runs_have_two_sockets(quick_root: Path) -> None:

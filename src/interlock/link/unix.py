@@ -66,7 +66,7 @@ class LineServer:
         self._bell, self._doorbell = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self._stuck: set[Peer] = set()
         self._lock = threading.Lock()
-        self._stopping = False
+        self._stopping = self._ended = False
         self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
         listener.setblocking(False)
         self._selector.register(listener, selectors.EVENT_READ)
@@ -80,13 +80,18 @@ class LineServer:
         if self._stopping:
             return
         self._stopping = True
+        if self._thread.ident is None:
+            self._end()
+            return
         self._ring()
-        if self._thread.ident is not None and self._thread is not threading.current_thread():
+        if self._thread is not threading.current_thread():
             self._thread.join()
 
     def _ring(self) -> None:
-        with contextlib.suppress(BlockingIOError):
-            os.write(self._doorbell, b"!")
+        # Under the lock: a number that was closed may belong to another file by now.
+        with self._lock, contextlib.suppress(BlockingIOError):
+            if not self._ended:
+                os.write(self._doorbell, b"!")
 
     def _wake_for(self, peer: Peer) -> None:
         """A peer has something to send that did not fit: the thread takes care of it."""
@@ -176,5 +181,7 @@ class LineServer:
                 self._drop(key.data)
         self._selector.close()
         self._listener.close()
-        os.close(self._bell)
-        os.close(self._doorbell)
+        with self._lock:
+            self._ended = True
+            os.close(self._bell)
+            os.close(self._doorbell)
