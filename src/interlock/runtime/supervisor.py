@@ -161,11 +161,13 @@ class Supervisor(Asking):
                 self.run.gate.leave(step)
                 review = self._reviews.pop(step.agent or "", None)
             try:
-                judgement = self._guard.run(lambda: self.watch.observe(step))
+                # A call that comes here was not asked about: what would have been blocked is seen after the fact.
+                late = self._guard.run(lambda: self.watch.review(step)) if step.kind == "tool_call" else None
+                judgement = self._guard.run(lambda: self.watch.observe(step, late))
             except Broken as broken:
                 self.run.record("step", StepRecord(step, unobserved=True))
                 return self._broken(broken.fault, ran=True)
-            self._take(StepRecord(step), judgement)
+            self._take(StepRecord(step, late), judgement)
             if step.kind == "tool_result" and _may_change(review):
                 self.checkpoint(cause=AFTER_STEP, step=step.index + 1)
             self._time(begin)
