@@ -101,4 +101,6 @@ def _print(stored: StoredIncident) -> None:
     for option in stored.options:
         mark = "·" if option.applicable else "✗"
         console.print(Text.assemble(f"  {mark} ", (option.name, "bold"), f"  {option.description}"))
-        console.print(Text(f"      {option.command if option.applicable else f'not possible: {option.reason}'}", style="dim"))
+        console.print(
+            Text(f"      {option.command if option.applicable else f'not possible: {option.reason}'}", style="dim")
+        )
