@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 WORKERS ?= 2
+SCREEN_PACKAGES := xvfb openbox xdotool scrot xterm dbus-daemon at-spi2-core tesseract-ocr sway grim
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check bench bench-detect torture lock clean
@@ -31,6 +32,7 @@ demo: setup ## a scripted agent goes wrong in every way, supervised live
 	@$(BIN)/interlock demo
 
 test: setup ## all tests that install in a few minutes
+	@scripts/debian-packages $(SCREEN_PACKAGES)
 	$(BIN)/python -m pytest -n $(WORKERS)
 
 check: setup ## lint, types, rooms

@@ -31,10 +31,18 @@ def evaluate(path: Path | str) -> dict[str, object]:
         half = half_of(row["command"])
         hit = review.verdict == "block"
         verdicts[row["label"], review.verdict] += 1
-        for key in ((half, row["label"]), ("source", row["source"], row["label"]), ("category", row["category"], row["label"])):
+        for key in (
+            (half, row["label"]),
+            ("source", row["source"], row["label"]),
+            ("category", row["category"], row["label"]),
+        ):
             totals[key] += 1
             blocked[key] += hit
-        entry = {**{k: row[k] for k in ("command", "label", "source", "category")}, "half": half, "verdict": review.verdict}
+        entry = {
+            **{k: row[k] for k in ("command", "label", "source", "category")},
+            "half": half,
+            "verdict": review.verdict,
+        }
         if row["label"] == "destructive" and not hit:
             misses.append(entry)
         elif row["label"] in ("benign", "ordinary") and hit:
@@ -82,14 +90,15 @@ def main() -> None:
         print(json.dumps(result))
         return
     for half, labels in result["halves"].items():  # type: ignore[attr-defined]
-        for label, figures in labels.items():
-            print(f"{half:7} {label:12} {figures['blocked']:5} of {figures['commands']:5} blocked  {figures['share']:7.2%}")
+        for label, found in labels.items():
+            print(f"{half:7} {label:12} {found['blocked']:5} of {found['commands']:5} blocked {found['share']:8.2%}")
     if options.list:
         for name in ("misses", "false_blocks"):
             print(f"\n{name}")
             for entry in result[name]:  # type: ignore[attr-defined]
                 if options.half in (None, entry["half"]):
-                    print(f"  {entry['category'][:28]:28} {entry['verdict']:6} {entry['command'][:160]!r} {entry.get('rules', '')}")
+                    why = entry.get("rules", "")
+                    print(f"  {entry['category'][:28]:28} {entry['verdict']:6} {entry['command'][:160]!r} {why}")
 
 
 if __name__ == "__main__":

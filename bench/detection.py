@@ -33,7 +33,7 @@ GRID: dict[str, tuple[float, ...]] = {
     "error_noise": (1, 2, 4),
     "sentence_times": (3, 4),
     "query_alike": (0.4, 0.5, 0.6),
-    "idle_turns": (5, 6, 8),
+    "query_stale": (0.4, 0.5, 0.6),
 }
 """What is chosen on the folds; the first alarms after three, five and eight are not up for choice."""
 

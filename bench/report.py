@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from typing import TYPE_CHECKING
 
 import scoring
@@ -32,9 +31,9 @@ What the errors look like, by reading them:
   in front of calls that do go on: the outcome differs each time, so there is no loop to stop.
 - **Loops told where nobody labelled one** in RepairAgent traces with single labels: the same compile error or the same
   refused command three or more times within ten turns. The rules want them told.
-- **Spirals missed in trail** are calls with a wrong argument that were made twice, and code that "imports the same
-  library again". **Told without a label**: the same runs as labelled ones, down to the wording of the calls, that the
-  annotator filed under another heading.
+- **Spirals missed in trail** are requests that were only printed, never made (told as unfounded answers instead), a
+  call with a wrong argument made two or three times in different ways, and code that "imports the same library
+  again". **Told without a label**: eight calls with the same wrong argument, three searches for the same thing.
 - **Hallucination and drift in trail** are found by one thing: an answer given although the plan names a look-up that
   never happened. Missed are wrong conclusions from real results; words alone do not show them. Told without a
   label: answers from general knowledge that happened to be accepted, and pairs of labels of which only one was set.
@@ -43,10 +42,11 @@ What the errors look like, by reading them:
 
 Tried and left out: sentences of 40 characters that come again (tells healthy runs that "run the test script again"),
 or four times instead of three (finds fewer loops). Imports and symbols that do not exist as contradictions: 6 of 95
-successful OpenHands runs have two or more. Arguments that a tool does not take as hallucination: labelled in 3 of
-the 8 traces that have them. Growth of tokens per progress from the first step on: told three healthy runs, because a
-context that fills from nothing grows fast. Two searches that share half of
-their words instead of three: as right here, but too eager for a person who searches the same way.
+successful OpenHands runs have two or more. Arguments that a tool does not take as hallucination: labelled in 3 of the
+8 traces that have them. Three calls that print a similar request and get only that print back: labelled in 2 of 4
+traces (nearly equal ones are told). Growth of tokens per progress from the first step on: told three healthy runs,
+because a context that fills from nothing grows fast. Two searches that share half of their words instead of three: as
+right here, but too eager for a person who searches the same way.
 
 The rules were written with these traces in view, so even the cross-validated figures flatter: what they are worth
 shows on traces that nobody looked at.
@@ -207,7 +207,6 @@ def _why_told(alarms: Alarms, trace_id: str) -> str:
 
 
 def _commands() -> str:
-    sys.path.insert(0, ".")
     try:
         commands = importlib.import_module("commands")
     except ModuleNotFoundError:

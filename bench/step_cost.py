@@ -13,7 +13,7 @@ from interlock.journal import Entry, Journal, Store, new_run_id
 from interlock.runtime import Watch
 from interlock.runtime.records import StepRecord
 
-NOTES = "Ratio of the median cost at step 20,000 to that at step 100: at most 1.2. A window is 200 steps around the place."
+NOTES = "The cost at step 20,000 is to be at most 1.2 times that at step 100. Medians over 200 steps around the place."
 
 PLACES = (100, 1_000, 20_000)
 WINDOW = 200
@@ -41,11 +41,13 @@ def script(index: int) -> Step:
 
 def cost_at(places: tuple[int, ...]) -> dict[int, float]:
     """Median microseconds per step around each place of one run."""
-    watch = Watch("r", Config(), Context(original_prompt="Rename name_1 in every module of src and keep the tests green"))
+    task = "Rename name_1 in every module of src and keep the tests green"
+    watch = Watch("r", Config(), Context(original_prompt=task))
     spent: dict[int, list[float]] = {place: [] for place in places}
     for index in range(max(places) + WINDOW // 2):
         step = script(index)
         begin = time.perf_counter_ns()
+        watch.count(step)
         watch.observe(step, watch.review(step))
         took = (time.perf_counter_ns() - begin) / 1000
         for place in places:

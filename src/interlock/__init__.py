@@ -6,12 +6,10 @@ with Supervisor.open(task="fix the tests", workspace=".") as supervisor:
     decision = supervisor.ask(supervisor.call("bash", {"command": "pytest -q"}))
 """
 
-from __future__ import annotations
-
-import importlib
-from typing import TYPE_CHECKING
-
 from ._version import __version__
+
+TYPE_CHECKING = False
+"""Type checkers take this for true; importing `typing` for it would double the time of an import."""
 
 if TYPE_CHECKING:
     from .config import Config
@@ -68,7 +66,9 @@ def __getattr__(name: str) -> object:
     home = _HOME.get(name)
     if home is None:
         raise AttributeError(f"module 'interlock' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f".{home}", __name__), name)
+    from importlib import import_module
+
+    value = getattr(import_module(f".{home}", __name__), name)
     globals()[name] = value
     return value
 

@@ -216,8 +216,9 @@ def give_away(*paths: Path) -> None:
 @pytest.fixture
 def open_to_nobody(tmp_path: Path) -> None:
     """pytest's own folders are closed to others."""
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.stat().st_mode & 0o005 != 0o005:
+            folder.chmod(0o755)
 
 
 def test_a_folder_without_permission_is_said_and_left_alone(

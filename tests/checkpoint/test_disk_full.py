@@ -90,6 +90,31 @@ def test_a_store_on_a_disk_that_someone_else_filled_can_be_collected(tmp_path: P
         assert checkpoints.create().files == 1
 
 
+def test_a_restore_that_runs_out_of_room_half_way_is_taken_back(tmp_path: Path, small_disk: Mount) -> None:
+    """Files are made ready first; only folders can still fail, here for want of inodes."""
+    work = tmp_path / "work"
+    work.mkdir()
+    small_disk(work, "8m,nr_inodes=60")
+    with closing(Checkpoints.open(work, tmp_path / "store", config=Settings(), clock=ManualClock())) as checkpoints:
+        for number in range(30):
+            (work / f"folder{number}").mkdir()
+        (work / "file").write_text("one")
+        saved = checkpoints.create()
+        for number in range(30):
+            (work / f"folder{number}").rmdir()
+        (work / "file").write_text("two")
+        for number in range(40):
+            (work / f"filler{number}").touch()
+        before = picture(work)
+        kept = [f"folder{number}" for number in range(30)]
+        with pytest.raises(InvalidState, match="no space left, nothing was changed"):
+            checkpoints.restore(saved.id, [*kept, "file"])
+        assert picture(work) == before
+        for number in range(40):
+            (work / f"filler{number}").unlink()
+        assert checkpoints.restore(saved.id).verified
+
+
 def test_a_workspace_without_room_for_the_restore_stays_as_it_is(tmp_path: Path, small_disk: Mount) -> None:
     work = tmp_path / "work"
     work.mkdir()

@@ -68,7 +68,8 @@ def test_a_busy_agent_is_saved_and_put_back_exactly(
 
 def test_the_agent_goes_on_after_a_failure(open_checkpoints: Open, workspace: Path, agent: psutil.Process) -> None:
     checkpoints = open_checkpoints(Settings(budget_files=1), freeze=frozen(agent))
-    (workspace / "one more").touch()
+    for name in ("one", "two"):
+        (workspace / name).touch()
     with pytest.raises(InvalidState, match="over budget"):
         checkpoints.create()
     while agent.status() == psutil.STATUS_STOPPED:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from interlock.config.model import Checkpoints as Settings
 from interlock.core import BadInput, InvalidState, NotFound
 
 from .conftest import Open
+from .mutations import Hand
 from .picture import names, picture
 
 
@@ -221,6 +223,24 @@ def test_a_path_that_no_snapshot_covers_is_never_deleted(open_checkpoints: Open,
     )
 
 
+def test_what_is_excluded_later_is_left_alone_from_then_on(open_checkpoints: Open, workspace: Path) -> None:
+    (workspace / "build").mkdir()
+    (workspace / "build" / "out").write_text("one")
+    (workspace / "main.c").write_text("one")
+    checkpoints = open_checkpoints()
+    first = checkpoints.create()
+    checkpoints.close()
+    checkpoints = open_checkpoints(Settings(exclude=("build",)))
+    second = checkpoints.create()
+    assert (second.files, second.not_covered) == (1, ("build: excluded by configuration",))
+    (workspace / "build" / "out").write_text("two")
+    (workspace / "main.c").write_text("two")
+    done = checkpoints.restore(first.id)
+    assert (workspace / "main.c").read_text() == "one"
+    assert (workspace / "build" / "out").read_text() == "two"
+    assert all("excluded by configuration" in left.reason for left in done.left_alone)
+
+
 def test_with_exclusions_restored_files_look_new_to_make(open_checkpoints: Open, workspace: Path) -> None:
     checkpoints = open_checkpoints(Settings(exclude=("*.o",)))
     (workspace / "main.c").write_text("old")
@@ -230,6 +250,48 @@ def test_with_exclusions_restored_files_look_new_to_make(open_checkpoints: Open,
     (workspace / "main.o").write_text("built from new")
     assert checkpoints.restore(saved.id).verified
     assert (workspace / "main.c").stat().st_mtime >= (workspace / "main.o").stat().st_mtime
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_whatever_a_person_changed_stays_as_the_person_left_it(
+    open_checkpoints: Open, workspace: Path, seed: int
+) -> None:
+    draw = random.Random(seed)
+    hand = Hand(workspace)
+    checkpoints = open_checkpoints(run_id="run-1")
+
+    def meddle(times: int) -> None:
+        for _ in range(times):
+            path = b"/".join(draw.choices([b"a", b"b", b"c"], k=draw.randrange(1, 4)))
+            act = draw.randrange(6)
+            if act == 0:
+                hand.delete(hand.pick(draw.randrange(100)))
+            elif act == 1:
+                hand.make_folder(path, 0o755)
+            elif act == 2:
+                hand.link(path, b"a")
+            elif act == 3:
+                hand.chmod(hand.pick(draw.randrange(100)), draw.choice([0o600, 0o755]))
+            else:
+                hand.write(path, draw.randbytes(8), 0o644)
+
+    def contents() -> dict[bytes, tuple[object, ...]]:
+        return {path: seen[:2] if seen[0] == "folder" else seen for path, seen in picture(workspace).items()}
+
+    meddle(15)
+    start = checkpoints.create()
+    for _ in range(3):
+        meddle(4)
+        checkpoints.create(own=True)
+    agents = contents()
+    meddle(4)
+    persons = contents()
+    done = checkpoints.restore(start.id, own_changes=checkpoints.own_changes(start.id))
+    assert done.verified, done.wrong
+    after = contents()
+    for path in agents.keys() | persons.keys():
+        if agents.get(path) != persons.get(path):
+            assert after.get(path) == persons.get(path), path
 
 
 def test_a_deleted_workspace_comes_back(checkpoints: Checkpoints, workspace: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 from pathlib import Path
 
 import msgspec
@@ -125,14 +126,22 @@ def test_a_restore_walks_everything_whatever_the_hints_missed(checkpoints: Check
 def test_hints_find_what_random_edits_changed(checkpoints: Checkpoints, workspace: Path) -> None:
     draw = random.Random(3)
     checkpoints.create()
-    for _ in range(30):
+    for _ in range(60):
         hints = set()
         for _ in range(draw.randrange(1, 5)):
             path = workspace / draw.choice("abc") / draw.choice("abc") / draw.choice("xyz")
             hints.add(str(path.relative_to(workspace)))
-            if draw.random() < 0.3 and path.exists():
+            if draw.random() < 0.2 and path.parent.is_dir():
+                shutil.rmtree(path.parent)
+            elif draw.random() < 0.2 and path.parents[1].is_dir():
+                shutil.rmtree(path.parents[1])
+                path.parents[1].write_text("a file now")
+            elif draw.random() < 0.3 and path.exists():
                 path.unlink()
             else:
+                for above in (path.parents[1], path.parent):
+                    if above.is_file():
+                        above.unlink()
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(draw.randbytes(20))
         hinted = checkpoints.create(hints=hints)

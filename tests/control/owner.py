@@ -63,6 +63,9 @@ class Owner:
         self.do(Received(make(command, payload, **more), via="me"))
         return list(self.sent)
 
+    def do_raw(self, data: bytes) -> list[Effect]:
+        return self.do(Received(data, via="me"))
+
     def pass_time(self, seconds: float) -> None:
         self.now = Moment(self.now.wall + seconds, self.now.steady + seconds)
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from interlock.config import Config
+from interlock.config.model import ModelInfo
+from interlock.config.models import Models
 from interlock.control import (
     Actuated,
     Frame,
     Held,
     IterationEnded,
     IterationStarted,
-    Models,
     Released,
     Rules,
     StackChanged,
@@ -63,13 +65,14 @@ def test_escalate_says_why_where_the_adapter_cannot_switch() -> None:
     }
 
 
-def test_models_of_the_configuration_come_before_the_ones_that_ship() -> None:
-    models = Models(named={"house-large": 25, "claude-opus-mini": 1})
-    assert models.is_stronger("house-large", "claude-sonnet-4-5")
-    assert not models.is_stronger("house-large", "claude-opus-4-1")
-    assert not models.is_stronger("claude-opus-mini", "claude-haiku-4-5")
-    assert models.is_stronger("gpt-5", "gpt-5-mini") and models.is_stronger("gpt-5-pro", "gpt-5")
-    assert not models.knows("llama")
+def test_models_of_the_configuration_are_known_too() -> None:
+    config = Config(models=(ModelInfo(name="house-large", strength=900), ModelInfo(name="house-small", strength=1)))
+    rules = Rules(models=Models.from_config(config))
+    owner = Owner(model="house-small", rules=rules)
+    owner.ask("escalate", {"model": "house-large"}, id="e")
+    assert owner.kinds() == ["ACK", "success", "STATE running"]
+    assert Rules().is_same("haiku", "claude-haiku-5-5") and not Rules().is_same("haiku", None)
+    assert not Rules().is_stronger("gpt-5", "claude-haiku-4-5")
 
 
 def test_a_frame_id_names_the_run_and_escalate_goes_to_the_current_frame() -> None:

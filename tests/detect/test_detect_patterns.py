@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from detecting import Did, first_alarm, steps, watch
 
@@ -71,6 +72,21 @@ def test_files_said_to_be_written_that_were_not_are_contradictions() -> None:
     wrote = [Did("write_file", "ok", {"path": "out/report.md"}), Did("write_file", "ok", {"path": "out/notes.md"})]
     assert kinds(claims) == ["hallucination"]
     assert kinds([*steps(wrote), *claims]) == []
+
+
+def test_what_a_subagent_did_bears_its_parent_out() -> None:
+    claims = [
+        said(20, "I have created the file `report.md`, all tests pass."),
+        said(22, "I've updated `notes.md` too."),
+    ]
+    work = [
+        FAILING,
+        Did("write_file", "ok", {"path": "report.md"}),
+        Did("write_file", "ok", {"path": "notes.md"}),
+        PASSING,
+    ]
+    assert kinds([*steps(work, agent="helper"), *claims]) == []
+    assert kinds([*steps(work[:1], agent="helper"), *claims]) == ["hallucination"]
 
 
 def test_reading_files_that_nothing_spoke_of_is_a_contradiction_the_second_time() -> None:
@@ -198,6 +214,17 @@ def test_a_passing_test_after_each_edit_is_never_told() -> None:
     for n in range(15):
         calls += [Did("edit_file", "edited", {"path": "app.py", "text": f"part {n}"}), PASSING]
     assert first_alarm(calls) is None
+
+
+def test_waiting_on_purpose_is_given_more_time() -> None:
+    wait = Did("bash", "still building", {"command": "sleep 60; tail -1 build.log"}, exit_code=0)
+    assert first_alarm([wait] * 12) == 6
+
+
+def test_a_result_that_another_agent_gives_belongs_to_the_caller() -> None:
+    asked = steps([Did("ask_surfer", "nothing found", {"request": "the page"})] * 3, agent="boss")
+    taken = [step if step.kind == "tool_call" else msgspec.structs.replace(step, agent="surfer") for step in asked]
+    assert [(issue.type, issue.evidence) for issue in watch(taken)] == [("loop", (1, 3, 5))]
 
 
 def test_every_issue_says_what_proves_it_and_what_to_do() -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import msgspec
 import pytest
 from detecting import Did, steps, watch
@@ -116,3 +120,33 @@ def test_a_state_from_before_a_detector_was_added_can_be_read() -> None:
     new = Detectors(context=CONTEXT, extra=[Late])
     new.restore(old.save())
     assert [issue.type for issue in watch(steps(CALLS[1:2], start=100), new)] == ["repetitive_errors"]
+
+
+ELSEWHERE = """
+import sys
+from detecting import Did, steps
+from interlock.core import Seen
+from interlock.detect import Detectors
+detectors = Detectors()
+for n in range(1500):
+    text = " ".join(f"w{n * 8 + k}" for k in range(9))
+    did = Did("search", text, {"query": f"what is {n} and {n + 1} and why {n // 3}"})
+    for step in steps([did], start=2 * n):
+        for issue in detectors.observe(Seen(step)):
+            print(issue.id, issue.step, issue.severity, issue.confidence)
+print(len(detectors.save()))
+"""
+
+
+def test_every_process_decides_the_same() -> None:
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", ELSEWHERE],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    ]
+    assert said[0] == said[1] == said[2]

@@ -65,9 +65,9 @@ class Place:
         self._begun.append(process)
         return process
 
-    def run(self, *argv: str, options: tuple[str, ...] = (), input: bytes = b"") -> tuple[int, bytes, bytes]:
+    def run(self, *argv: str, options: tuple[str, ...] = (), data: bytes = b"") -> tuple[int, bytes, bytes]:
         """A whole run: status, stdout, stderr."""
-        return finish(self.start(*argv, options=options, stdin=subprocess.PIPE), input)
+        return finish(self.start(*argv, options=options, stdin=subprocess.PIPE), data)
 
     def interlock(self, *words: str) -> tuple[int, bytes, bytes]:
         """Another command of ours, with the same store."""
@@ -130,9 +130,9 @@ def handle_of(folder: RunFolder) -> TreeHandle | None:
     return read_tree(folder)
 
 
-def finish(process: subprocess.Popen[bytes], input: bytes | None = None) -> tuple[int, bytes, bytes]:
+def finish(process: subprocess.Popen[bytes], data: bytes | None = None) -> tuple[int, bytes, bytes]:
     """Wait for a run's end."""
-    out, err = process.communicate(input, timeout=PATIENCE_S)
+    out, err = process.communicate(data, timeout=PATIENCE_S)
     return process.returncode, out, err
 
 

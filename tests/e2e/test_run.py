@@ -30,7 +30,7 @@ def stands_still(place: Place) -> bool:
 
 
 def test_streams_and_status_are_the_commands_own(place: Place) -> None:
-    status, out, err = place.run("sh", "-c", "cat; echo problem >&2; exit 7", input=b"through\n")
+    status, out, err = place.run("sh", "-c", "cat; echo problem >&2; exit 7", data=b"through\n")
     assert (status, out) == (7, b"through\n")
     assert err.startswith(b"problem\n")
     told = place.told()

@@ -15,18 +15,22 @@ from interlock.config.model import Hub
 class Broker:
     """Start it with `with`; `kill` and `start` again keep port and store."""
 
-    def __init__(self, store: Path, *options: str) -> None:
-        self.store, self.options = store, options
+    def __init__(self, store: Path | None, *options: str) -> None:
+        self.options = (*options, "-js", "-sd", str(store)) if store is not None else options
         self.port = find_free_port()
         self.url = f"nats://127.0.0.1:{self.port}"
         self._process: subprocess.Popen[bytes] | None = None
+
+    @classmethod
+    def without_streams(cls) -> Broker:
+        return cls(None)
 
     @property
     def settings(self) -> Hub:
         return Hub(url=self.url)
 
     def start(self) -> Broker:
-        command = [find_server(), "-a", "127.0.0.1", "-p", str(self.port), "-js", "-sd", str(self.store), *self.options]
+        command = [find_server(), "-a", "127.0.0.1", "-p", str(self.port), *self.options]
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + 30
         while time.monotonic() < deadline:

@@ -13,10 +13,10 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from interlock.control import Desired, Execute, Executed, new_request, new_state
+from interlock.control import ControlState, Desired, Entry, Execute, Executed, new_request, new_state
 from interlock.core import Applied, RunSpec
 from interlock.journal import Journal, RunFolder, Store
 from interlock.link import (
@@ -35,6 +35,8 @@ from interlock.link import (
 from .crash_judge import judge
 
 COMMANDS = ("pause", "resume", "pause", "resume", "escalate")
+MISTAKE = sys.argv[4] if len(sys.argv) > 4 else ""
+"""A mistake made on purpose, that the judge must see."""
 
 
 class Actuator:
@@ -68,9 +70,20 @@ class StepHandler(LineHandler):
             self._endpoint.leave(key)
 
 
+class SplitLog(JournalLog):
+    """A mistake: every entry in a transaction of its own."""
+
+    def append_atomic(self, entries: Sequence[Entry], state: ControlState, *, durable: bool) -> int:
+        for entry in entries:
+            last = super().append_atomic([entry], state, durable=durable)
+        return last
+
+
 def be_owner(folder: RunFolder) -> None:
     journal = Journal.open(folder)
-    endpoint = Endpoint(new_state(folder.run_id, model="haiku"), JournalLog(journal), Actuator(FileGate(folder.gate)))
+    log = SplitLog(journal) if MISTAKE == "split-transactions" else JournalLog(journal)
+    gate = FileGate(folder.path / "elsewhere" if MISTAKE == "no-gate-file" else folder.gate)
+    endpoint = Endpoint(new_state(folder.run_id, model="haiku"), log, Actuator(gate))
     endpoint.start()
     ControlServer(endpoint, folder.path).open()
     LineServer(listen(step_socket(folder)), StepHandler(endpoint)).start()

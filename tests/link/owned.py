@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from interlock.control import CONTROL_KINDS, Desired, Event, Execute, Executed, Rules, new_state
+from interlock.control import CONTROL_KINDS, Desired, Event, Execute, Executed, Frame, Rules, new_state
 from interlock.core import Applied, Record, RunSpec
 from interlock.journal import Journal, JournalReader, RunFolder, Store
 from interlock.link import ControlServer, Endpoint, FileGate, JournalLog
@@ -41,8 +41,9 @@ class TestActuator:
 class Owned:
     """Start it with `with`; `crash` forgets everything but the disk."""
 
-    def __init__(self, root: Path, rules: Rules | None = None, run_id: str = RUN) -> None:
+    def __init__(self, root: Path, rules: Rules | None = None, run_id: str = RUN, frame_id: str | None = None) -> None:
         store = Store(root)
+        self.frame_id = frame_id or run_id
         self.rules = rules or Rules()
         try:
             self.folder = store.create(RunSpec(run_id=run_id))
@@ -53,7 +54,8 @@ class Owned:
     def start(self) -> None:
         self.journal = Journal.open(self.folder)
         self.actuator = TestActuator(self.folder)
-        fresh = new_state(self.folder.run_id, model="claude-haiku-4-5", max_iterations=10, rules=self.rules)
+        frame = Frame(id=self.frame_id, mode="loop", iter=1, max=10, model="claude-haiku-4-5")
+        fresh = new_state(self.folder.run_id, stack=(frame,), rules=self.rules)
         self.endpoint = Endpoint(fresh, JournalLog(self.journal), self.actuator)
         self.endpoint.start()
         self.server = ControlServer(self.endpoint, self.folder.path)

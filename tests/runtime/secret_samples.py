@@ -125,6 +125,7 @@ def samples() -> list[tuple[str, str, str]]:
         ("password compared", (f'if password == "{word}":', word)),
         ("password of digits", ('{"password": 12345678, "user": 1}', "12345678")),
         ("password in a keyword argument", (f"connect(user='me', password='{word}')", word)),
+        ("password called pass", (f'{{"user": "me", "pass": "{word}"}}', word)),
         ("password in a dictionary", (f"config['db_password'] = '{word}'", word)),
         ("password of words", ('passphrase: "correct horse battery staple"', "battery")),
         ("password with a dollar", ("password: '$ecureP4ss'", "$ecureP4ss")),

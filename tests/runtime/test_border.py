@@ -10,13 +10,13 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from secret_samples import INNOCENT, samples
 
 from interlock.core import Paths, RunSpec, Step, Tool, Usage
 from interlock.journal import Entry, Journal, Store
-from interlock.runtime.arguments import DEPTH, TEXT, TOTAL
 from interlock.runtime.border import Border
-from interlock.runtime.bounds import CONTENT, cut, one_line
+from interlock.runtime.border.arguments import DEPTH, TEXT, TOTAL
+from interlock.runtime.border.bounds import CONTENT, cut, one_line
+from tests.runtime.secret_samples import INNOCENT, samples
 
 SAMPLES = samples()
 border = Border()
@@ -213,3 +213,10 @@ def test_long_steps_are_admitted_once_and_for_all(content: str, length: int) -> 
     for admitted in (border.admit(call(text=text, list=[text] * 9)), border.admit(step(text))):
         assert border.admit(admitted) == admitted
         assert len(admitted.content) <= CONTENT
+
+
+def test_numbers_that_json_does_not_know_become_text() -> None:
+    admitted = border.admit(call(a=float("inf"), b=float("nan"), c=2**70, d=1.5, e=-3, f=1 << 100_000)).tool
+    assert admitted is not None
+    assert len(str(admitted.arguments.pop("f"))) < 1000
+    assert admitted.arguments == {"a": "inf", "b": "nan", "c": hex(2**70), "d": 1.5, "e": -3}

@@ -54,7 +54,9 @@ def kill_and_succeed(root: Path, seed: int, kill_after: int) -> list[tuple[str, 
         acted = sum(1 for _ in reader.read(kinds=frozenset(("applied",))))
         durable = sum(1 for _ in reader.read(kinds=frozenset(("intervention",))))
         assert durable > 0 or acted == 0, "something took effect that the journal does not know"
-        seen = [msgspec.json.decode(r.body, type=StepRecord).step.index for r in reader.read(kinds=frozenset(("step",)))]
+        seen = [
+            msgspec.json.decode(r.body, type=StepRecord).step.index for r in reader.read(kinds=frozenset(("step",)))
+        ]
         assert seen == list(range(len(seen)))
     clock = ManualClock(START)
     successor = Supervisor.reopen(folder, clock=clock, config=Config())
@@ -114,10 +116,6 @@ def test_a_watch_saved_and_restored_at_any_point_goes_on_as_if_nothing_had_happe
 
 
 def answers(watch: Watch, step):
-    from interlock.core import SetLimits
-
+    watch.count(step)
     judgement = watch.observe(step, watch.review(step))
-    for directive in judgement.directives:
-        if isinstance(directive, SetLimits):
-            watch.tighten(directive)
     return judgement.issues, judgement.judged, tuple(ruling.intervention for ruling in judgement.rulings)

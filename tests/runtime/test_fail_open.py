@@ -1,7 +1,6 @@
 """A broken part of supervision never stops the agent, unless it is told to fail closed."""
 
 import threading
-import time
 
 import msgspec
 import pytest
@@ -75,6 +74,12 @@ def faults(supervisor):
         return [msgspec.json.decode(record.body) for record in reader.read(kinds=frozenset(("fault",)))]
 
 
+def steps(supervisor):
+    supervisor.run.journal.flush()
+    with JournalReader.open(supervisor.run.folder) as reader:
+        return [msgspec.json.decode(record.body) for record in reader.read(kinds=frozenset(("step",)))]
+
+
 @pytest.mark.parametrize("behaviour", [raises, gives_nonsense], ids=["raises", "nonsense"])
 def test_a_detector_that_misbehaves_lets_the_step_go_on_and_is_counted(tmp_path, behaviour):
     with supervise(tmp_path, behaviour) as supervisor:
@@ -98,18 +103,27 @@ def test_a_detector_that_keeps_failing_is_asked_no_more(tmp_path):
 
 
 def test_a_detector_that_hangs_is_left_behind_and_the_others_go_on(tmp_path):
-    with supervise(tmp_path, hangs) as supervisor:
-        begin = time.monotonic()
-        assert supervisor.before(supervisor.call("bash", {"command": "ls"})).action == "proceed"
-        assert time.monotonic() - begin < 10, "it waited for the detector"
-        (fault,) = faults(supervisor)
-        assert (fault["part"], fault["dropped"]) == ("detector odd", True)
+    with supervise(tmp_path, hangs, timeout_ms=20.0) as supervisor:
+        while not any(fault.get("dropped") for fault in faults(supervisor)):
+            assert supervisor.before(supervisor.call("bash", {"command": "ls"})).action == "proceed"
+            assert not RELEASE.is_set(), "it waited for the detector"
+        assert {fault["part"] for fault in faults(supervisor)} == {"detector odd"}
+        before = supervisor.faults
         for _ in range(4):
             supervisor.before(supervisor.call("bash", {"command": "pytest"}))
             decision = supervisor.after(supervisor.result("Error: cannot import x", error=True))
-        assert supervisor.run.summary.issues > 0, "the other detectors are still asked"
         assert decision.action == "proceed"
-        assert supervisor.faults == 1
+        assert supervisor.faults == before, "it is asked no more"
+
+
+def test_what_supervision_is_late_for_is_taken_in_afterwards(tmp_path):
+    with supervise(tmp_path, hangs, timeout_ms=100.0) as supervisor:
+        supervisor.after(supervisor.message("hello"))
+        assert not steps(supervisor)
+        RELEASE.set()
+        while not steps(supervisor):
+            supervisor.after(supervisor.message("again"))
+        assert "unobserved" not in steps(supervisor)[0]
 
 
 def test_fail_closed_denies_the_call_and_says_why(tmp_path):

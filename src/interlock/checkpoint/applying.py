@@ -187,6 +187,8 @@ def _harmless(error: OSError) -> str | None:
         return MEANWHILE
     if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
         return "holds something that no checkpoint covers"
+    if error.errno in (errno.EBUSY, errno.ETXTBSY):
+        return "is in use"
     if error.errno in (errno.EACCES, errno.EPERM):
         return "no permission"
     return None

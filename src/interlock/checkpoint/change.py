@@ -86,6 +86,8 @@ def differences(a: Tree, b: Tree, scope: Iterable[str] = ("",)) -> Iterator[Diff
 
 def changes_by(delta: Delta, tree: Tree) -> Iterator[tuple[str, Entry | None]]:
     """The paths that a delta changes in a tree, with what becomes of them."""
+    if delta.root is not None and not alike(tree.root, delta.root):
+        yield "", delta.root
     for folder in delta.wiped:
         kept = delta.changed.get(folder, {})
         for name in tree.folders.get(folder, {}):

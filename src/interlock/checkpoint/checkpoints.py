@@ -11,16 +11,15 @@ from pathlib import Path
 from ..config.model import Checkpoints as Settings
 from ..core import CheckpointInfo, Clock, InvalidState, NotFound
 from .audit import Audit, Audited
-from .change import Change, differences
-from .contents import Contents
+from .change import Change
+from .comparison import Comparison
 from .entry import state_of
 from .lock import Busy, Holder, RunLock, find_holder, find_overlap, operation, taken
 from .loss import drop_lost
 from .own import OwnRecord
-from .patch import patch
 from .place import default_store, refuse_unfit, resolved, store_of
 from .plan import Moment, OwnChanges, Plan
-from .restoration import last_done
+from .restoration import Restoration, last_done
 from .rollback import Restored, Rollback
 from .snapshot import Progress, Snapshots
 from .store import NoSpace, Store
@@ -45,6 +44,7 @@ class Checkpoints:
         self._store, self._settings, self._clock = store, settings, clock
         self._snapshots = Snapshots(str(workspace), store, settings, clock)
         self._rollback = Rollback(store, self._snapshots, clock)
+        self._comparison = Comparison(store, self._snapshots)
         self._history = self._snapshots.history
         self._mutex = threading.RLock()
         self._held = False
@@ -159,24 +159,17 @@ class Checkpoints:
     def diff(self, a: str, b: str | None = None) -> Changes:
         """What changed from a checkpoint to another, or to the disk now."""
         with self._busy("compare"):
-            before, after = self._moments(a, b)
-            return [d.to_change() for d in sorted(differences(before.tree, after.tree), key=lambda d: d.path)]
+            return self._comparison.changes(a, b)
 
     def patch(self, a: str, b: str | None = None) -> str:
         """The same as a unified diff."""
         with self._busy("compare"):
-            before, after = self._moments(a, b)
-            contents = Contents(self._store)
-            found = sorted(differences(before.tree, after.tree), key=lambda d: d.path)
-            if b is not None:
-                return patch(found, lambda _, e: contents.read(e.data), lambda _, e: contents.read(e.data))
-            with self._snapshots.reader() as read:
-                return patch(found, lambda _, e: contents.read(e.data), read)
+            return self._comparison.patch(a, b)
 
     def preview(self, wanted: str, paths: Iterable[str] = (), *, own_changes: OwnChanges | None = None) -> Plan:
         """What a restore would do."""
         with self._busy("look"):
-            then, now = self._moments(wanted, None)
+            then, now = self._comparison.moment(wanted), self._comparison.moment(None)
             return self._rollback.preview(self.get(wanted).id, now, then, paths, own_changes)
 
     def restore(
@@ -194,31 +187,39 @@ class Checkpoints:
         With `own_changes` only what the run itself changed goes back; `force` takes everything, and passes
         foreign locks. A safety checkpoint is taken first; `undo` goes back to it.
         """
-        with self._busy("roll back"), self.freeze():
-            self._refuse_other_run(force=force)
-            target = self.get(wanted)
-            seq = self._history.find(target.id)
-            then = Moment(self._history.tree(seq), self._history.uncovered(seq))
-            self._ensure_workspace(then)
-            safety = self._snapshots.take(
-                CheckpointInfo(
-                    id="", time=self._clock.time(), step=target.step, label=f"before {cause}", cause="safety",
-                    run_id=self.run_id,
-                ),
-                progress=None,
-            )  # fmt: skip
-            return self._rollback.run(target.id, safety.id, then, paths, own_changes, force=force, progress=progress)
+        return self._restore(wanted, paths, own_changes, force=force, progress=progress, cause=cause)
 
     def undo(self, *, force: bool = False, progress: Progress | None = None) -> Restored:
         """Take the last restore back; what was changed since is named and left alone. Undo again to redo."""
         with self._busy("undo"):
-            last = last_done(self._store)
-            if last is None:
-                raise NotFound("there is no rollback to take back", where=str(self.workspace))
-            done = OwnRecord({path: state_of(step.b) for path, step in last.body.differences().items()})
-            return self.restore(
-                last.safety, done.states or (), own_changes=done, force=force, progress=progress, cause="undo"
+            last, done = self._last_restore()
+            return self._restore(
+                last.safety,
+                done.states,
+                done,
+                force=force,
+                progress=progress,
+                cause="undo",
+                folders=[os.fsdecode(path) for path, _ in last.body.folders],
             )
+
+    def preview_undo(self) -> Plan:
+        """What an undo would do."""
+        with self._busy("look"):
+            last, done = self._last_restore()
+            return self.preview(last.safety, done.states, own_changes=done)
+
+    def default_target(self, run_id: str | None = None) -> CheckpointInfo:
+        """Where a rollback without a target goes: to a run's start, else to the newest checkpoint that differs."""
+        with self._busy("look"):
+            infos = [info for info in self._history.infos() if run_id is None or info.run_id == run_id]
+            if run_id is not None and infos:
+                return infos[0]
+            candidates = [info for info in reversed(infos) if info.cause != "safety"]
+            for info in self._comparison.differing(candidates):
+                return info
+        what = "the workspace is as its checkpoints are" if infos else "there are no checkpoints"
+        raise NotFound(f"{what}: nothing to go back to", where=str(self.workspace))
 
     def own_changes(self, since: str, run_id: str | None = None) -> OwnRecord:
         """What a run changed itself after a checkpoint, from the checkpoints that were made with `own`."""
@@ -250,6 +251,35 @@ class Checkpoints:
             self.recovered += self._rollback.recover()
         return self.recovered
 
+    def _restore(
+        self,
+        wanted: str,
+        paths: Iterable[str],
+        own_changes: OwnChanges | None,
+        *,
+        force: bool,
+        progress: Progress | None,
+        cause: str,
+        folders: Iterable[str] = (),
+    ) -> Restored:
+        with self._busy("roll back"), self.freeze():
+            self._refuse_other_run(force=force)
+            target = self.get(wanted)
+            then = self._comparison.moment(target.id)
+            self._ensure_workspace(then)
+            safety = CheckpointInfo(
+                id="",
+                time=self._clock.time(),
+                step=target.step,
+                label=f"before {cause}",
+                cause="safety",
+                run_id=self.run_id,
+            )
+            saved = self._snapshots.take(safety)
+            return self._rollback.run(
+                target.id, saved.id, then, paths, own_changes, force=force, progress=progress, folders=folders
+            )
+
     def _tidy(self) -> None:
         """Now and then, remove what is due; a failure there is not the new checkpoint's."""
         self._made += 1
@@ -260,13 +290,12 @@ class Checkpoints:
                 if sweep.is_due():
                     sweep.run()
 
-    def _moments(self, a: str, b: str | None) -> tuple[Moment, Moment]:
-        first = self._history.find(a)
-        before = Moment(self._history.tree(first), self._history.uncovered(first))
-        if b is None:
-            return before, self._snapshots.look()
-        second = self._history.find(b)
-        return before, Moment(self._history.tree(second), self._history.uncovered(second))
+    def _last_restore(self) -> tuple[Restoration, OwnRecord]:
+        """The last restore, and the states in which it left things."""
+        last = last_done(self._store)
+        if last is None:
+            raise NotFound("there is no rollback to take back", where=str(self.workspace))
+        return last, OwnRecord({path: state_of(step.b) for path, step in last.body.differences().items()})
 
     def _refuse_other_run(self, *, force: bool) -> None:
         holder = find_holder(self._store.path)

@@ -23,26 +23,33 @@ class Descent:
 
     def __init__(self, root: int) -> None:
         self._root = root
-        self._names: list[str] = []
-        self._held: list[int] = []
+        self._paths: list[str] = [""]
+        self._held: list[int] = [root]
+        self._far = -1
 
     def folder(self, path: str) -> int:
         """The descriptor of a folder, valid until the next call; OSError if it is none or a link is in the way."""
-        names = path.split("/") if path else []
-        same = 0
-        for mine, wanted in zip(self._names, names, strict=False):
-            if mine != wanted:
-                break
-            same += 1
-        self._shrink(same)
-        for name in names[len(self._held) :] if len(names) <= HELD else ():
-            self._push(name)
-        if len(names) > HELD:
-            return self._far(names)
-        return self._held[-1] if self._held else self._root
+        paths, held = self._paths, self._held
+        if path == paths[-1]:
+            return held[-1]
+        while not path.startswith(last := f"{paths[-1]}/" if paths[-1] else ""):
+            os.close(held.pop())
+            paths.pop()
+            if path == paths[-1]:
+                return held[-1]
+        names = path[len(last) :].split("/")
+        if len(held) + len(names) > HELD:
+            return self._reach(names)
+        for name in names:
+            held.append(os.open(name, FOLDER_FLAGS, dir_fd=held[-1]))
+            paths.append(f"{paths[-1]}/{name}" if paths[-1] else name)
+        return held[-1]
 
     def close(self) -> None:
-        self._shrink(0)
+        while len(self._held) > 1:
+            os.close(self._held.pop())
+            self._paths.pop()
+        self._leave()
 
     def __enter__(self) -> Descent:
         return self
@@ -50,15 +57,10 @@ class Descent:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
-    def _push(self, name: str) -> None:
-        above = self._held[-1] if self._held else self._root
-        self._held.append(os.open(name, FOLDER_FLAGS, dir_fd=above))
-        self._names.append(name)
-
-    def _far(self, names: list[str]) -> int:
-        """A folder too deep to hold its whole path: only the last descriptor is kept."""
-        self._shrink(0)
-        at = os.dup(self._root)
+    def _reach(self, names: list[str]) -> int:
+        """A folder too deep to hold its whole path: from the last one held, keeping only the end."""
+        self._leave()
+        at = os.dup(self._held[-1])
         try:
             for name in names:
                 below = os.open(name, FOLDER_FLAGS, dir_fd=at)
@@ -67,12 +69,10 @@ class Descent:
         except OSError:
             os.close(at)
             raise
-        # Held under a name that no path can have, so that the next call closes it.
-        self._held.append(at)
-        self._names.append("/")
+        self._far = at
         return at
 
-    def _shrink(self, length: int) -> None:
-        while len(self._held) > length:
-            os.close(self._held.pop())
-            self._names.pop()
+    def _leave(self) -> None:
+        if self._far >= 0:
+            os.close(self._far)
+            self._far = -1

@@ -34,7 +34,7 @@ class Flush:
 
     def wait(self) -> None:
         """Return when everything is on the disk; raises what the disk said."""
-        while (thread := self._thread) is not None:
+        while (thread := self._thread) is not None and thread.is_alive():
             thread.join()
         error, self._error = self._error, None
         if error is not None:

@@ -57,8 +57,11 @@ class History:
         """The workspace as it was at a checkpoint."""
         whole = self._store.number("SELECT max(seq) FROM checkpoint WHERE seq<=? AND whole", seq)
         tree = Tree()
-        for _, delta in self.deltas(whole, seq):
-            tree.apply(delta)
+        for at, delta in self.deltas(whole, seq):
+            if at == whole:
+                tree = Tree.from_whole(delta)
+            else:
+                tree.apply(delta)
         return tree
 
     def deltas(self, first: int, last: int) -> Iterator[tuple[int, Delta]]:
@@ -92,12 +95,19 @@ class History:
                 yield from found
 
     def append(
-        self, info: CheckpointInfo, delta: Delta, tree: Tree, uncovered: dict[str, str], *, own: bool
+        self,
+        info: CheckpointInfo,
+        delta: Delta,
+        tree: Tree,
+        uncovered: dict[str, str],
+        *,
+        own: bool,
+        whole: bool = False,
     ) -> CheckpointInfo:
-        """Add a checkpoint inside the caller's transaction; its id is made here."""
+        """Add a checkpoint inside the caller's transaction; its id is made here. `whole`: not as a delta."""
         seq = 1 + self._store.number("SELECT seq FROM sqlite_sequence WHERE name='checkpoint'")
         info = msgspec.structs.replace(info, id=f"c{seq}-{secrets.token_hex(3)}")
-        whole = self._is_due()
+        whole = whole or self._is_due()
         self._store.db.execute(
             "INSERT INTO checkpoint(seq, id, whole, own, info, uncovered, delta) VALUES(?,?,?,?,?,?,?)",
             (

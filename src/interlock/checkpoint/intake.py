@@ -38,6 +38,8 @@ class Intake:
         """Read everything pending; the scan's delta is complete afterwards."""
         deadline = clock.monotonic() + budget.seconds
         total = len(self._scan.pending)
+        if self._writer is not None:
+            self._writer.expect(total)
         with Descent(self._root) as descent:
             for done, pending in enumerate(self._scan.pending):
                 self._take(pending, descent)

@@ -14,7 +14,7 @@ import zstandard
 from msgspec import Struct
 
 from .entry import SPARSE
-from .packs import LEVEL, RAW, ZSTD, write_all
+from .packs import LEVEL, RAW, ZSTD, refuse_to_fill, write_all
 from .store import Place, Store
 
 LARGE = 4 * 1024 * 1024
@@ -49,6 +49,7 @@ def keep(store: Store, fd: int, size: int, *, sparse: bool) -> Kept:
     try:
         codec = RAW
         if not _clone(fd, out):
+            refuse_to_fill(out, os.fstat(fd).st_blocks * 512 if sparse else size // 8)
             if not sparse and _worth_packing(fd, size):
                 codec = ZSTD
             else:

@@ -22,6 +22,9 @@ PACK_BYTES = 32 * 1024 * 1024
 RESERVE = 16 * 1024 * 1024
 """Bytes of a disk (or a fiftieth of a small one) that the store leaves to others."""
 
+CHECK_EVERY = 2 * 1024 * 1024
+"""Bytes between two looks at how much room the disk has."""
+
 WAITING = 8
 """Frames that may wait for the disk before the reader waits for them."""
 
@@ -49,9 +52,18 @@ class PackWriter:
         self._lengths: dict[int, int] = {}
         self._pack, self._length, self._fd = 0, 0, -1
         self._touched: list[Path] = []
+        self._unchecked = 0
+        self._known: set[bytes] | None = None
+
+    def expect(self, many: int) -> None:
+        """Prepare for many questions: above a thousand, all known names are fetched at once."""
+        if many > 1000:
+            self._known = {row[0] for row in self._store.rows("SELECT digest FROM blob")}
 
     def has(self, digest: bytes) -> bool:
-        return digest in self._mine or self._store.has(digest)
+        if digest in self._mine:
+            return True
+        return self._store.has(digest) if self._known is None else digest in self._known
 
     def add(self, digest: bytes, content: bytes) -> None:
         """Store a small content that `has` did not know."""
@@ -127,7 +139,10 @@ class PackWriter:
     def _write(self, data: bytes, codec: int, blobs: list[tuple[bytes, int, int]], raw: int) -> None:
         if self._fd < 0 or self._length >= PACK_BYTES:
             self._open_pack()
-        refuse_to_fill(self._fd, len(data))
+        if self._unchecked <= 0:
+            refuse_to_fill(self._fd, len(data))
+            self._unchecked = CHECK_EVERY
+        self._unchecked -= len(data)
         write_all(self._fd, data)
         frame = Frame(self._next_frame, self._pack, self._length, len(data), raw, codec)
         self._next_frame += 1

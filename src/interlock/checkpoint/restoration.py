@@ -64,8 +64,8 @@ def make_body(
 
 
 def begin(store: Store, target: str, safety: str, now: float, body: Body) -> int:
-    """Write down what is about to be done; durable when it returns."""
-    with store.transaction(durable=True):
+    """Write down what is about to be done; on the disk before the first file is moved (see `advance`)."""
+    with store.transaction():
         store.db.execute(
             "INSERT INTO restore(state, target, safety, time, body) VALUES('staging',?,?,?,?)",
             (target, safety, now, _encode(body)),

@@ -7,7 +7,6 @@ import secrets
 from collections.abc import Iterable
 from contextlib import suppress
 
-import msgspec
 from msgspec import Struct
 
 from ..core import Clock, InvalidState, Unknown
@@ -15,7 +14,7 @@ from .applying import Applying
 from .change import Change, Difference, differences
 from .contents import Contents
 from .descent import Descent
-from .entry import Entry
+from .finishing import folders_to_finish
 from .plan import Draft, LeftAlone, Moment, OwnChanges, Plan, draft
 from .restoration import Body, Restoration, advance, begin, lost_in_outage, make_body, unfinished
 from .snapshot import Progress, Snapshots, describe_uncovered
@@ -64,8 +63,9 @@ class Rollback:
         *,
         force: bool,
         progress: Progress | None,
+        folders: Iterable[str] = (),
     ) -> Restored:
-        """Go back; the safety checkpoint of the moment before has been taken."""
+        """Go back; the safety checkpoint of the moment before has been taken. `folders` get their times back too."""
         now = self._snapshots.newest()
         scope = tuple(paths)
         made = draft(now, then, scope, own, force=force)
@@ -75,8 +75,8 @@ class Rollback:
                 todo="Wait until it ends, remove the lock if it is stale, or use --force",
             )
         keep_times = not self._snapshots.policy.patterns
-        folders = _folders_to_finish(made, now.tree, then.tree, scope or ("",))
-        body = make_body(secrets.token_hex(6), made.steps, folders, keep_times=keep_times, force=force)
+        finishing = folders_to_finish(made, now.tree, then.tree, scope or ("",), folders)
+        body = make_body(secrets.token_hex(6), made.steps, finishing, keep_times=keep_times, force=force)
         n = begin(self._store, target, safety, self._clock.time(), body)
         root = self._snapshots.open_root()
         try:
@@ -102,9 +102,15 @@ class Rollback:
         """Finish what a crash cut short: a restore that had begun to move files is finished, else taken back."""
         said = []
         for restoration in [*unfinished(self._store), *lost_in_outage(self._store)]:
-            root = self._snapshots.open_root()
+            try:
+                root = self._snapshots.open_root()
+            except InvalidState as error:
+                said.append(f"a rollback to {restoration.target} was cut short and cannot be finished yet: {error}")
+                continue
             try:
                 said.append(self._recover_one(root, restoration))
+            except (OSError, InvalidState) as error:
+                said.append(f"a rollback to {restoration.target} was cut short and cannot be finished yet: {error}")
             finally:
                 os.close(root)
                 self._snapshots.distrust()
@@ -142,6 +148,8 @@ class Rollback:
             return self._apply(root, body, progress)
         except (OSError, InvalidState) as error:
             self._take_back(n, root, body, before, error)
+            if isinstance(error, OSError) and error.errno in FULL_ERRORS:
+                raise full("the workspace") from error
             raise
 
     def _apply(self, root: int, body: Body, progress: Progress | None) -> Applying:
@@ -162,7 +170,7 @@ class Rollback:
         now = self._snapshots.look()
         touched = set(body.differences())
         steps = {d.path: d for d in differences(now.tree, before) if d.path in touched}
-        folders = dict(_folders_to_finish(Draft(steps), now.tree, before, ("",)))
+        folders = folders_to_finish(Draft(steps), now.tree, before, ("",))
         back = make_body(body.token, steps, folders, keep_times=True, force=False)
         advance(self._store, n, "applying", back)
         try:
@@ -185,8 +193,7 @@ class Rollback:
         expected = now.tree.copy()
         expected.apply(_as_delta(applying.done, now.tree))
         written = {step.path for step in applying.done}
-        check = Verification(expected, written, now.uncovered, self._snapshots.policy)
-        check.keep_times = keep_times
+        check = Verification(expected, written, now.uncovered, self._snapshots.policy, keep_times=keep_times)
         wrong = check.run(root)
         return {path: why for path, why in wrong.items() if not within(path, applying.left)}
 
@@ -202,40 +209,6 @@ class Rollback:
         if before is not None and body.keep_times:
             with suppress(PermissionError):
                 os.utime(root, ns=(before.mtime_ns, before.mtime_ns))
-
-
-def _folders_to_finish(made: Draft, now: Tree, then: Tree, scope: tuple[str, ...]) -> dict[str, Entry]:
-    """The folders that are touched or whose times differ, as they should be in the end."""
-    holding_left = {path.rpartition("/")[0] for path in made.left}
-    found: dict[str, Entry] = {}
-
-    def settle(path: str) -> None:
-        step = made.steps.get(path)
-        current = now.get(path)
-        target = then.get(path)
-        if step is not None:
-            if step.b is not None and step.b.is_folder:
-                found[path] = step.b
-        elif current is not None and current.is_folder:
-            same = target is not None and target.is_folder and path not in holding_left and within(path, scope)
-            mtime = target.mtime_ns if same and target is not None else current.mtime_ns
-            found[path] = msgspec.structs.replace(current, mtime_ns=mtime)
-
-    for path in made.steps:
-        settle(path)
-        settle(path.rpartition("/")[0])
-    for path in now.folders.keys() & then.folders.keys():
-        a, b = now.get(path), then.get(path)
-        if (
-            a is not None
-            and b is not None
-            and a.mtime_ns != b.mtime_ns
-            and path not in holding_left
-            and within(path, scope)
-        ):
-            settle(path)
-    settle("")
-    return found
 
 
 def _as_delta(steps: Iterable[Difference], now: Tree) -> Delta:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import stat
@@ -96,7 +97,11 @@ class Scanner:
                 try:
                     self._visit(folder, descent.folder(folder), waiting, deep=deep)
                 except OSError as error:
-                    self._miss(folder, DENIED if isinstance(error, PermissionError) else CHANGED)
+                    if not deep and folder and error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+                        # A hint below something that is no folder any more: the folder above knows.
+                        waiting.append(folder.rpartition("/")[0])
+                    else:
+                        self._miss(folder, DENIED if isinstance(error, PermissionError) else CHANGED)
                 if self._clock.monotonic() > self._deadline:
                     raise over_budget(f"{self._budget.seconds * 1000:.0f} ms", folder)
 

@@ -60,7 +60,9 @@ class Snapshots:
                 info = self._describe(info, scan)
                 with self._store.transaction():
                     writer.record()
-                    info = self.history.append(info, scan.delta, self._tree, self._uncovered, own=own)
+                    anew = not self._same_policy()
+                    info = self.history.append(info, scan.delta, self._tree, self._uncovered, own=own, whole=anew)
+                    self._store.set_meta("policy", "\n".join(self.policy.patterns))
                     if extra is not None:
                         self._store.db.execute("INSERT INTO extra VALUES(?,?)", (info.id, extra))
                     self._store.set_meta("current", info.id)
@@ -130,12 +132,16 @@ class Snapshots:
         head = self.history.head()
         if head == self._seq:
             return
-        self._tree = self.history.tree(head) if head else Tree()
+        self._tree = self.history.tree(head) if head and self._same_policy() else Tree()
         self._uncovered = self.history.uncovered(head) if head else {}
         self._seq = head
         self._walked = False
         if self._store.get_meta("reread"):
             self._tree.distrust()
+
+    def _same_policy(self) -> bool:
+        """Whether the newest checkpoint was made with these exclusions; if not, everything is read anew."""
+        return (self._store.get_meta("policy") or "") == "\n".join(self.policy.patterns)
 
     def _scan(self, root: int, hints: Iterable[str] | None) -> Scan:
         scanner = Scanner(root, self._tree, self.policy, self._budget, self._clock)

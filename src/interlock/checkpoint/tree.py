@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Iterator
 
 import msgspec
@@ -54,6 +55,19 @@ class Tree:
                 yield child, entry
                 if entry.is_folder:
                     waiting.append(child)
+
+    @classmethod
+    def from_whole(cls, delta: Delta) -> Tree:
+        """The tree that `whole` gave."""
+        tree = cls()
+        tree.root = delta.root
+        tree.folders = delta.changed  # type: ignore[assignment]
+        for listing in tree.folders.values():
+            for entry in listing.values():
+                if entry.mode & 0o170000 != 0o040000:
+                    tree.files += 1
+                    tree.bytes += entry.size
+        return tree
 
     def apply(self, delta: Delta) -> None:
         """Become the next tree."""
@@ -149,12 +163,13 @@ def encode_delta(delta: Delta) -> bytes:
 def decode_delta(data: bytes) -> Delta:
     """The delta that `encode_delta` wrote; zstandard.ZstdError or msgspec.DecodeError if it is damaged."""
     stored = _DECODER.decode(zstandard.ZstdDecompressor().decompress(data))
-    decode = os.fsdecode
+    # What os.fsdecode does, without its checks: this runs for every name.
+    encoding, errors = sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()
     return Delta(
         stored.root,
-        {decode(path) for path in stored.wiped},
+        {path.decode(encoding, errors) for path in stored.wiped},
         {
-            decode(folder): {decode(name): entry for name, entry in held.items()}
+            folder.decode(encoding, errors): {name.decode(encoding, errors): entry for name, entry in held.items()}
             for folder, held in stored.changed.items()
         },
     )

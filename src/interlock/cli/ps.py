@@ -17,6 +17,7 @@ app = new_app()
 def ps(
     every: Annotated[bool, typer.Option("--all", help="Ended runs too.")] = False,
     watch: Annotated[bool, typer.Option("--watch", help="Show again until interrupted.")] = False,
+    hub: Annotated[str | None, typer.Option("--hub", metavar="URL", help="Runs on all machines: nats://...")] = None,
     json: Annotated[bool, typer.Option("--json", help='{"runs": [...]}')] = False,
 ) -> None:
     """List the live runs.
@@ -30,6 +31,9 @@ def ps(
     from ..journal import RunSummary
     from .runs import runs_table, shown_status, the_store
 
+    if hub is not None:
+        list_hub(hub, every, watch, json)
+        return
     store = the_store()
 
     def listed() -> list[RunSummary]:
@@ -49,3 +53,37 @@ def ps(
         console.print(runs_table(runs))
     else:
         console.print("No runs." if every else "No live runs. interlock ps --all lists the ended ones.")
+
+
+def list_hub(url: str, every: bool, watch: bool, json: bool) -> None:
+    """The runs of all machines; one whose host has gone quiet is unknown."""
+    from msgspec.structs import replace
+    from rich.console import Console
+    from rich.live import Live
+
+    from ..config import load
+    from ..core import ENDED
+    from ..link.hub_client import HubClient
+    from ..link.outbox import RemoteRun
+    from .runs import hub_table
+
+    console = Console(highlight=False)
+    with HubClient(replace(load().hub, url=url)) as client:
+
+        def listed() -> list[RemoteRun]:
+            return [run for run in client.runs() if every or run.summary.status not in ENDED]
+
+        if json:
+            rows = [{**msgspec.to_builtins(run.summary), "status": run.status, "host": run.host} for run in listed()]
+            print_json({"runs": rows})
+        elif watch:
+            import time
+
+            with Live(hub_table(listed()), console=console, auto_refresh=False) as live:
+                while True:
+                    time.sleep(1.0)
+                    live.update(hub_table(listed()), refresh=True)
+        elif runs := listed():
+            console.print(hub_table(runs))
+        else:
+            console.print("No runs." if every else "No live runs. interlock ps --all lists the ended ones.")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
     from ..adapters.traces.scan import Scanned
 
 app = new_app()
+
+MOST_ERRORS = 3
+"""Bad lines that are named for each file; the rest is counted."""
 
 
 @app.command()
@@ -33,18 +38,23 @@ def scan(
     """
     from ..adapters.traces.lines import LineError
     from ..adapters.traces.scan import Scanner
+    from ..runtime.mutes import read_mutes
+    from ..runtime.watch import Plugins
     from .scan_config import scan_config
     from .scan_table import Progress, print_scanned, print_total
 
-    scanner = Scanner(scan_config(config, sensitivity))
+    scanner = Scanner(scan_config(config, sensitivity), Plugins(muted=read_mutes(Path.cwd())))
     found = bad = traces = 0
+    said: Counter[str] = Counter()
     with Progress(files, quiet=json) as progress:
         for name in files:
             try:
                 for result in scanner.scan(name):
                     if isinstance(result, LineError):
                         bad += 1
-                        say_error(f"{name}:{result.line}: {result.what}. {result.todo}")
+                        said[name] += 1
+                        if said[name] <= MOST_ERRORS:
+                            say_error(f"{name}:{result.line}: {result.what}. {result.todo}")
                         continue
                     traces += 1
                     found += bool(result.issues)
@@ -56,6 +66,9 @@ def scan(
             except BadInput as error:
                 bad += 1
                 say_error(str(error))
+    for name, count in said.items():
+        if count > MOST_ERRORS:
+            say_error(f"{name}: {count - MOST_ERRORS} more lines like these were left out")
     if not json:
         print_total(traces, scanner.steps, found)
     raise typer.Exit(2 if bad else 1 if found else 0)

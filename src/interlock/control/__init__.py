@@ -42,7 +42,6 @@ from .messages import (
     format_time,
     stamp_seq,
 )
-from .models import Models
 from .recovery import Found, find_request, recover, status_of
 from .state import EXPIRY_S, WINDOW_S, ControlState, Moment, Rules, may_start, new_state
 
@@ -51,7 +50,7 @@ __all__ = [
     "MAX_MESSAGE", "OUTGOING", "WINDOW_S", "Abort", "Ack", "Actuate", "Actuated", "Answer", "Command",
     "ControlMessage", "ControlState", "Controller", "CurrentMessage", "Desired", "Done", "Effect", "Entry", "Event",
     "Execute", "Executed", "Found", "Frame", "Held", "IterationEnded", "IterationStarted", "LookUp", "Malformed",
-    "Models", "Moment", "NotForUs", "Persist", "PersonAnswered", "Received", "Refused", "Released", "Request",
+    "Moment", "NotForUs", "Persist", "PersonAnswered", "Received", "Refused", "Released", "Request",
     "Result", "ResultPayload", "Rules", "RunEnded", "Send", "StackChanged", "Started", "State", "Target", "Tick",
     "Transmit", "Unreadable", "Waiting", "WaitingForPerson", "decode_control", "decode_current", "decode_request",
     "encode", "find_request", "format_time", "handle", "may_start", "new_request", "new_state", "recover",

@@ -70,9 +70,9 @@ def begin_escalate(turn: Turn, payload: EscalatePayload) -> None:
         refuse(turn, state.rules.cannot_switch)
     elif state.frame is None:
         refuse(turn, "the run has no frame whose model could change")
-    elif model == state.model:
+    elif state.rules.is_same(model, state.model):
         refuse(turn, f"the run has the model {model} already")
-    elif not state.rules.models.is_stronger(model, state.model):
+    elif not state.rules.is_stronger(model, state.model):
         refuse(turn, f"{model} is not stronger than {state.model}")
     else:
         ask(turn, "switching", status=state.status, shut=state.status != "running", model=model)

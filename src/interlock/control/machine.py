@@ -116,7 +116,7 @@ def judge(turn: Turn, event: Received, request: Request) -> None:
 
 def find_refusal(state: ControlState, request: Request) -> ResultPayload | None:
     """Why a request gets a RESULT and no ACK."""
-    if request.command == "escalate" and not state.rules.models.knows(str(request.payload["model"])):
+    if request.command == "escalate" and not state.rules.knows(str(request.payload["model"])):
         return fail("bad_request", f"the model {request.payload['model']!r} is not known")
     target = request.target
     if target.run_id != state.run_id and all(frame.id != target.run_id for frame in state.stack):

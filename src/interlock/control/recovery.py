@@ -32,14 +32,17 @@ def recover(
             request = msgspec.json.decode(body, type=Request)
             requests[request.request_id] = request
         elif record.kind == "ack":
-            request = requests[_request_id(body)]
-            queue[request.request_id] = InFlight(request, take_fingerprint(request))
+            asked = requests.get(_request_id(body))
+            if asked is not None:
+                queue[asked.request_id] = InFlight(asked, take_fingerprint(asked))
         elif record.kind == "result":
-            request = requests[_request_id(body)]
-            queue.pop(request.request_id, None)
+            request_id = _request_id(body)
+            queue.pop(request_id, None)
             # Taken out first: the order of the answers is the order in which they are forgotten.
-            answered.pop(request.request_id, None)
-            answered[request.request_id] = Answered(take_fingerprint(request), body, now.steady)
+            answered.pop(request_id, None)
+            asked = requests.get(request_id)
+            if asked is not None:
+                answered[request_id] = Answered(take_fingerprint(asked), body, now.steady)
         elif record.kind == "state":
             event = decode_current(body)
             if event is not None:
@@ -94,7 +97,7 @@ def status_of(event: CurrentMessage) -> Status:
 
 
 class _Id(Struct):
-    request_id: str
+    request_id: str = ""
 
 
 _id_decoder = msgspec.json.Decoder(_Id)

@@ -6,11 +6,11 @@ from typing import Literal
 
 from msgspec import Struct
 
+from ..config.models import Models, ship
 from ..core import ENDED, Status
 from .effects import Desired
 from .events import Held, Released
 from .messages import Frame, Request, Waiting
-from .models import Models
 
 WINDOW_S = 300.0
 """How long a stored RESULT lives, from the RESULT."""
@@ -30,11 +30,27 @@ class Moment(Struct, frozen=True):
 
 
 class Rules(Struct, frozen=True, kw_only=True):
-    """What an endpoint may accept. `cannot_switch` says why the adapter cannot change models; empty if it can."""
+    """What an endpoint may accept. `cannot_switch` says why the adapter cannot change models; empty if it can.
+
+    Without `models` the ones that ship are known.
+    """
 
     strict_ids: bool = False
-    models: Models = Models()
+    models: Models | None = None
     cannot_switch: str = ""
+
+    def knows(self, model: str) -> bool:
+        return (self.models or ship()).known(model)
+
+    def is_same(self, model: str, other: str | None) -> bool:
+        """Whether two names mean one model."""
+        models = self.models or ship()
+        return other is not None and (model == other or models.resolve(model) == (models.resolve(other) or other))
+
+    def is_stronger(self, model: str, than: str | None) -> bool:
+        """Whether it is a step up; from a model that is not known everything known is."""
+        models = self.models or ship()
+        return than is None or not models.known(than) or models.stronger(model, than) is True
 
 
 DEFAULT_RULES = Rules()

@@ -31,10 +31,12 @@ class Turn:
         self.state = state
         self.now = now
         self.effects: list[Effect] = []
+        self._timestamp = ""
 
     @property
     def timestamp(self) -> str:
-        return format_time(self.now.wall)
+        self._timestamp = self._timestamp or format_time(self.now.wall)
+        return self._timestamp
 
     def change(self, **changes: object) -> None:
         self.state = msgspec.structs.replace(self.state, **changes)

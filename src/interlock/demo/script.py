@@ -37,8 +37,34 @@ class Scene(Struct, frozen=True):
 FAILING = "FAILED tests/test_parser.py::test_empty - AssertionError: assert [''] == []\n1 failed"
 
 
-def failing_test(after: float = 20.0) -> Act:
-    return Act("python -m pytest -q tests/test_parser.py", output=FAILING, failed=True, after=after)
+FLAGS = (
+    "-q",
+    "-x",
+    "-v",
+    "--lf",
+    "-vv",
+    "-q -x",
+    "--tb=short",
+    "-s",
+    "-rA",
+    "--ff",
+    "-x -v",
+    "-l",
+    "-vv -s",
+    "--sw",
+    "-q -l",
+    "-q -s",
+    "-x -l",
+    "-vv -l",
+    "--nf",
+    "-x -s",
+)
+
+
+def failing_test(number: int, after: float = 34.0) -> Act:
+    """The same failure once more, each time with other arguments."""
+    command = f"python -m pytest {FLAGS[number]} tests/test_parser.py"
+    return Act(command, output=FAILING, failed=True, after=after)
 
 
 SCENES: tuple[Scene, ...] = (
@@ -74,11 +100,11 @@ SCENES: tuple[Scene, ...] = (
     ),
     Scene(
         "Errors, ignored hints, the ladder climbs",
-        "The same failure again and again: hint, reminder, throttle, and then everything goes back, shell damage too.",
+        "The same failure, whatever the arguments: hint, reminder, throttle, and then everything goes back.",
         (
-            *(failing_test(40) for _ in range(3)),
-            Act("rm -rf data && chmod 600 src/parser.py && echo broken > src/report.py", says="I clean up.", after=40),
-            *(failing_test(40) for _ in range(12)),
+            *(failing_test(number) for number in range(3)),
+            Act("rm -rf data && chmod 600 src/parser.py && echo broken > src/report.py", says="I clean up.", after=5),
+            *(failing_test(number) for number in range(3, 19)),
         ),
     ),
     Scene(
@@ -86,7 +112,7 @@ SCENES: tuple[Scene, ...] = (
         "What the agent claims is checked against what happened.",
         (
             Act("cat src/parser.py", after=60),
-            failing_test(15),
+            failing_test(0, after=15),
             Act(says="All tests pass now, the parser is fixed.", after=15),
             Act(says="I have created `src/lexer.py` for the tokens.", after=15),
             Act("cat src/report.py", says="You are right, I check before I claim.", after=60),

@@ -119,11 +119,11 @@ class Stage:
 
     def _waits(self, event: Event, body: Any) -> None:
         self._flush()
-        self._block("⧗", f"the call waits {body['seconds']:.0f} s", body["reason"] or "slowed down", "yellow")
+        self._block("…", f"the call waits {body['seconds']:.0f} s", body["reason"] or "slowed down", "yellow")
 
     def _denied(self, event: Event, body: Any) -> None:
         self._flush()
-        self._block("⛔", "denied, it never ran", body["reason"], "bold red")
+        self._block("✖", "denied, it never ran", body["reason"], "bold red")
 
     def _restored(self, event: Event, body: Any) -> None:
         changed = body.get("changed", [])
@@ -168,7 +168,10 @@ class Stage:
             table.add_row(*issue, "", *answer)
         self.console.print()
         self.console.print(Padding(table, (0, 0, 1, 2)))
-        facts = f"{summary['steps']} steps, {summary['issues']} issues, {summary['interventions']} interventions, {summary['tokens']:,} tokens."
+        facts = (
+            f"{summary['steps']} steps, {summary['issues']} issues, {summary['interventions']} interventions, "
+            f"{summary['tokens']:,} tokens."
+        )
         self.console.print(Text.assemble(("  " + facts, "bold"), " Nothing is left behind."))
 
     def _tucked(self, tool: str) -> bool:

@@ -8,7 +8,7 @@ READ = 3000
 """Characters of a text that are read."""
 
 _PASS = re.compile(
-    r"([^.\n]{0,40})\b(?:all|the|our|my|unit|existing|both)\s+(?:\w+\s+){0,2}tests?\s+(?:cases?\s+)?"
+    r"\b(?:all|the|our|my|unit|existing|both)\s+(?:\w+\s+){0,2}tests?\s+(?:cases?\s+)?"
     r"(?:(?:are|is|now|have|has|all|were)\s+){0,2}(?:passing|passed|pass)\b",
     re.IGNORECASE,
 )
@@ -25,6 +25,7 @@ _WROTE = re.compile(
     r"(?:\w+\s+){0,3}?[`'\"]([\w./-]+\.[A-Za-z]{1,5})[`'\"]",
     re.IGNORECASE,
 )
+_VERBS = ("created", "written", "wrote", "updated", "modified", "edited")
 _TESTS = frozenset((b"pytest", b"unittest", b"tox", b"jest", b"vitest", b"ctest", b"runtests", b"test", b"tests"))
 
 
@@ -32,8 +33,11 @@ def claims_pass(text: str) -> bool:
     """Whether it is said, without an if or a should, that tests pass."""
     if "test" not in text:
         return False
-    found = _PASS.search(text[:READ])
-    return found is not None and _HEDGED.search(found[1]) is None
+    found = _PASS.search(text, 0, READ)
+    if found is None:
+        return False
+    before = re.split(r"[.\n]", text[max(0, found.start() - 40) : found.start()])[-1]
+    return _HEDGED.search(before) is None
 
 
 def claims_ran(text: str) -> bool:
@@ -43,7 +47,7 @@ def claims_ran(text: str) -> bool:
 
 def claimed_files(text: str) -> list[str]:
     """The files that are said to have been written."""
-    return _WROTE.findall(text[:READ]) if "I" in text else []
+    return _WROTE.findall(text[:READ]) if any(verb in text for verb in _VERBS) else []
 
 
 def tests(asked: set[bytes]) -> bool:

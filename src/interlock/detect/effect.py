@@ -34,14 +34,24 @@ _VERBS: tuple[tuple[Effect, frozenset[str]], ...] = (
 )  # fmt: skip
 """Words in a tool's name; the first kind that has one of them says what the tool is for."""
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-_SHELL_WRITE = re.compile(
-    r"(?<![<2&])>>?\s*(?!/dev/null|&)[\w./~$\"'-]|\bsed\s+(?:-\w+\s+)*-i|\btee\b|\b(?:mv|cp|rm|mkdir|touch|chmod|ln)\s"
-    r"|\bgit\s+(?:apply|checkout|reset|commit|stash|revert|merge)\b"
-    r"|\b(?:pip|npm|apt|apt-get|yarn|cargo)\s+(?:install|add)\b|\bpatch\b|\.write\("
+_SHELL_WRITES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
+    ((">",), re.compile(r"(?:^|\s)1?>>?\s*(?!/dev/null|&)[\w./~$\"'{-]")),
+    (("sed ", "perl "), re.compile(r"\b(?:sed|perl)\s+(?:-\w+\s+)*-\w*i")),
+    (("tee ", "patch "), re.compile(r"\b(?:tee|patch)\s")),
+    (
+        ("mv ", "cp ", "rm ", "mkdir ", "touch ", "chmod ", "ln "),
+        re.compile(r"(?:^|[\s;&|(])(?:mv|cp|rm|mkdir|touch|chmod|ln)\s"),
+    ),
+    (("git ",), re.compile(r"\bgit\s+(?:apply|checkout|reset|commit|stash|revert|merge|pull|clone)\b")),
+    (("nstall", "npm ", "cargo "), re.compile(r"\b(?:pip3?|npm|apt|apt-get|yarn|cargo)\s+(?:install|add)\b")),
 )
-_HINTS = (
-    ">", "sed", "tee", "mv ", "cp ", "rm ", "mkdir", "touch", "chmod", "ln ", "git ", "nstall", "patch", ".write(",
+"""How a shell command writes: what it has in it, and the expression that makes sure; most commands have none."""
+_SCRIPT_WRITES = (
+    ".write(", ".write_text(", ".write_bytes(", ".to_csv(", ".dump(", "shutil.", "os.remove", "os.rename", ".unlink(",
+    ".mkdir(", "makedirs(",
 )  # fmt: skip
+"""How a program in Python writes."""
+_PYTHON = frozenset(("python", "ipython", "jupyter", "repl"))
 _SCRIPTS = ("command", "cmd", "code", "script", "input")
 _LOOK = 2000
 """Characters of a command that are read."""
@@ -54,7 +64,7 @@ def read_effect(tool: Tool) -> Effect:
         command = command_of(tool)
         if "final_answer(" in command:
             return "answer"
-        return "write" if _writes(command) else "run"
+        return "write" if _writes(command, tool.name) else "run"
     if kind == "write":
         # An editor with many commands: looking is not writing.
         verb = tool.arguments.get("command")
@@ -63,16 +73,24 @@ def read_effect(tool: Tool) -> Effect:
     return kind
 
 
-def _writes(command: str) -> bool:
-    # Most commands have none of these: finding that out costs a tenth of the expression.
-    return any(hint in command for hint in _HINTS) and _SHELL_WRITE.search(command) is not None
+def _writes(command: str, name: str) -> bool:
+    if not _names(name).isdisjoint(_PYTHON):
+        return any(way in command for way in _SCRIPT_WRITES)
+    return any(
+        any(hint in command for hint in hints) and way.search(command) is not None for hints, way in _SHELL_WRITES
+    )
+
+
+@lru_cache(maxsize=256)
+def _names(name: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _WORD.findall(name))
 
 
 @lru_cache(maxsize=256)
 def _kind(name: str) -> Effect:
     if name in _ANSWERS:
         return "answer"
-    found = {word.lower() for word in _WORD.findall(name)}
+    found = _names(name)
     return next((kind for kind, verbs in _VERBS if found & verbs), "run")
 
 

@@ -51,20 +51,26 @@ def _failed(step: Step, text: bytes) -> bool:
     if step.error is not None:
         return step.error
     tail = text[-LOOK:]
-    found = _EXIT.search(tail[-120:])
-    if found is not None:
-        return found[1] != b"0"
+    if b"exit" in tail[-120:]:
+        found = _EXIT.search(tail[-120:])
+        if found is not None:
+            return found[1] != b"0"
     if b"Traceback (most recent call last)" in text or b"FAILED" in tail:
         return True
+    return _complains(text[:LOOK].lstrip())
+
+
+def _complains(head: bytes) -> bool:
+    """Whether the opening lines complain, apart from paths and quotes in them."""
     opening = b""
-    for line in text[:LOOK].lstrip().split(b"\n", OPENING)[:OPENING]:
+    for line in head.split(b"\n", OPENING)[:OPENING]:
         # A numbered line is a piece of a file.
         if not line.lstrip()[:1].isdigit():
-            opening += line + b"\n"
-    opening = _PIECE.sub(b"", opening).lower()
-    if any(word in opening for word in _ALL_WELL):
+            opening += line.lower() + b"\n"
+    if not any(word in opening for word in _COMPLAINTS):
         return False
-    return any(word in opening for word in _COMPLAINTS)
+    opening = _PIECE.sub(b"", opening)
+    return any(word in opening for word in _COMPLAINTS) and not any(word in opening for word in _ALL_WELL)
 
 
 def _message(text: bytes, asked: bytes) -> bytes:

@@ -7,15 +7,16 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct, field
 
-from ..core import Step, Tool
-from .effect import Effect, read_effect, wrote
+from ..core import Step
+from .effect import wrote
 from .failure import read_failure
-from .fingerprint import WORDS, alike, canonical, fingerprint, words
+from .fingerprint import fingerprint
 from .goal import GOAL
+from .ledger import Ledger
 from .normalise import bounded, normalise
-from .paths import read_paths
-from .progress import NEWS, Knowledge, gained
+from .progress import Knowledge, gained
 from .speech import Speech
+from .turn import Call, Turn, read_call
 
 T = TypeVar("T")
 
@@ -25,72 +26,6 @@ PROMPTS = 16
 """Prompts remembered: one that is repeated word for word is not new."""
 PENDING = 32
 """Calls that wait for their result."""
-ARGUMENTS = 2000
-"""Characters of the arguments and of the thought before them that are read."""
-ALIKE = 0.6
-"""Calls that share this much of their words ask for nearly the same."""
-ALIKE_LONG = 0.85
-"""Long calls (code, patches) share most of their words anyway."""
-LONG = 40
-"""Words from which a call is long."""
-
-
-class Call(Struct):
-    """A call that was asked for."""
-
-    step: int
-    tool: str
-    key: int
-    words: set[bytes]
-    text: bytes
-    effect: Effect
-    query: bool
-    paths: list[str]
-    target: bool
-    call_id: str | None = None
-
-
-class Turn(Struct):
-    """A call together with what came of it.
-
-    `outcome` is the fingerprint of the normalised result, `error` that of its message if it failed (else 0), `news`
-    the share of its words that neither the call nor an earlier result had, `echo` whether it only repeats the call,
-    `gain` whether it brought the run forward, `query` whether it asked in words, `target` whether it asked for
-    something that no call had named before.
-    """
-
-    step: int
-    asked: int
-    tool: str
-    key: int
-    words: set[bytes]
-    effect: Effect
-    query: bool
-    paths: list[str]
-    target: bool
-    outcome: int
-    failed: bool
-    error: int
-    message: str
-    news: float
-    echo: bool
-    wrote: bool
-    gain: bool
-    call_id: str | None = None
-
-    @property
-    def taught(self) -> bool:
-        """Whether it brought new information."""
-        return not self.failed and not self.echo and self.news >= NEWS
-
-    def near(self, other: Turn) -> bool:
-        """Whether two turns asked for nearly the same; two scripts that share words are still two experiments."""
-        if self.key == other.key:
-            return True
-        if self.tool != other.tool or self.effect == "run" or self.paths != other.paths:
-            return False
-        long = len(self.words) > LONG or len(other.words) > LONG
-        return alike(self.words, other.words) >= (ALIKE_LONG if long else ALIKE)
 
 
 class Past(Struct):
@@ -109,9 +44,13 @@ class Past(Struct):
 
 
 class History:
-    """The turns of one agent. `turn` is the one that the current step completed, if it did."""
+    """The turns of one agent. `turn` is the one that the current step completed, if it did.
 
-    def __init__(self) -> None:
+    The `ledger` belongs to the run and is stored with it, not with the history.
+    """
+
+    def __init__(self, ledger: Ledger | None = None) -> None:
+        self.ledger = ledger or Ledger()
         self.past = Past()
         self.turn: Turn | None = None
         self.call: Call | None = None
@@ -189,6 +128,7 @@ class History:
             query=call.query,
             paths=call.paths,
             target=call.target,
+            waits=call.waits,
             outcome=fingerprint(text),
             failed=failed,
             error=fingerprint(message) if message else call.key if failed else 0,
@@ -201,41 +141,8 @@ class History:
         )
         turn.gain = past.progressed = gained(turn, past.turns)
         past.informed += turn.taught and turn.effect != "answer"
+        self.ledger.take(turn)
         return turn
-
-
-def read_call(step: Step, tool: Tool) -> Call:
-    """What a call asks for. A call without arguments of its own is told apart by the text that goes with it."""
-    arguments = canonical(tool.arguments)
-    asked = words(arguments[:ARGUMENTS])
-    name = tool.name.encode("utf-8", "replace")
-    key = fingerprint(name + b"\0" + arguments)
-    if len(asked) <= 2 and asked <= words(name) | {b"raw"} and len(step.content) > ARGUMENTS // 10:
-        thought = bounded(step.content, ARGUMENTS, 0)
-        asked, key = words(thought), fingerprint(thought)
-    if len(asked) > WORDS:
-        asked = set(sorted(asked)[:WORDS])
-    effect = read_effect(tool)
-    paths = read_paths(step, tool, effect)
-    return Call(
-        step=step.index,
-        tool=tool.name,
-        key=key,
-        words=asked,
-        text=name + b"\0" + arguments[:ARGUMENTS],
-        effect=effect,
-        query=effect == "read" and any(_asks(value) for value in tool.arguments.values()),
-        paths=paths,
-        target=False,
-        call_id=tool.call_id,
-    )
-
-
-def _asks(value: object) -> bool:
-    """Whether an argument is a question in words, and no path, number or pattern."""
-    if isinstance(value, list):
-        return len(value) > 1 and all(isinstance(one, str) for one in value)
-    return isinstance(value, str) and value.count(" ", 0, ARGUMENTS) >= 3
 
 
 def push(window: list[T], item: T, cap: int) -> None:

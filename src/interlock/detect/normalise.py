@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re2
 
-HEAD, TAIL = 3000, 1000
+HEAD, TAIL = 2000, 600
 """Characters read of a text: what a call achieved shows at its ends, and a step may carry a megabyte."""
 
 _VOLATILE = re2.compile(

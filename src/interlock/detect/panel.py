@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from ..config.model import Detect
 from ..core import Context, Issue, Seen, Step
-from .alarm import Alarms
-from .detector import Detector, DetectorFailed, Factory, Setting
+from .detector import DetectorFailed, Factory, Setting
 from .history import History
+from .ledger import Ledger
 from .registry import factories
 from .tuning import Tuning
+from .watched import SavedAgent, WatchedAgent
 
 AGENTS = 32
 """Agents watched at once; the one that was silent longest is forgotten first."""
@@ -43,15 +44,17 @@ class Detectors:
         self._factories = tuple(only) if only is not None else (*factories(), *extra)
         self._guard = guard
         self._dropped: set[str] = set()
-        self._agents: dict[str, _Agent] = {}
+        self._agents: dict[str, WatchedAgent] = {}
         self._progress = True
+        self._caller = ""
+        self._ledger = Ledger()
 
     def observe(self, seen: Seen) -> list[Issue]:
         """The alarms that rise with this step; steps of our own and steps seen before give none."""
         step = seen.step
         if step.origin == "interlock":
             return []
-        agent = self._agent(step.agent or "")
+        agent = self._agent(self._owner(step))
         if agent.repeats(step):
             return []
         agent.history.take(step)
@@ -89,29 +92,47 @@ class Detectors:
     def save(self) -> bytes:
         """Everything that later answers depend on."""
         return msgspec.msgpack.encode(
-            _Saved({name: agent.save() for name, agent in self._agents.items()}, sorted(self._dropped), self._progress)
+            _Saved(
+                {name: agent.save() for name, agent in self._agents.items()},
+                sorted(self._dropped),
+                self._progress,
+                self._caller,
+                self._ledger,
+            )
         )
 
     def restore(self, state: bytes) -> None:
         """Go on from what `save` gave: after a restart, or back with a rollback."""
         saved = msgspec.msgpack.decode(state, type=_Saved)
+        self._ledger = saved.ledger
         self._agents = {name: self._new_agent() for name in saved.agents}
         for name, agent in saved.agents.items():
             self._agents[name].restore(agent)
         self._dropped |= set(saved.dropped)
-        self._progress = saved.progress
+        self._progress, self._caller = saved.progress, saved.caller
 
-    def _agent(self, name: str) -> _Agent:
+    def _owner(self, step: Step) -> str:
+        """Whose step it is: a result belongs to whoever called, also where its source names the one that answered."""
+        name = step.agent or ""
+        if step.kind == "tool_call":
+            self._caller = name
+        elif step.kind == "tool_result" and name != self._caller:
+            own = self._agents.get(name)
+            if own is None or not own.history.past.pending:
+                return self._caller
+        return name
+
+    def _agent(self, name: str) -> WatchedAgent:
         agent = self._agents.pop(name, None) or self._new_agent()
         self._agents[name] = agent
         if len(self._agents) > AGENTS:
             del self._agents[next(iter(self._agents))]
         return agent
 
-    def _new_agent(self) -> _Agent:
-        history = History()
+    def _new_agent(self) -> WatchedAgent:
+        history = History(self._ledger)
         setting = Setting(self.context, self._tuning, history)
-        return _Agent(history, [make(setting) for make in self._factories])
+        return WatchedAgent(history, [make(setting) for make in self._factories])
 
     def _counts(self, issue: Issue) -> bool:
         if finding_key(issue) in self.muted:
@@ -136,64 +157,9 @@ def finding_key(issue: Issue) -> str:
     return key if isinstance(key, str) else issue.type
 
 
-class _SavedAgent(Struct):
-    history: bytes
-    detectors: dict[str, bytes]
-    alarms: bytes
-    last: tuple[int, str, str] | None
-
-
 class _Saved(Struct):
-    agents: dict[str, _SavedAgent]
+    agents: dict[str, SavedAgent]
     dropped: list[str]
     progress: bool
-
-
-class _Agent:
-    """One agent: its history, its detectors, its alarms."""
-
-    def __init__(self, history: History, detectors: list[Detector]) -> None:
-        self.history = history
-        self.alarms = Alarms()
-        self.detectors: dict[str, Detector] = {}
-        for detector in detectors:
-            name, at = detector.type, 2
-            while name in self.detectors:
-                name, at = f"{detector.type}#{at}", at + 1
-            self.detectors[name] = detector
-        self._fresh = {name: detector.save() for name, detector in self.detectors.items()}
-        self._last: tuple[int, str, str] | None = None
-
-    def repeats(self, step: Step) -> bool:
-        """Whether a retried stream shows this step a second time."""
-        mark = (step.index, step.role, step.kind)
-        if mark == self._last:
-            return True
-        self._last = mark
-        call_id = step.tool.call_id if step.tool is not None else None
-        if call_id is None:
-            return False
-        pending = any(call.call_id == call_id for call in self.history.past.pending)
-        if step.kind == "tool_call":
-            return pending
-        if step.kind != "tool_result" or pending:
-            return False
-        return any(turn.call_id == call_id for turn in self.history.turns)
-
-    def restart(self, issue_type: str) -> None:
-        for name, detector in self.detectors.items():
-            if detector.type == issue_type:
-                detector.restore(self._fresh[name])
-        self.alarms.forget(issue_type)
-
-    def save(self) -> _SavedAgent:
-        states = {name: detector.save() for name, detector in self.detectors.items()}
-        return _SavedAgent(self.history.save(), states, self.alarms.save(), self._last)
-
-    def restore(self, saved: _SavedAgent) -> None:
-        self.history.restore(saved.history)
-        for name, state in saved.detectors.items():
-            if name in self.detectors:
-                self.detectors[name].restore(state)
-        self.alarms.restore(saved.alarms)
-        self._last = saved.last
+    caller: str = ""
+    ledger: Ledger = field(default_factory=Ledger)

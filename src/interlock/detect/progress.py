@@ -9,35 +9,31 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from .fingerprint import words
+from .tuning import ECHO, SHORT
 
 if TYPE_CHECKING:
-    from .history import Turn
+    from .turn import Turn
 
 KNOWN = 8192
 """Words remembered; the oldest go first."""
 SPARE = 2048
 """Words beyond them before the oldest go."""
-READ = 1600
+READ = 1200
 """Bytes of a result whose words are read."""
-NEWS = 0.2
-"""A result with this share of words that nobody had seen is new information."""
-
-ECHO = 0.25
-"""A result with no more words of its own than this repeats what it was asked."""
-SHORT = 12
-"""A result with fewer words says too little to be called an echo."""
 
 
 class Knowledge(Struct):
-    """The words that results brought and calls named so far; the values do not matter, the order of the keys does."""
+    """The words that results brought and calls named so far, each with the turn that it came with; oldest first."""
 
-    known: dict[bytes, None] = field(default_factory=dict)
-    named: dict[bytes, None] = field(default_factory=dict)
+    turns: int = 0
+    known: dict[bytes, int] = field(default_factory=dict)
+    named: dict[bytes, int] = field(default_factory=dict)
 
     def targets(self, asked: set[bytes]) -> bool:
         """Learn a call's words; whether it names something that no call had named before."""
         fresh = asked.difference(self.named)
-        self.named.update(dict.fromkeys(fresh))
+        self.turns += 1
+        self.named.update(dict.fromkeys(fresh, self.turns))
         _trim(self.named)
         return bool(fresh)
 
@@ -48,7 +44,7 @@ class Knowledge(Struct):
             return 0.0, False
         known = self.known
         fresh = found.difference(known)
-        known.update(dict.fromkeys(fresh))
+        known.update(dict.fromkeys(fresh, self.turns))
         _trim(known)
         others = found - asked
         return len(fresh & others) / len(found), len(found) > SHORT and len(others) / len(found) < ECHO
@@ -69,8 +65,12 @@ def gained(turn: Turn, before: Sequence[Turn]) -> bool:
     return turn.wrote or turn.taught or (turn.target and not turn.echo)
 
 
-def _trim(learnt: dict[bytes, None]) -> None:
-    """Forget the oldest words, many at a time: one at a time would cost every step what this costs one in hundreds."""
+def _trim(learnt: dict[bytes, int]) -> None:
+    """Forget the oldest words, many at a time: one at a time would cost every step what this costs one in hundreds.
+
+    Words of one turn go together, because their order within it is not the same in every process.
+    """
     if len(learnt) > KNOWN + SPARE:
-        for word in list(islice(learnt, len(learnt) - KNOWN)):
+        oldest = next(islice(learnt.values(), len(learnt) - KNOWN, None))
+        for word in [word for word, turn in learnt.items() if turn < oldest]:
             del learnt[word]

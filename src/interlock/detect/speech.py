@@ -10,15 +10,12 @@ from msgspec import Struct, field
 from ..core import Step
 from .effect import Effect, script_of
 from .normalise import bounded
+from .tuning import SENTENCE, SPACES
 
 READ = 3000
 """Characters of a text that are read for promises and claims."""
 NAMES = 64
 """Names remembered of tools promised and of tools used."""
-SENTENCE = 60
-"""Bytes from which a sentence is worth comparing; shorter ones are turns of phrase."""
-SPACES = 7
-"""Spaces that a sentence of that length has at least; code and tables have fewer."""
 
 _AGENT = re2.compile(r"\b([a-z][a-z0-9]*(?:_[a-z0-9]+)*_agent)\b")
 _TOOL = re2.compile(r"\b([a-z][a-z0-9]*(?:_[a-z0-9]+)+)[`'\"]? tool\b")
@@ -44,10 +41,12 @@ class Speech(Struct):
         if step.tool is not None:
             self._note(self.called, step.tool.name, step.index)
             if effect in ("run", "answer"):
-                for name in _CALLED.findall(script_of(step.tool)):
-                    self._note(self.called, name, step.index)
-        if "_" in text:
-            for pattern in (_AGENT, _TOOL):
+                script = script_of(step.tool)
+                if "(" in script and "_" in script:
+                    for name in _CALLED.findall(script):
+                        self._note(self.called, name, step.index)
+        for hint, pattern in (("_agent", _AGENT), (" tool", _TOOL)):
+            if hint in text:
                 for name in pattern.findall(text):
                     self._note(self.promised, name, step.index)
         if step.tool is None and self.retrieval is None and _PLAN.search(text) and _RETRIEVE.search(text):

@@ -11,6 +11,23 @@ from ..core import Severity
 
 Sensitivity = Literal["low", "medium", "high"]
 
+NEWS = 0.2
+"""A result with this share of words that nobody had seen is new information."""
+ECHO = 0.25
+"""A result with no more words of its own than this repeats what it was asked."""
+SHORT = 12
+"""A result with fewer words says too little to be called an echo."""
+ALIKE = 0.6
+"""Calls that share this much of their words ask for nearly the same."""
+ALIKE_LONG = 0.85
+"""Long calls (code, patches) share most of their words anyway."""
+LONG = 40
+"""Words from which a call is long."""
+SENTENCE = 60
+"""Bytes from which a sentence is worth comparing; shorter ones are turns of phrase."""
+SPACES = 7
+"""Spaces that a sentence of that length has at least; code and tables have fewer."""
+
 
 class Tuning(Struct, frozen=True, kw_only=True):
     """What it takes to raise an alarm. The defaults are sensitivity medium."""
@@ -34,6 +51,8 @@ class Tuning(Struct, frozen=True, kw_only=True):
     """The same call and outcome again within this many turns is the same loop: five-step cycles with noise fit in."""
     loop_noise: int = 1
     """New turns allowed between two times; more of them means that the run goes somewhere."""
+    patience: int = 3
+    """Times more that a call may bring the same when it waits on purpose (`sleep 30; tail log`)."""
     round_span: int = 6
     """Turns from one test to the next in rounds of editing: a longer way means that something was looked into."""
     query_alike: float = 0.5

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .analyzer import AnalysisResult, ClaudeAnalyzer, ReplayStatus
     from .input import InputBackend
     from .recovery import RecoveryExecutor, RecoveryResult
     from .screenshot import (
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from .verifier import FileComparison, FileVerifier, VerificationResult
 
 _WHERE = {
+    "analyzer": ("AnalysisResult", "ClaudeAnalyzer", "ReplayStatus"),
     "input": ("InputBackend",),
     "recovery": ("RecoveryExecutor", "RecoveryResult"),
     "screenshot": (
@@ -30,9 +32,10 @@ _WHERE = {
 _MODULE_OF = {name: module for module, names in _WHERE.items() for name in names}
 
 __all__ = [
-    "FileComparison", "FileOperation", "FileVerifier", "InputBackend", "MSSBackend", "Operation", "OperationType",
-    "RecoveryExecutor", "RecoveryResult", "ReplaySession", "Screenshot", "ScreenshotBackend", "ScrotBackend",
-    "VerificationResult", "WaylandBackend", "create_screenshot_backend",
+    "AnalysisResult", "ClaudeAnalyzer", "FileComparison", "FileOperation", "FileVerifier", "InputBackend",
+    "MSSBackend", "Operation", "OperationType", "RecoveryExecutor", "RecoveryResult", "ReplaySession",
+    "ReplayStatus", "Screenshot", "ScreenshotBackend", "ScrotBackend", "VerificationResult", "WaylandBackend",
+    "create_screenshot_backend",
 ]  # fmt: skip
 
 

@@ -46,6 +46,11 @@ class Committer:
         """Whether the log holds pages that are not in the main file yet."""
         return self._log_pages > 0
 
+    @property
+    def is_large(self) -> bool:
+        """Whether the log has grown so much that it is worked off without waiting for an idle moment."""
+        return self._log_pages >= self._checkpoint_at
+
     def commit(self, group: list[Batch]) -> None:
         """Write a group, all or nothing; when this returns, the disk has it."""
         values: list[int | float | str] = []
@@ -69,7 +74,7 @@ class Committer:
 
     def tidy(self, only_if_large: bool = False) -> None:
         """Work the log off into the main file, as far as readers allow. Never waits for them."""
-        if not self._log_pages or (only_if_large and self._log_pages < self._checkpoint_at):
+        if not self._log_pages or (only_if_large and not self.is_large):
             return
         # Whatever goes wrong here, the records are safe in the log, and the next time may work.
         with contextlib.suppress(apsw.Error):

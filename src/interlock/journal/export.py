@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from pathlib import Path
@@ -48,7 +49,10 @@ def _copy(folder: RunFolder, copy: Path) -> None:
         for name in names:
             file = Path(place) / name
             ours = file == folder.lock_file or name.startswith(folder.journal.name)
-            if not ours and file.is_file() and not file.is_symlink():
+            if ours or not file.is_file() or file.is_symlink():
+                continue
+            # A live run takes files out of its inbox at any time.
+            with contextlib.suppress(FileNotFoundError):
                 shutil.copyfile(file, into / name)
                 (into / name).chmod(FILE_MODE)
     _copy_journal(folder.journal, copy / folder.journal.name)

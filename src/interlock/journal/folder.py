@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from pathlib import Path
 
 import msgspec
@@ -47,10 +49,8 @@ class RunFolder:
     def size(self) -> int:
         """Bytes of all files in it."""
         total = 0
-        for file in self.path.rglob("*"):
-            try:
-                info = file.lstat()
-            except FileNotFoundError:
-                continue
-            total += info.st_size
+        for place, _, names in os.walk(self.path):
+            for name in names:
+                with contextlib.suppress(FileNotFoundError):
+                    total += Path(place, name).lstat().st_size
         return total

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
 from threading import Event
-from typing import Protocol
+from typing import Protocol, Self
 
 from msgspec import Struct
 
@@ -56,6 +56,12 @@ class Reading(Protocol):
         """Let go of the journal."""
         ...
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
 
 class Writing(Protocol):
     """Add to a run's records. Thread-safe."""
@@ -90,3 +96,9 @@ class Writing(Protocol):
     def close(self) -> None:
         """Write what waits, and let go. A second time does nothing."""
         ...
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

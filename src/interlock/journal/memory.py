@@ -61,12 +61,6 @@ class MemoryJournal(Writing):
         with self._kept.changed:
             self._closed = True
 
-    def __enter__(self) -> MemoryJournal:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
 
 class MemoryReader(Reading):
     """Reads a journal in memory."""
@@ -118,12 +112,6 @@ class MemoryReader(Reading):
 
     def close(self) -> None:
         """Nothing is held."""
-
-    def __enter__(self) -> MemoryReader:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 class _Kept:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import time
 from collections.abc import Sequence
@@ -70,6 +71,7 @@ def _remove(folder: RunFolder) -> bool:
         return False
     with lock:
         gone = folder.path.with_name(f".gone-{folder.run_id}")
+        shutil.rmtree(gone, ignore_errors=True)
         folder.path.rename(gone)
         shutil.rmtree(gone, ignore_errors=True)
     return True
@@ -78,5 +80,6 @@ def _remove(folder: RunFolder) -> bool:
 def _sweep(root: Path) -> None:
     for pattern in (".new-*", ".gone-*"):
         for left in root.glob(pattern):
-            if time.time() - left.stat().st_mtime > LEFTOVER_S:
-                shutil.rmtree(left, ignore_errors=True)
+            with contextlib.suppress(FileNotFoundError):
+                if time.time() - left.stat().st_mtime > LEFTOVER_S:
+                    shutil.rmtree(left, ignore_errors=True)

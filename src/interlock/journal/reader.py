@@ -113,12 +113,6 @@ class JournalReader(Reading):
     def close(self) -> None:
         self._connection.close()
 
-    def __enter__(self) -> JournalReader:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def _chunk(self, after: int, kinds: Set[str] | None, limit: int) -> list[Record]:
         if kinds is None:
             rows = self._ask(f"{_COLUMNS} WHERE seq > ? ORDER BY seq LIMIT ?", (after, limit))

@@ -63,7 +63,7 @@ class Store:
 
     def runs(self) -> list[RunSummary]:
         """Every run in one row, the newest first. One that cannot be read says why in `problem`."""
-        found = [summarize(folder) for folder in self.folders()]
+        found = [summary for folder in self.folders() if (summary := summarize(folder)) is not None]
         return sorted(found, key=lambda run: run.started, reverse=True)
 
     def find(self, ref: str) -> RunFolder:
@@ -104,13 +104,16 @@ def default_root() -> Path:
     return Path(platformdirs.user_state_dir("interlock")) / "runs"
 
 
-def summarize(folder: RunFolder) -> RunSummary:
-    """One run in one row, with the process that owns it right now."""
+def summarize(folder: RunFolder) -> RunSummary | None:
+    """One run in one row, with the process that owns it right now; None if it has gone meanwhile."""
     try:
         with JournalReader.open(folder) as reader:
             summary = reader.summary() or RunSummary.of(folder.spec(), 0.0)
     except InterlockError as error:
-        when = folder.path.stat().st_mtime if folder.path.exists() else 0.0
+        try:
+            when = folder.path.stat().st_mtime
+        except FileNotFoundError:
+            return None
         return RunSummary(run_id=folder.run_id, status="unreadable", started=when, updated=when, problem=str(error))
     owner = folder.owner()
     return msgspec.structs.replace(summary, run_id=folder.run_id, owner_pid=owner.pid if owner else None)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ..core import InterlockError, InvalidState
 from .entry import LOST, encode_body
 from .summary import RunSummary
 
-WINDOW_S = 0.04
+WINDOW_S = 0.03
 """How long the first entry of a group waits for company; with the commit it stays well below 100 ms."""
 
 RETRY_S = 1.0
@@ -58,7 +58,7 @@ class Waiting:
         self._batches: list[Batch] = []
         self._next_seq = next_seq
         self._characters = 0
-        self._due = 0.0
+        self._due = self._put_at = 0.0
         self._not_before = 0.0
         self._urgent = False
         self.entries = 0
@@ -78,30 +78,37 @@ class Waiting:
             self.entries += count
             self._characters += batch.size
             self._batches.append(batch)
-            if batch.settled is not None:
-                self._urgent = True
-                self._changed.notify()
-            elif len(self._batches) == 1:
-                self._due = time.monotonic() + WINDOW_S
+            self._put_at = time.monotonic()
+            # Whoever wants it durable sees to it, and asks the writer only if that is at work already.
+            if batch.settled is None and len(self._batches) == 1:
+                self._due = self._put_at + WINDOW_S
                 self._changed.notify()
             return self._next_seq - 1
 
-    def take(self, untidy: bool) -> list[Batch] | None:
-        """The next group, once it is due; an empty one at an idle moment, if something is untidy; None at the end."""
+    def hurry(self) -> None:
+        """Have the writer look now: for something that cannot wait, or because the log was changed beside it."""
         with self._changed:
-            idle_at = time.monotonic() + IDLE_S
+            self._urgent = True
+            self._changed.notify()
+
+    def wait(self, untidy: Callable[[], bool]) -> bool:
+        """Wait until a group is due, or until an idle moment if something is untidy; False at the end."""
+        with self._changed:
             while not (self._urgent or self.closed):
                 if self._batches:
                     wake: float | None = max(self._due, self._not_before) - time.monotonic()
                 else:
-                    wake = idle_at - time.monotonic() if untidy else None
+                    wake = self._put_at + IDLE_S - time.monotonic() if untidy() else None
                 if wake is not None and wake <= 0:
                     break
                 self._changed.wait(wake)
-            if self.closed and not self._batches:
-                return None
-            group, self._batches = self._batches, []
             self._urgent = False
+            return bool(self._batches) or not self.closed
+
+    def take(self) -> list[Batch]:
+        """All that waits, in order."""
+        with self._changed:
+            group, self._batches = self._batches, []
             return group
 
     def settle(self, group: list[Batch]) -> None:

@@ -30,6 +30,8 @@ class Journal(Writing):
         self._committer, self._clock, self._lock = committer, clock, lock
         self._waiting = Waiting(committer.last_seq + 1)
         self._losses = Losses(clock)
+        # Held by whoever commits: the writer's thread, or one that waits for the disk and finds nobody at it.
+        self._writing = threading.Lock()
         self._thread = threading.Thread(target=self._write, name=f"journal {self.run_id}", daemon=True)
         self._thread.start()
         atexit.register(self.close)
@@ -56,6 +58,7 @@ class Journal(Writing):
         settled = batch.settled
         seq = self._waiting.put(batch)
         if settled is not None:
+            self._commit_now()
             settled.wait()
             if batch.error is not None:
                 raise batch.error
@@ -83,27 +86,44 @@ class Journal(Writing):
             self._lock.release()
             self._lock = None
 
-    def __enter__(self) -> Journal:
-        return self
+    def _commit_now(self) -> None:
+        """Commit in this thread, which spares two changes of thread; the writer's is asked if it is at work."""
+        if not self._writing.acquire(blocking=False):
+            self._waiting.hurry()
+            return
+        try:
+            was_tidy = not self._committer.untidy
+            self._commit(self._waiting.take())
+        finally:
+            self._writing.release()
+        if was_tidy or self._committer.is_large:
+            self._waiting.hurry()
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def _commit(self, group: list[Batch]) -> None:
+        """Write a group, or say why not. Called by whoever holds `_writing`."""
+        try:
+            self._committer.commit(group)
+        except apsw.Error as error:
+            self._fail(group, explain(error, self.folder.journal))
+        except BaseException:
+            # A mistake of ours: nobody may wait for what is never written.
+            self._waiting.close()
+            self._abandon(group, InterlockError("the journal's writer has stopped", where=str(self.folder.journal)))
+            raise
+        else:
+            self._waiting.settle(group)
+            self._tell_losses()
 
     def _write(self) -> None:
         """The writer thread."""
-        group: list[Batch] | None = []
         try:
-            while (group := self._waiting.take(self._committer.untidy)) is not None:
-                try:
-                    self._committer.commit(group)
-                except apsw.Error as error:
-                    self._fail(group, explain(error, self.folder.journal))
-                else:
-                    self._waiting.settle(group)
-                    self._tell_losses()
+            while self._waiting.wait(lambda: self._committer.untidy):
+                with self._writing:
+                    group = self._waiting.take()
+                    self._commit(group)
                     self._committer.tidy(only_if_large=bool(group))
         finally:
-            self._stop(group or [])
+            self._stop()
 
     def _fail(self, group: list[Batch], error: InterlockError) -> None:
         """Refuse what somebody waits for, and keep the rest for another try."""
@@ -128,10 +148,10 @@ class Journal(Writing):
             rows: list[Row] = [(RECORD_VERSION, self._clock.time(), LOST, encode_body({"entries": untold}))]
             self._waiting.put(Batch(rows, None, durable=False), by_writer=True)
 
-    def _stop(self, in_hand: list[Batch]) -> None:
+    def _stop(self) -> None:
         """Let nobody wait for a thread that is gone; there is something left only if it broke."""
         self._waiting.close()
-        while in_hand or (in_hand := self._waiting.take(untidy=False) or []):
-            self._abandon(in_hand, InterlockError("the journal's writer has stopped", where=str(self.folder.journal)))
-            in_hand = []
-        self._committer.close()
+        with self._writing:
+            if left := self._waiting.take():
+                self._abandon(left, InterlockError("the journal's writer has stopped", where=str(self.folder.journal)))
+            self._committer.close()

@@ -33,6 +33,8 @@ SEND_TIMEOUT_MS = 20_000
 """How long the kernel may try to get bytes across. A copy of a request must not arrive when its window is over."""
 
 SEQ_HEADER = "Interlock-Seq"
+REPLY_HEADER = "Interlock-Reply"
+"""Where the sender of a REQUEST listens: answers go there too, on the short way, besides the topic."""
 
 
 class SessionLost(Exception):
@@ -94,6 +96,11 @@ class Session:
         async with telling():
             return await self.stream.publish_async(subject, data, headers={"Nats-Msg-Id": message_id, **headers})
 
+    async def reply(self, subject: str, data: bytes) -> None:
+        """Send to somebody who listens now; the broker does not keep it."""
+        async with telling():
+            await self.client.publish(subject, data)
+
     async def settle(self, acknowledgements: list[Any]) -> list[Any]:
         """Wait until the broker has everything."""
         async with telling():
@@ -128,7 +135,7 @@ async def telling() -> AsyncIterator[None]:
         raise SessionLost(str(error) or type(error).__name__) from error
 
 
-async def open_session(settings: HubSettings, name: str) -> Session:
+async def open_session(settings: HubSettings, name: str, *, no_echo: bool = False) -> Session:
     """Connect, see that the server is new enough, and that the stream is there. InterlockError says what is wrong."""
     try:
         import nats
@@ -141,14 +148,20 @@ async def open_session(settings: HubSettings, name: str) -> Session:
     async def on_closed() -> None:
         closed.set()
 
+    problems = ["no answer"]
+
     async def on_error(error: Exception) -> None:
-        """What matters comes back as an exception of the call, or as the end of the session."""
+        """Kept for the message: what the call raises in the end says less."""
+        problems.append(str(error) or type(error).__name__)
 
     try:
-        client = await nats.connect(
+        connecting = nats.connect(
             url,
             name=name,
             allow_reconnect=False,
+            max_reconnect_attempts=1,
+            reconnect_time_wait=0,
+            no_echo=no_echo,
             connect_timeout=int(CONNECT_S),
             ping_interval=10,
             max_outstanding_pings=2,
@@ -156,9 +169,10 @@ async def open_session(settings: HubSettings, name: str) -> Session:
             error_cb=on_error,
             **credentials(settings),
         )
+        client = await asyncio.wait_for(connecting, 2 * CONNECT_S)
     except (nats.errors.Error, OSError, TimeoutError) as error:
         raise InterlockError(
-            f"the hub cannot be reached ({error or 'no answer'})", where=url, todo="Check hub.url and its credentials."
+            f"the hub cannot be reached ({problems[-1]})", where=url, todo="Check hub.url and its credentials."
         ) from error
     session = Session(client, closed)
     try:
@@ -214,7 +228,9 @@ def _check_version(client: Any, url: str) -> None:
     told = client.connected_server_version
     if (told.major, told.minor) < OLDEST_SERVER:
         raise InterlockError(
-            f"the hub's server is {told}, which is too old", where=url, todo="Use nats-server 2.12 or newer."
+            f"the hub's server is {told.major}.{told.minor}.{told.patch}, which is too old",
+            where=url,
+            todo="Use nats-server 2.12 or newer.",
         )
 
 

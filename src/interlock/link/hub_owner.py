@@ -15,7 +15,17 @@ from ..control import Entry
 from ..core import InterlockError
 from ..journal.interface import Writing
 from .endpoint import Endpoint
-from .hub import STREAM, Session, SessionLost, control_subject, open_session, telling, token_of
+from .hub import (
+    REPLY_HEADER,
+    SEQ_HEADER,
+    STREAM,
+    Session,
+    SessionLost,
+    control_subject,
+    open_session,
+    telling,
+    token_of,
+)
 from .loop import LoopThread
 from .outbox import Outbox
 
@@ -28,17 +38,18 @@ REDELIVER_S = 15.0
 
 
 class HubReply:
-    """Answers to one copy that are not in the journal; those that are go out with it."""
+    """Answers to one copy: on the short way to its sender, and, unless they go out with the journal, to the topic."""
 
-    def __init__(self, link: HubLink, session: Session, number: int) -> None:
-        self._link, self._session, self._number = link, session, number
+    def __init__(self, link: HubLink, session: Session, number: int, inbox: str | None) -> None:
+        self._link, self._session, self._number, self._inbox = link, session, number, inbox
         self._count = 0
 
     def send(self, body: bytes, *, direct: bool = False, seq: int | None = None) -> None:
-        if direct or seq is not None:
+        if direct:
             return
         self._count += 1
-        self._link.answer(self._session, body, f"{self._link.run_id}:re:{self._number}:{self._count}")
+        message_id = f"{self._link.run_id}:re:{self._number}:{self._count}" if seq is None else None
+        self._link.answer(self._session, body, self._inbox, message_id)
 
 
 class HubLink:
@@ -69,13 +80,16 @@ class HubLink:
         self._thread.close()
         self._hands.shutdown()
 
-    def answer(self, session: Session, body: bytes, message_id: str) -> None:
-        """Send an answer that is not in the journal; if that fails, the sender asks again."""
+    def answer(self, session: Session, body: bytes, inbox: str | None, message_id: str | None) -> None:
+        """Send an answer; if that fails, the sender asks again. Called in whatever thread has it."""
 
         async def send() -> None:
             with contextlib.suppress(SessionLost):
-                sent = await session.publish(control_subject(self.run_id), body, message_id)
-                await session.settle([sent])
+                if inbox is not None:
+                    await session.reply(inbox, body)
+                if message_id is not None:
+                    sent = await session.publish(control_subject(self.run_id), body, message_id, **{SEQ_HEADER: "0"})
+                    await session.settle([sent])
 
         asyncio.run_coroutine_threadsafe(send(), self._thread.loop)
 
@@ -147,9 +161,14 @@ class HubLink:
             await self._take(session, message)
 
     async def _take(self, session: Session, message: Any) -> None:
+        if SEQ_HEADER in (message.headers or {}):
+            # What we said ourselves on the topic.
+            async with telling():
+                await message.ack()
+            return
         about = message.metadata
         age = max(0.0, session.broker_time() - about.timestamp.timestamp())
-        reply = HubReply(self, session, about.sequence.stream)
+        reply = HubReply(self, session, about.sequence.stream, (message.headers or {}).get(REPLY_HEADER))
         loop = asyncio.get_running_loop()
         try:
             # In another thread: the ACK goes out while the command is being executed.

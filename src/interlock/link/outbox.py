@@ -22,6 +22,10 @@ CHUNK = 128
 MAX_RECORD = 900_000
 """Bytes of a record that fit into one message; of a longer one only the head goes out."""
 
+GRACE_S = 0.002
+SOON_S = 0.01
+"""How long records wait for the commands to be over."""
+
 LOOK_S = 1.0
 """How often the journal is looked at for what came without a command, and how often the run is told in one row."""
 
@@ -33,33 +37,32 @@ SILENT_AFTER_S = 3 * HEARTBEAT_S
 
 
 class Outbox:
-    """Publishes what the journal has beyond what the hub has. It belongs to one session."""
+    """Publishes what the journal has beyond what the hub has. It belongs to one session.
+
+    The messages of the topics go out at once, the records a little later: the hub has a record only if it has what the
+    record is on its topic.
+    """
 
     def __init__(self, session: Session, run_id: str, reader: Reading) -> None:
         self._session, self._run_id, self._reader = session, run_id, reader
-        self._cursor = 0
+        self._read = self._settled = 0
+        self._records: list[Record] = []
         self._sending = asyncio.Lock()
+        self._unsettled: list[Any] = []
         self._host = socket.gethostname()
-
-    async def find_cursor(self) -> None:
-        """Where the hub's copy ends: the hub itself knows best."""
-        for subject in (record_subject(self._run_id), summary_subject(self._run_id)):
-            last = await self._session.last(subject)
-            if last is not None:
-                self._cursor = max(self._cursor, int((last.headers or {}).get(SEQ_HEADER, 0)))
-        newest = self._reader.last()
-        if newest is None or newest.seq < self._cursor:
-            # The hub knows a longer journal than there is: another run of the same id.
-            self._cursor = 0
 
     async def work(self, more: asyncio.Event) -> None:
         """Send whatever comes, and a sign of life; ends with the session. `more` rings when a command was committed."""
-        await self.find_cursor()
+        await self._find_cursor()
         clock = asyncio.get_running_loop().time
         told, changed = -HEARTBEAT_S, True
         while True:
+            # Whoever asked has the answer on the short way: let the command finish before its messages go out.
+            await asyncio.sleep(GRACE_S)
             more.clear()
-            changed = await self.flush() or changed
+            busy = await self._send_topics(more)
+            if not busy or len(self._records) >= CHUNK:
+                changed = await self._send_records() or changed
             waited = clock() - told
             if waited >= HEARTBEAT_S:
                 await self._session.set_clock()
@@ -67,20 +70,16 @@ class Outbox:
                 await self.tell_summary()
                 told, changed = clock(), False
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(more.wait(), LOOK_S)
-
-    async def flush(self) -> bool:
-        """Send all that the hub does not have; whether there was anything."""
-        sent = False
-        async with self._sending:
-            while chunk := list(self._reader.read(self._cursor, limit=CHUNK)):
-                await self._send(chunk)
-                sent = True
-        return sent
+                await asyncio.wait_for(more.wait(), SOON_S if self._records else LOOK_S)
 
     async def finish(self) -> None:
         """The last words of an owner that goes."""
-        await self.flush()
+        more = asyncio.Event()
+        more.set()
+        while more.is_set():
+            more.clear()
+            await self._send_topics(more)
+            await self._send_records()
         await self.tell_summary()
 
     async def tell_summary(self) -> None:
@@ -88,26 +87,53 @@ class Outbox:
         summary = self._reader.summary()
         if summary is not None:
             body = msgspec.json.encode(RemoteRun(summary=summary, host=self._host, pid=os.getpid()))
-            sent = await self._session.publish(
-                summary_subject(self._run_id), body, os.urandom(12).hex(), **{SEQ_HEADER: str(self._cursor)}
-            )
+            headers = {SEQ_HEADER: str(self._settled)}
+            sent = await self._session.publish(summary_subject(self._run_id), body, os.urandom(12).hex(), **headers)
             await self._session.settle([sent])
 
-    async def _send(self, chunk: list[Record]) -> None:
-        """Topics first: they are waited for, and what the hub has as a record it has on its topic too."""
-        sent: list[Any] = []
-        for record in chunk:
-            found = topic_message(record)
-            if found is not None:
-                subject, body = found
-                sent.append(await self._session.publish(subject, body, f"{self._run_id}:{record.seq}"))
-        for record in chunk:
-            body = encode_record(record)
-            message_id = f"{self._run_id}:{record.seq}:record"
-            subject = record_subject(self._run_id)
-            sent.append(await self._session.publish(subject, body, message_id, **{SEQ_HEADER: str(record.seq)}))
-        await self._session.settle(sent)
-        self._cursor = chunk[-1].seq
+    async def _find_cursor(self) -> None:
+        """Where the hub's copy ends: the hub itself knows best."""
+        known = 0
+        for subject in (record_subject(self._run_id), summary_subject(self._run_id)):
+            last = await self._session.last(subject)
+            if last is not None:
+                known = max(known, int((last.headers or {}).get(SEQ_HEADER, 0)))
+        newest = self._reader.last()
+        if newest is not None and newest.seq >= known:
+            # Else the hub knows a longer journal than there is: another run of the same id.
+            self._read = self._settled = known
+
+    async def _send_topics(self, more: asyncio.Event) -> bool:
+        """Send what is new on the topics, without waiting for the broker; whether there was anything."""
+        async with self._sending:
+            new = list(self._reader.read(self._read, limit=CHUNK))
+            for record in new:
+                found = topic_message(record)
+                if found is not None:
+                    await self._publish(*found, record.seq, "")
+                self._read = record.seq
+            self._records += new
+            if len(new) == CHUNK:
+                more.set()
+            return bool(new)
+
+    async def _send_records(self) -> bool:
+        """Send the records, and wait until the broker has all that was sent so far."""
+        async with self._sending:
+            new, self._records = self._records, []
+            for record in new:
+                await self._publish(record_subject(self._run_id), encode_record(record), record.seq, ":record")
+            waiting, self._unsettled = self._unsettled, []
+            if waiting:
+                await self._session.settle(waiting)
+            if new:
+                self._settled = new[-1].seq
+            return bool(new)
+
+    async def _publish(self, subject: str, body: bytes, seq: int, suffix: str) -> None:
+        headers = {SEQ_HEADER: str(seq)}
+        sent = await self._session.publish(subject, body, f"{self._run_id}:{seq}{suffix}", **headers)
+        self._unsettled.append(sent)
 
 
 class RemoteRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,6 +143,10 @@ class RemoteRun(msgspec.Struct, frozen=True, kw_only=True):
     host: str
     pid: int
     silent: float = 0.0
+
+    @property
+    def status(self) -> str:
+        return "unknown" if self.is_unknown else self.summary.status
 
     @property
     def is_unknown(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Callable
 
 from ..core import Limits
@@ -14,6 +15,9 @@ from .proc import Process
 INTERVAL_S = 0.1
 NEAR_S = 0.02
 """From four fifths of a limit on we look this often."""
+
+SHARE = 0.05
+"""Of one core, which looking may cost on a machine with many processes."""
 
 MB = 1024 * 1024
 
@@ -57,7 +61,9 @@ class Watch:
     def _run(self) -> None:
         pause = INTERVAL_S
         while not self._over.wait(pause):
+            begin = time.thread_time()
             pause = NEAR_S if self.check() > 0.8 else INTERVAL_S
+            pause = max(pause, (time.thread_time() - begin) / SHARE)
 
     def _check_memory(self, processes: list[Process]) -> float:
         limit = self._limits.max_memory_mb

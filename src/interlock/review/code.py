@@ -10,6 +10,8 @@ import re
 
 from msgspec import Struct
 
+from .wordlist import name_set
+
 MAX_CODE = 65_536
 MAX_TOKENS = 20_000
 MAX_CALLS = 64
@@ -42,15 +44,20 @@ def read_calls(code: str, depth: int = 0) -> list[Call]:
 
 
 STRING = (
-    r'(?:[rbfuRBFU]{0,2})(?:"""[\s\S]*?"""|\'\'\'[\s\S]*?\'\'\'|"(?:[^"\\\n]|\\[\s\S])*"|\'(?:[^\'\\\n]|\\[\s\S])*\'|`(?:[^`\\]|\\[\s\S])*`)'
+    r'(?:[rbfuRBFU]{0,2})(?:"""[\s\S]*?"""|\'\'\'[\s\S]*?\'\'\''
+    r'|"(?:[^"\\\n]|\\[\s\S])*"|\'(?:[^\'\\\n]|\\[\s\S])*\'|`(?:[^`\\]|\\[\s\S])*`)'
 )
+# Every repetition is bounded or cannot give back what it took: no text takes more than linear time.
 TOKEN = re.compile(
     rf"(?P<comment>(?:^|(?<=\s))\#[^\n]*|^[ \t]*//[^\n]*)|(?P<string>{STRING})"
-    r"|(?P<call>\.?[A-Za-z_$][\w$]*(?:(?:\.|::|->)[A-Za-z_]\w*)*)(?=\s*\(|!?[ \t]+['\"\[])"
+    r"|(?P<call>\.?[A-Za-z_$][\w$]{0,63}(?:(?:\.|::|->)[A-Za-z_]\w{0,63}){0,7})(?=\s{0,8}\(|!?[ \t]{1,8}['\"\[])"
     r"|(?P<name>[A-Za-z_]\w*)|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<end>[;\n])",
     re.MULTILINE,
 )
-ASSIGNED = re.compile(r"(?:^|[;\s])(?:const |let |var |my |\$)?\s*([A-Za-z_]\w*)\s*=\s*(\"[^\"\n]*\"|'[^'\n]*')", re.MULTILINE)
+ASSIGNED = re.compile(
+    r"(?:^|[;\s])(?:const |let |var |my )?\$?([A-Za-z_]\w{0,63})\s{0,4}=\s{0,4}(\"[^\"\n]{0,999}\"|'[^'\n]{0,999}')",
+    re.MULTILINE,
+)
 HINT = re.compile(
     r"rm|remove|unlink|delete|system|exec|spawn|popen|Popen|subprocess|drop|destroy|purge|terminate|flush|truncate|DELETE|open|write"
     r"|shell_exec|passthru|rename|move|`|qx|rimraf|empty|query|raw|kill|erase|reset|wipe|clear|cancel|revoke|deregister"
@@ -76,7 +83,7 @@ def calls(code: str, known: dict[str, str]) -> list[Found]:
         if kind == "call":
             name = token["call"]
             stack.append((name, [], last if name.startswith(".") else [], depth))
-        elif kind == "string" or (kind == "name" and token[0] in known):
+        elif kind == "string" or (kind == "name" and token[0] in known and not is_assigned(code, token.end())):
             text = unquote(token[0]) if kind == "string" else known[token[0]]
             if kind == "string" and token[0].startswith("`") and not stack:
                 done.append(("`", [text], []))
@@ -95,10 +102,18 @@ def calls(code: str, known: dict[str, str]) -> list[Found]:
     return done
 
 
+def is_assigned(code: str, at: int) -> bool:
+    """Whether a name is given a value here, as a variable or a named argument."""
+    after = code[at : at + 4].lstrip()
+    return after.startswith("=") and not after.startswith("==")
+
+
 def is_keyword(code: str, at: int) -> bool:
     """Whether the text is the value of a named argument (`cwd="/x"`, `cwd: '/x'`)."""
     before = code[max(0, at - 24) : at].rstrip()
-    return before.endswith("=") and not before.endswith(("==", "(=")) or (before.endswith(":") and not before.endswith("::"))
+    return (before.endswith("=") and not before.endswith(("==", "(="))) or (
+        before.endswith(":") and not before.endswith("::")
+    )
 
 
 def unquote(text: str) -> str:
@@ -112,30 +127,58 @@ def unquote(text: str) -> str:
 
 OWNED_DELETES = ("os", "Path", "File", "fs", "FileUtils", "Dir", "fsPromises", "promises", "pathlib")
 DELETES: dict[str, tuple[str, ...]] = {
-    "rmtree": ("rm", "-r"), "unlink": ("rm",), "unlinkSync": ("rm",), "rmSync": ("rm", "-r"), "rmdirSync": ("rm", "-r"),
-    "rm_rf": ("rm", "-rf"), "rm_r": ("rm", "-r"), "rm_f": ("rm", "-f"), "remove_tree": ("rm", "-r"), "rimraf": ("rm", "-rf"),
-    "removeSync": ("rm", "-r"), "emptyDirSync": ("rm", "-r"), "remove_dir": ("rm", "-r"), "remove_entry_secure": ("rm", "-r"),
-    "removedirs": ("rmdir",), "remove_entry": ("rm", "-r"), "rm_dir": ("rm", "-r"), "deleteDirectory": ("rm", "-r"),
-}  # fmt: skip
+    **dict.fromkeys(("unlink", "unlinkSync", "rm_f"), ("rm",)),
+    **dict.fromkeys(
+        ("rmtree", "rmSync", "rmdirSync", "rm_r", "remove_tree", "removeSync", "emptyDirSync"), ("rm", "-r")
+    ),
+    **dict.fromkeys(("remove_dir", "remove_entry", "remove_entry_secure", "rm_dir", "deleteDirectory"), ("rm", "-r")),
+    **dict.fromkeys(("rm_rf", "rimraf"), ("rm", "-rf")),
+    "removedirs": ("rmdir",),
+}
+"""Calls that delete files, whoever they belong to."""
+
 OWN_DELETES: dict[str, tuple[str, ...]] = {
-    "remove": ("rm",), "rm": ("rm", "-r"), "delete": ("rm",), "rmdir": ("rmdir",), "removeFile": ("rm",), "del": ("rm",),
-}  # fmt: skip
-RUNS = frozenset(
-    "system popen Popen run call check_call check_output getoutput getstatusoutput execSync spawn spawnSync execFile execFileSync exec"
-    " shell_exec passthru proc_open execvp execv execlp execl spawnl spawnv capture2 capture3 popen3 sh execa execaSync doShellScript".split()
+    **dict.fromkeys(("remove", "delete", "del", "removeFile"), ("rm",)),
+    "rm": ("rm", "-r"),
+    "rmdir": ("rmdir",),
+}
+"""Calls that delete files when they belong to one of OWNED_DELETES; a list has a `remove` too."""
+
+RUNS = name_set(
+    """system popen Popen run call check_call check_output getoutput getstatusoutput execSync spawn spawnSync execFile
+    execFileSync exec shell_exec passthru proc_open execvp execv execlp execl spawnl spawnv capture2 capture3 popen3
+    sh execa execaSync doShellScript"""
 )
-RUN_OWNERS = ("subprocess", "os", "sp", "child_process", "cp", "commands", "Open3", "IO", "Kernel", "Process", "asyncio", "shell", "execa", "pty")
-STATEMENTS = frozenset("execute executescript executemany query raw executeUpdate exec_driver_sql command".split())
+RUN_OWNERS = (
+    "subprocess",
+    "os",
+    "sp",
+    "child_process",
+    "cp",
+    "commands",
+    "Open3",
+    "IO",
+    "Kernel",
+    "Process",
+    "asyncio",
+    "shell",
+    "execa",
+    "pty",
+)
+STATEMENTS = name_set("execute executescript executemany query raw executeUpdate exec_driver_sql command")
 RESOURCE = re.compile(
-    r"(?:delete|drop|destroy|purge|remove|terminate|flush|truncate|erase|wipe|cancel|revoke|deregister|clear)_?[A-Za-z][A-Za-z_]*\Z", re.ASCII
+    r"(?:delete|drop|destroy|purge|remove|terminate|flush|truncate|erase|wipe|cancel|revoke|deregister|clear)_?[A-Za-z][A-Za-z_]*\Z",
+    re.ASCII,
 )
 
 
-NOUNS = frozenset(
-    "indice index customer subscription plan product user account bucket database collection project secret key apikey webhook payment_method"
-    " paymentmethod transaction addres address document cluster snapshot template domain contact instance table queue topic stream namespace zone"
-    " record dnsrecord group role policy token merchant_account merchantaccount coupon price invoice repo repository branch environment flag segment"
-    " feature_flag dashboard monitor alert incident schedule service pod deployment volume image distribution function catalog location loyalty card team".split()
+NOUNS = name_set(
+    """indice index customer subscription plan product user account bucket database collection project secret key
+    apikey webhook payment_method paymentmethod transaction addres address document cluster snapshot template domain
+    contact instance table queue topic stream namespace zone record dnsrecord group role policy token
+    merchant_account merchantaccount coupon price invoice repo repository branch environment flag segment
+    feature_flag dashboard monitor alert incident schedule service pod deployment volume image distribution function
+    catalog location loyalty card team"""
 )
 """Things that a client of a service deletes through `client.<things>.delete(...)`."""
 
@@ -151,9 +194,24 @@ def as_commands(name: str, literals: list[str], before: list[str], depth: int) -
         return [Call((*DELETES[last], *target))]
     if last in OWN_DELETES and (owner in OWNED_DELETES or (last in ("rmdir", "rm") and name.startswith("."))):
         return [Call((*OWN_DELETES[last], *target))]
-    if last == "delete" and owner in ("requests", "axios", "httpx", "session", "http", "client", "s", "got", "superagent", "request"):
+    if last == "delete" and owner in (
+        "requests",
+        "axios",
+        "httpx",
+        "session",
+        "http",
+        "client",
+        "s",
+        "got",
+        "superagent",
+        "request",
+    ):
         return [Call(("curl", "-X", "DELETE", *target[:1]))]
-    if last in RUNS and literals and (not owner or owner in RUN_OWNERS or last.startswith(("exec", "spawn", "check_", "getout"))):
+    if (
+        last in RUNS
+        and literals
+        and (not owner or owner in RUN_OWNERS or last.startswith(("exec", "spawn", "check_", "getout")))
+    ):
         return run(last, literals, depth)
     if last in ("exec", "eval", "execScript") and literals:
         return read_calls(literals[0], depth + 1)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from ..core import Context
 from .paths import resolve, zones
 from .shell import Command
+from .wordlist import name_set
 
 MAX_PATHS = 64
 """Paths of one step that are looked at."""
@@ -18,19 +19,22 @@ class Expected:
     def __init__(self, context: Context, workspace: str | None) -> None:
         self.workspace = workspace
         given = [resolve(path, workspace) for path in context.expected_paths if path]
-        self._roots = tuple(root.rstrip("/") or "/" for root in given) or ((workspace.rstrip("/") or "/",) if workspace else ())
+        self._roots = tuple(root.rstrip("/") or "/" for root in given) or (
+            (workspace.rstrip("/") or "/",) if workspace else ()
+        )
+        self._prefixes = tuple(f"{root.rstrip('/')}/" for root in self._roots)
         self._mentioned = f"{context.original_prompt} {context.primary_goal}"
 
-    def is_outside(self, commands: Iterable[Command], cwd: str | None) -> bool:
+    def is_outside(self, commands: Iterable[Command]) -> bool:
         """Whether some path of the step lies outside; false where nothing is expected."""
-        return bool(self._roots) and any(self._is_foreign(path, cwd) for path in paths_of(commands))
+        return bool(self._roots) and any(self._is_foreign(path) for path in paths_of(commands))
 
-    def _is_foreign(self, path: str, cwd: str | None) -> bool:
-        full = resolve(path, cwd or self.workspace)
+    def _is_foreign(self, path: str) -> bool:
+        full = resolve(path, self.workspace)
+        if full.startswith(self._prefixes) or full in self._roots:
+            return False
         if not full.startswith(("/", "~")) or full.startswith("/dev/"):
             return full.startswith("..")
-        if any(full == root or full.startswith(f"{root}/") or root == "/" for root in self._roots):
-            return False
         if path.rstrip("/") in self._mentioned and len(path) > 3:
             return False
         return "temp" not in zones(full, None, None)
@@ -40,15 +44,20 @@ def paths_of(commands: Iterable[Command]) -> list[str]:
     """The words of a step that are paths: operands with a slash, and what redirections name."""
     found: list[str] = []
     for command in commands:
-        for word in command.args:
-            if ("/" in word or word[:1] in "~.") and word[:1] not in "-$<" and "://" not in word and "\n" not in word and len(word) < 1024:
-                if word[:1] in "/~." or command.program in PATH_PROGRAMS:
-                    found.append(word if command.cwd is None else resolve(word, command.cwd))
+        found += [resolve(word, command.cwd) for word in command.args if is_path(word, command.program)]
         found += [redirect.target for redirect in command.redirects if redirect.target]
         if len(found) >= MAX_PATHS:
             break
     return found[:MAX_PATHS]
 
 
-PATH_PROGRAMS = frozenset("rm mv cp cat tee ls mkdir touch chmod chown ln head tail find rmdir".split())
+def is_path(word: str, program: str) -> bool:
+    """Whether a word looks like the path of a file here."""
+    first = word[:1]
+    if not first or first in "-$<" or len(word) > 1024 or "://" in word or "\n" in word:
+        return False
+    return first in "/~." or ("/" in word and program in PATH_PROGRAMS)
+
+
+PATH_PROGRAMS = name_set("rm mv cp cat tee ls mkdir touch chmod chown ln head tail find rmdir")
 """Programs whose plain operands are paths even without a leading slash."""

@@ -52,16 +52,14 @@ def judge_script(script: Script, workspace: str | None, rules: RuleSet) -> Judge
         kind = action_of(command)
         if RISKS[kind] > risk:
             action, risk = kind, RISKS[kind]
-        for rule in rules.matching(command, workspace):
-            hits.append((rule, command))
+        hits += [(rule, command) for rule in rules.matching(command, workspace)]
         for redirect in command.redirects:
             if redirect.target == "/dev/null" or redirect.target.isdigit():
                 continue
             made = as_redirect(command, redirect.op, redirect.target)
             if redirect.writes and risk < RISKS["create"]:
                 action, risk = "create", RISKS["create"]
-            for rule in rules.matching(made, workspace):
-                hits.append((rule, made))
+            hits += [(rule, made) for rule in rules.matching(made, workspace)]
     if not hits:
         return Judgement(action, risk, (), script.commands)
     hits.sort(key=lambda hit: (-VERDICTS.index(hit[0].verdict), -rule_risk(hit[0])))

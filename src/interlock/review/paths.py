@@ -6,6 +6,8 @@ import posixpath
 import re
 from functools import lru_cache
 
+from .file_kinds import kinds_of, pattern
+
 ZONES: dict[str, str] = {
     "root": "the root of the file system, or everything in it",
     "system": "what the operating system owns: /etc, /usr, /var, /boot and their like",
@@ -34,58 +36,64 @@ ZONES: dict[str, str] = {
 }
 """Every zone that a rule may name. A path can lie in several."""
 
-SYSTEM = re.compile(
-    r"/(?:etc|usr|bin|sbin|lib|lib32|lib64|libx32|boot|dev|proc|sys|var|opt|run|srv|snap|root|nix|System|Library|Applications|Windows|private/etc|private/var)(?:/|\Z)"
+SYSTEM = pattern(
+    "/",
+    """
+    etc usr bin sbin lib lib32 lib64 libx32 boot dev proc sys var opt run srv snap root nix System Library
+    Applications Windows private/etc private/var
+    """,
+    r"(?:/|\Z)",
 )
-VITAL = re.compile(
-    r"/(?:etc|bin|sbin|lib|lib32|lib64|boot|dev|proc|sys|root|System|usr(?:/(?:bin|sbin|lib|lib32|lib64|libexec|share|include)|/?\Z|/[*{])"
-    r"|var/(?:lib|run|spool)|var/?\Z|var/[*{])(?:/|\Z|[*{])"
+VITAL = pattern(
+    "/",
+    """
+    etc bin sbin lib lib32 lib64 boot dev proc sys root System usr/bin usr/sbin usr/lib usr/lib32 usr/lib64
+    usr/libexec usr/share usr/include var/lib var/run var/spool
+    """,
+    r"(?:/|\Z)|/(?:usr|var)(?:/[*{]|/?\Z)",
 )
-TEMP = re.compile(r"/(?:tmp|var/tmp|private/tmp|private/var/tmp|var/folders|dev/shm)(?:/|\Z)|/dev/(?:null|stdout|stderr|tty|fd)\b")
-HOME = re.compile(r"(?:~\w*|/home|/home/[^/]+|/Users|/Users/[^/]+|/root|C:/Users|C:/Users/[^/]+)(?:/(?:\.?\*|\.\[.*))?\Z")
+TEMP = re.compile(
+    r"/(?:tmp|var/tmp|private/tmp|private/var/tmp|var/folders|dev/shm)(?:/|\Z)|/dev/(?:null|stdout|stderr|tty|fd)\b"
+)
+HOME = re.compile(
+    r"(?:~\w*|/home|/home/[^/]+|/Users|/Users/[^/]+|/root|C:/Users|C:/Users/[^/]+)(?:/(?:\.?\*|\.\[.*))?\Z"
+)
 UNDER_HOME = re.compile(r"(?:~\w*|/home/[^/]+|/Users/[^/]+|/root)/.")
-DEVICE = re.compile(
-    r"/dev/(?:sd[a-zX]|hd[a-z]|vd[a-z]|xvd[a-z]|nvme|mmcblk|disk|rdisk|mapper/|md\d|dm-|loop|sr\d|vg|zd|nbd|block|mem\b|kmem|port\b|\$)|\\\\\.\\physicaldrive",
-    re.IGNORECASE,
-)
-CREDENTIAL = re.compile(
-    r"(?:^|/)(?:\.ssh/(?:id_[\w-]+|identity|[\w-]+_rsa|[\w-]+\.pem)|\.ssh|\.gnupg(?:/.*)?|\.aws/(?:credentials|sso/.*)|\.azure/\w*(?:token|profile)\S*"
-    r"|\.config/gcloud(?:/.*(?:credentials|token)\S*)?|\.kube/config|\.docker/config\.json|\.netrc|_netrc|\.pgpass|\.my\.cnf|\.git-credentials|\.pypirc|\.vault-token"
-    r"|\.config/gh/hosts\.yml|\.terraform\.d/credentials\S*|\.password-store(?:/.*)?|\.1password|\.electrum/wallets?\S*|wallet\.dat|\.bitcoin"
-    r"|etc/(?:shadow|gshadow|shadow-|gshadow-|master\.passwd|krb5\.keytab|ssl/private/.*|ssh/ssh_host_\w+_key)|Login Data|logins\.json|key[34]\.db"
-    r"|\.config/op/\S+|\.npmrc|etc/security/opasswd|proc/\d+/environ|proc/self/environ)\Z"
-)
-DOTENV = re.compile(r"(?:^|/)\.env(?:\.(?:local|prod|production|staging|development|dev|test))?\Z")
-HISTORY = re.compile(
-    r"(?:^|/)(?:\.(?:bash|zsh|sh|ksh|ash|python|node_repl|mysql|psql|sqlite|rediscli|mongo|dbshell|irb)_?history|fish_history|ConsoleHost_history\.txt|\.histfile|\.zhistory|\.lesshst|\.viminfo)\Z"
-    r"|\A\$\{?HISTFILE\}?\Z"
-)
-LOG = re.compile(r"/(?:var/(?:log|adm|mail|spool/mail|audit)|Library/Logs|private/var/log|var/run/utmp|run/log|usr/adm)(?:/|\Z)")
-STARTUP = re.compile(
-    r"(?:^|/)(?:\.(?:bashrc|bash_profile|bash_login|bash_logout|profile|zshrc|zprofile|zshenv|zlogin|kshrc|cshrc|tcshrc|inputrc|xinitrc|xprofile)|\.config/fish/config\.fish|\.ssh/authorized_keys2?"
-    r"|\.ssh/rc|\.config/autostart/.*|\.config/systemd/.*)\Z|/(?:etc/(?:profile|profile\.d/.*|bash\.bashrc|rc\.local|rc\d?\.d/.*|init\.d/.*|cron\S*/.*|crontab|anacrontab|systemd/system/.*|sudoers|sudoers\.d/.*"
-    r"|ld\.so\.preload|pam\.d/.*|environment|inittab)|var/spool/cron/?.*|lib/systemd/system/.*|usr/lib/systemd/system/.*|Library/Launch(?:Agents|Daemons)/.*)\Z"
-)
-REPOSITORY = re.compile(r"(?:^|/)\.(?:git|hg|svn|jj)(?:/(?:\*|objects|refs|HEAD|config|index|hooks|packed-refs|logs)?.*)?\Z")
 REMOTE = re.compile(r"(?:[\w.-]+@)?[\w.-]{2,}:(?!//)(/.*|~.*|\.\..*)\Z|\[[0-9a-fA-F:]+\]:(/.*)\Z")
-USUAL_WORKSPACES = re.compile(r"/(?:workspaces?|testbed|repo|repos|app|code|project|projects|builds|github/workspace|content|src|sandbox)/.")
+USUAL_WORKSPACES = re.compile(
+    r"/(?:workspaces?|testbed|repo|repos|app|code|project|projects|builds|github/workspace|content|src|sandbox)/."
+)
 """Where agents' containers keep the work, for reviews that are told of no workspace."""
 
 EVERYTHING = frozenset((".", "*", "./*", "./.*", ".*", "**", "./**", "{.,}*", "*.*"))
 
 
-@lru_cache(8192)
+MAX_PATH = 1_024
+"""Characters; what is longer is no path."""
+
+
 def zones(path: str, cwd: str | None = None, workspace: str | None = None) -> frozenset[str]:
     """The zones that a path lies in."""
-    if not path or len(path) > 4096:
-        return frozenset(("unknown",)) if path else frozenset()
+    if len(path) > MAX_PATH:
+        return frozenset(("unknown",))
+    return zones_of(path, cwd, workspace) if path else frozenset()
+
+
+@lru_cache(4096)
+def zones_of(path: str, cwd: str | None, workspace: str | None) -> frozenset[str]:
+    """The same, remembered: a run touches the same paths again and again."""
     remote = REMOTE.match(path) if ":" in path else None
     if remote is not None and path[1:3] not in (":/", ":\\"):
         there = remote[1] or remote[2]
-        return frozenset(("remote", *(f"remote_{zone}" for zone in fixed(resolve(there, None)) if zone in ("root", "system", "home"))))
+        return frozenset(
+            (
+                "remote",
+                *(f"remote_{zone}" for zone in fixed(resolve(there, None)) if zone in ("root", "system", "home")),
+            )
+        )
     if path[1:3] == ":\\" or path[1:3] == ":/":
         path = windows(path)
-    return frozenset((*place(path, cwd, workspace), *kinds(path, cwd)))
+    return frozenset((*place(path, cwd, workspace), *kinds_of(path if path[:1] == "$" else resolve(path, cwd))))
 
 
 def place(path: str, cwd: str | None, workspace: str | None) -> set[str]:
@@ -153,34 +161,9 @@ def is_root(path: str) -> bool:
     return path in ("/", "/*", "/.*", "/{}", "/**", "/.", "//", "C:", "C:/", "C:/*")
 
 
-def kinds(path: str, cwd: str | None) -> set[str]:
-    """What kind of file a path names, wherever it lies."""
-    found = set()
-    if DEVICE.match(path):
-        found.add("device")
-    if "." in path or path.startswith("/") or path.startswith("$") or cwd is not None:
-        full = resolve(path, cwd)
-        if CREDENTIAL.search(full) and not full.endswith(".pub"):
-            found.add("credential")
-        if DOTENV.search(full):
-            found.add("dotenv")
-        if HISTORY.search(full):
-            found.add("history")
-        if LOG.match(full):
-            found.add("log")
-        if STARTUP.search(full):
-            found.add("startup")
-        if REPOSITORY.search(full):
-            found.add("repository")
-    return found
-
-
 def resolve(path: str, cwd: str | None) -> str:
     """The path from its working directory, with `.` and `..` taken out; `~` stays."""
-    if path.startswith(("/", "~")) or cwd is None:
-        joined = path
-    else:
-        joined = f"{cwd.rstrip('/')}/{path}"
+    joined = path if path.startswith(("/", "~")) or cwd is None else f"{cwd.rstrip('/')}/{path}"
     if "//" not in joined and "/." not in joined and not joined.startswith("."):
         return joined
     clean = posixpath.normpath(joined)

@@ -14,11 +14,11 @@ ALIGNMENT, PROGRESSION, EFFICIENCY = 0.4, 0.4, 0.2
 OUTSIDE = 0.5
 """Alignment of a step that acts only outside the expected paths."""
 
-AFTER_FAILURES = (1.0, 0.9, 0.7, 0.5)
+AFTER_FAILURES = (1.0, 0.9, 0.7, 0.5, 0.5, 0.5, 0.2)
 """Progression by the number of earlier failures with nothing written since."""
 
-AFTER_REPEATS = (1.0, 1.0, 1.0, 0.7, 0.5, 0.3)
-"""Efficiency by how often the same step was done with nothing written since: twice may be a check or a poll."""
+AFTER_REPEATS = (1.0, 1.0, 1.0, 1.0, 1.0, 0.5)
+"""Efficiency by how often the same step was done with nothing written since: a few times may be a check or a poll."""
 
 
 def rationality(context: Context, *, outside: bool, failures: int, repeats: int) -> float:

@@ -26,6 +26,8 @@ MAX_RECENT = 64
 
 WRITES = ("create", "modify", "delete")
 
+ENCODER = msgspec.json.Encoder(order="sorted")
+
 
 class ReviewerState(Struct):
     """What a reviewer remembers: failures and repeats by action, calls that have no result yet."""
@@ -60,13 +62,13 @@ class Reviewer:
     def review(self, step: Step) -> Review:
         """The verdict on a step; steps that call no tool, and our own, are allowed."""
         if step.tool is None or step.kind != "tool_call" or step.origin != "agent":
-            return Review(verdict="allow")
+            return Review(verdict="allow", action="read")
         call = read_tool(step.tool, self._workspace)
         judged = judge_script(call.script, self._workspace, self._rules)
         action, base = strongest_action(call, judged)
         sign = signature(step.tool)
         failures = self._state.failures.get(sign, 0)
-        outside = self._expected.is_outside(judged.commands, self._workspace)
+        outside = self._expected.is_outside(judged.commands)
         levels = self._config.risk_levels
         risk = with_additions(base, outside=outside, failures=failures, levels=levels)
         sense = rationality(self._context, outside=outside, failures=failures, repeats=self._state.recent.get(sign, 0))
@@ -130,7 +132,7 @@ def strongest_action(call: Call, judged: Judgement) -> tuple[Action, float]:
 
 def signature(tool: Tool) -> str:
     """What makes two calls the same action: tool and arguments, blanks aside."""
-    raw = msgspec.json.encode([tool.name, tool.arguments], order="sorted")
+    raw = ENCODER.encode((tool.name, tool.arguments))
     return hashlib.blake2b(b" ".join(raw.split()), digest_size=8).hexdigest()
 
 

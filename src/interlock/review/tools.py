@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -12,6 +13,7 @@ from .judgement import read_text
 from .programs import Action
 from .shell import Command, Script, read_code
 
+MAX_NAME = 200
 MAX_TEXT = 1_048_576
 """Characters of an argument that are looked at."""
 
@@ -27,27 +29,38 @@ class Call(Struct, frozen=True):
 
 def read_tool(tool: Tool, cwd: str | None) -> Call:
     """Read a tool call by the tool's name and arguments."""
-    name = plain_name(tool.name)
+    name, kind = kind_of(tool.name[:MAX_NAME])
     arguments = tool.arguments
-    if EDITOR.search(name) and not SHELL.match(name):
-        return read_editor(name, arguments, cwd)
-    if SHELL.match(name):
+    if kind == "shell":
         return read_shell(arguments, cwd)
-    if PYTHON.search(name):
+    if kind == "editor":
+        return read_editor(name, arguments, cwd)
+    if kind == "code":
         key, code = text_of(arguments, ("code", "script", "source", "command", "cell", "content", "input"))
         return Call(read_code(code, "python", cwd), None, key, None) if code else Call(NO_SCRIPT, "unknown")
-    if FILES.search(name):
+    if kind == "files":
         return read_files(name, arguments, cwd)
-    if NETWORK.search(name) or (isinstance(arguments.get("url"), str) and not HARMLESS.search(name)):
+    if kind == "network" or (kind != "harmless" and isinstance(arguments.get("url"), str)):
         return read_request(arguments, cwd)
-    if HARMLESS.search(name):
+    if kind == "harmless":
         return Call(NO_SCRIPT, "read")
-    key, command = text_of(arguments, ("command", "cmd"))
-    if command:
+    if text_of(arguments, ("command", "cmd"))[1]:
         return read_shell(arguments, cwd)
-    if DELETES.match(name):
-        return Call(NO_SCRIPT, "delete")
-    return Call(NO_SCRIPT, "unknown")
+    return Call(NO_SCRIPT, "delete" if kind == "deletes" else "unknown")
+
+
+@lru_cache(512)
+def kind_of(tool_name: str) -> tuple[str, str]:
+    """The tool's plain name and what kind of tool the name says it is."""
+    name = plain_name(tool_name)
+    if SHELL.match(name):
+        return name, "shell"
+    for kind, pattern in (("editor", EDITOR), ("code", PYTHON), ("files", FILES), ("network", NETWORK)):
+        if pattern.search(name):
+            return name, kind
+    if HARMLESS.search(name):
+        return name, "harmless"
+    return name, "deletes" if DELETES.match(name) else "unknown"
 
 
 NO_SCRIPT = Script(())
@@ -57,17 +70,55 @@ SHELL = re.compile(
     r"|(?:run|exec|execute|local|container|open|send|start|process)_?(?:in_?)?(?:a_?)?(?:bash|shell|terminal|command|commands|cmd|process|exec|console|shell_command|bash_command|terminal_cmd|terminal_command|script)\Z"
     r"|(?:bash|shell|terminal|container|unix|linux|system)_?(?:tool|exec|execute|command|commands|run|call|session|interactive|send|script|exec_command)\Z"
 )
-PYTHON = re.compile(r"python|ipython|jupyter|code_?interpreter|run_?code|execute_?code|exec_?code|notebook_?run|run_?cell")
-EDITOR = re.compile(r"edit|str_?replace|apply_?patch|apply_?diff|patch|insert|replace_in|multi_?edit|write_to_file|notebook")
-FILES = re.compile(r"file|folder|director|(?:^|_)(?:read|write|glob|grep|ls|view|cat|mkdir|touch|open|tree)(?:_|\Z)|document")
-NETWORK = re.compile(r"web|http|fetch|browse|browser|navigat|url|download|upload|internet|curl|request|crawl|scrape|search_engine|google|wiki|arxiv|visit|goto|email|send_mail|slack|page_down|page_up")
+PYTHON = re.compile(
+    r"python|ipython|jupyter|code_?interpreter|run_?code|execute_?code|exec_?code|notebook_?run|run_?cell"
+)
+EDITOR = re.compile(
+    r"edit|str_?replace|apply_?patch|apply_?diff|patch|insert|replace_in|multi_?edit|write_to_file|notebook"
+)
+FILES = re.compile(
+    r"file|folder|director|(?:^|_)(?:read|write|glob|grep|ls|view|cat|mkdir|touch|open|tree)(?:_|\Z)|document"
+)
+NETWORK = re.compile(
+    r"web|http|fetch|browse|browser|navigat|url|download|upload|internet|curl|request|crawl|scrape|search_engine|google|wiki|arxiv|visit|goto|email|send_mail|slack|page_down|page_up"
+)
 HARMLESS = re.compile(
     r"(?:^|_)(?:think|thought|finish|submit|done|complete|todo|plan|message|ask|answer|respond|final|reason|note|memory|recall|calculate|calculator|get|list|find|search|lookup|query|show|describe|check|count|status|task|agent|handoff|transfer_to_human|skill|inspect|transcribe|ocr|summari[sz]e|parse)"
 )
 DELETES = re.compile(r"(?:delete|remove|destroy|drop|purge|wipe|erase|terminate)(?:_|\Z)")
 
-COMMAND_KEYS = ("command", "cmd", "script", "code", "bash_command", "shell_command", "input", "commands", "argv", "args", "text", "keystrokes")
-PATH_KEYS = ("path", "file_path", "filepath", "filename", "file", "file_name", "target_file", "notebook_path", "absolute_path", "directory", "dir", "folder", "uri", "target", "dir_path", "relative_path")
+COMMAND_KEYS = (
+    "command",
+    "cmd",
+    "script",
+    "code",
+    "bash_command",
+    "shell_command",
+    "input",
+    "commands",
+    "argv",
+    "args",
+    "text",
+    "keystrokes",
+)
+PATH_KEYS = (
+    "path",
+    "file_path",
+    "filepath",
+    "filename",
+    "file",
+    "file_name",
+    "target_file",
+    "notebook_path",
+    "absolute_path",
+    "directory",
+    "dir",
+    "folder",
+    "uri",
+    "target",
+    "dir_path",
+    "relative_path",
+)
 
 
 def plain_name(name: str) -> str:
@@ -92,7 +143,14 @@ def read_shell(arguments: dict[str, object], cwd: str | None) -> Call:
     key, text = text_of(arguments, COMMAND_KEYS)
     if not text and len(arguments) == 1:
         key, text = text_of(arguments, tuple(arguments))
-    where = next((v for v in (arguments.get("cwd"), arguments.get("workdir"), arguments.get("working_directory")) if isinstance(v, str) and v), cwd)
+    where = next(
+        (
+            v
+            for v in (arguments.get("cwd"), arguments.get("workdir"), arguments.get("working_directory"))
+            if isinstance(v, str) and v
+        ),
+        cwd,
+    )
     if not text:
         return Call(NO_SCRIPT, "read")
     return Call(read_text(text, where), None, key, text)
@@ -104,7 +162,9 @@ def read_editor(name: str, arguments: dict[str, object], cwd: str | None) -> Cal
     path = path_of(arguments)
     if verb in ("view", "read", "open", "undo_edit", "list"):
         return touch("cat", path, "read" if verb != "undo_edit" else "modify", cwd)
-    return touch("tee", path, "create" if verb in ("create", "write") or "write" in name or "create" in name else "modify", cwd)
+    return touch(
+        "tee", path, "create" if verb in ("create", "write") or "write" in name or "create" in name else "modify", cwd
+    )
 
 
 def read_files(name: str, arguments: dict[str, object], cwd: str | None) -> Call:

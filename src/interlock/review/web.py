@@ -7,6 +7,7 @@ import re
 from msgspec import Struct
 
 from .shell.model import Command
+from .wordlist import name_set
 
 
 class Request(Struct, frozen=True):
@@ -22,13 +23,30 @@ CLUSTER = re.compile(r"-[a-zA-WYZ]*?([Xd])(.*)\Z", re.DOTALL)
 
 METHODS = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "PURGE"))
 
-CURL_VALUED = frozenset(
-    "-X -H -d -o -u -A -e -b -c -F -T -m -w -x -K -E -Y -y -z -C -D -P -Q -r -t -U --request --header --data --data-raw --data-binary --data-urlencode"
-    " --json --output --user --user-agent --referer --cookie --cookie-jar --form --upload-file --max-time --write-out --proxy --config --cert --key --cacert"
-    " --connect-timeout --retry --retry-delay --resolve --interface --limit-rate --range --url --aws-sigv4 --oauth2-bearer --method --body-data --post-data"
-    " --post-file --form-string --ciphers --capath -f --field -F --raw-field --input -q --jq --hostname --cache -Method -Uri -Body -Headers -ContentType -OutFile".split()
+CURL_VALUED = name_set(
+    """-X -H -d -o -u -A -e -b -c -F -T -m -w -x -K -E -Y -y -z -C -D -P -Q -r -t -U --request --header --data
+    --data-raw --data-binary --data-urlencode --json --output --user --user-agent --referer --cookie --cookie-jar
+    --form --upload-file --max-time --write-out --proxy --config --cert --key --cacert --connect-timeout --retry
+    --retry-delay --resolve --interface --limit-rate --range --url --aws-sigv4 --oauth2-bearer --method --body-data
+    --post-data --post-file --form-string --ciphers --capath -f --field -F --raw-field --input -q --jq --hostname
+    --cache -Method -Uri -Body -Headers -ContentType -OutFile"""
 )
-BODIES = ("-d", "--data", "--data-raw", "--data-binary", "--data-urlencode", "--json", "--post-data", "--body-data", "-F", "--form", "-f", "--field", "--raw-field", "-Body")
+BODIES = (
+    "-d",
+    "--data",
+    "--data-raw",
+    "--data-binary",
+    "--data-urlencode",
+    "--json",
+    "--post-data",
+    "--body-data",
+    "-F",
+    "--form",
+    "-f",
+    "--field",
+    "--raw-field",
+    "-Body",
+)
 VERBS = ("-X", "--request", "--method", "-Method")
 
 
@@ -72,4 +90,19 @@ def request_of(command: Command) -> Request | None:
     return Request(method, url, body or command.stdin or "")
 
 
-CLIENTS = frozenset(("curl", "wget", "http", "https", "xh", "curlie", "gh", "glab", "Invoke-RestMethod", "Invoke-WebRequest", "irm", "iwr"))
+CLIENTS = frozenset(
+    (
+        "curl",
+        "wget",
+        "http",
+        "https",
+        "xh",
+        "curlie",
+        "gh",
+        "glab",
+        "Invoke-RestMethod",
+        "Invoke-WebRequest",
+        "irm",
+        "iwr",
+    )
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..core import Applied, Directive, Stop
 from ..decide import Ruling
-from ..intervene import RecoveryNeeded, Stopped
+from ..intervene import Continue, RecoveryNeeded, Stopped
 from .guard import Guard
 from .hands import Hands, timed
 from .incidents import save_stop
@@ -40,14 +40,17 @@ class Answers:
             if isinstance(ruling.answer, Stopped):
                 self._save(ruling.answer)
             elif isinstance(ruling.answer, RecoveryNeeded) and ruling.directives:
-                self.run.record("plan", ruling.answer.plan, durable=True)
+                self.run.record("plan", ruling.answer.plan)
+            elif isinstance(ruling.answer, Continue):
+                for entry in ruling.answer.history:
+                    self.run.record("history", entry)
             for directive in ruling.directives:
                 if not (isinstance(directive, Stop) and ruling.intervention.id in self._stopped):
                     self._do(directive, ruling)
 
     def _do(self, directive: Directive, ruling: Ruling) -> Applied:
         applied = self._guard.part(
-            f"carrying out {type(directive).__name__.lower()}",
+            "supervisor",
             lambda: self.hands.carry_out(directive),
             Applied(False, "it failed; see the fault beside it"),
         )
@@ -63,5 +66,4 @@ class Answers:
         else:
             where = "kept in memory only"
         self.run.record("incident", {"id": stopped.incident_id, "where": where, "summary": stopped.report.summary})
-        end = lambda: self.run.end("aborted", "EMERGENCY_STOP", stopped.report.summary)  # noqa: E731
-        self._guard.part("the journal", end, None)
+        self._guard.part("journal", lambda: self.run.end("aborted", "EMERGENCY_STOP", stopped.report.summary), None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from abc import ABC, abstractmethod
 
 from msgspec.structs import replace
@@ -39,15 +40,11 @@ class Asking(ABC):
     def ask(self, step: Step) -> Decision:
         """`before`, waiting out holds and delays: what comes back is proceed, rewrite, deny, defer or stop."""
         gate = self.run.gate
-        while True:
-            version = gate.version
-            decision = self.before(step)
-            if decision.action != "hold":
-                break
-            gate.wait(version)
-        if decision.delay_s:
-            gate.wait(gate.version, decision.delay_s)
-        return decision
+        decision = self._until_let(step)
+        deadline = time.monotonic() + decision.delay_s
+        while (left := deadline - time.monotonic()) > 0 and not self.run.ended:
+            gate.wait(gate.version, left)
+        return self._after_delay(decision, step)
 
     async def ask_async(self, step: Step) -> Decision:
         """`ask` for an event loop."""
@@ -60,6 +57,23 @@ class Asking(ABC):
             await gate.wait_async(version)
         if decision.delay_s:
             await asyncio.sleep(decision.delay_s)
+            if self.run.ended or gate.status != "running":
+                return await self.ask_async(step)
+        return decision
+
+    def _until_let(self, step: Step) -> Decision:
+        gate = self.run.gate
+        while True:
+            version = gate.version
+            decision = self.before(step)
+            if decision.action != "hold":
+                return decision
+            gate.wait(version)
+
+    def _after_delay(self, decision: Decision, step: Step) -> Decision:
+        """The decision, asked for again where the run was paused or ended while the call waited."""
+        if decision.delay_s and (self.run.ended or self.run.gate.status != "running"):
+            return self.ask(step)
         return decision
 
     def count_from(self, index: int) -> None:

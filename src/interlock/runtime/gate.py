@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from ..core import ENDED, PROCEED, Decision, Status, Step
+from .calls import Calls, call_key
 
 
 class Passages(Protocol):
@@ -28,7 +29,7 @@ class Gate:
         self._condition = threading.Condition()
         self._status: Status = "running"
         self._revision = 0
-        self._inside: dict[str, None] = {}
+        self._inside: Calls[str] = Calls()
         self._version = 0
         self._wakers: list[Callable[[], None]] = []
         self._passages: Passages | None = None
@@ -78,19 +79,17 @@ class Gate:
                 return Decision("stop", reason="the run has ended")
             if self._status != "running":
                 return Decision("hold", reason="the run is paused; it goes on when a person resumes it")
-            if self._passages is not None and not self._passages.enter(_key(step)):
+            key = call_key(step)
+            if self._passages is not None and not self._passages.enter(key):
                 return Decision("hold", reason="the run is about to pause")
-            self._inside[_key(step)] = None
+            self._inside.begin(step, key)
             return PROCEED
 
     def leave(self, step: Step) -> None:
         """A step that was let in is over; a result ends the call of its agent that came in last."""
         with self._condition:
-            key = self._passage_of(step)
-            if key is None:
-                return
-            del self._inside[key]
-        if self._passages is not None:
+            key = self._inside.end(step)
+        if key is not None and self._passages is not None:
             self._passages.leave(key)
 
     def notify(self) -> None:
@@ -121,18 +120,8 @@ class Gate:
             with self._condition:
                 self._wakers.remove(wake)
 
-    def _passage_of(self, step: Step) -> str | None:
-        if _key(step) in self._inside:
-            return _key(step)
-        agent = f"{step.agent or ''}#"
-        return next((key for key in reversed(self._inside) if key.startswith(agent)), None)
-
     def _changed(self) -> None:
         self._version += 1
         self._condition.notify_all()
         for wake in self._wakers:
             wake()
-
-
-def _key(step: Step) -> str:
-    return f"{step.agent or ''}#{step.index}"

@@ -21,17 +21,19 @@ class Limiting:
     def __init__(self, run: Run, watch: Watch, hands: Hands, scribe: Scribe, hold: Callable[[Hold], str]) -> None:
         self._run, self._watch, self._hands, self._scribe, self._hold = run, watch, hands, scribe, hold
 
-    def check_call(self) -> Decision | None:
-        """What the limits say to a call that is about to start; None where it may."""
+    def check_spend(self) -> Decision | None:
+        """Whether a budget is used up; None where none is."""
         over = self._watch.meter.over(self._watch.ledger.spend)
-        if over is not None:
-            return self._over(over)
+        return self._over(over) if over is not None else None
+
+    def slow_down(self, decision: Decision) -> Decision:
+        """A decision that lets a call go on, with the wait that the limits ask for."""
         wait = self._watch.meter.wait(self._watch.ledger, self._run.clock.time())
-        if wait is None or wait.seconds <= 0:
-            return None
+        if wait is None or wait.seconds <= 0 or decision.action not in ("proceed", "rewrite"):
+            return decision
         self._scribe.limit(LimitRecord(wait.reason, seconds=wait.seconds))
         if "hold" in self._hands.adapter.capabilities:
-            return Decision(delay_s=wait.seconds, reason=wait.reason)
+            return replace(decision, delay_s=wait.seconds, reason=wait.reason)
         return Decision("deny", reason=f"{wait.reason}. Try again in {wait.seconds:.0f} s.")
 
     def check_use(self, memory_mb: float, elapsed_s: float) -> Decision | None:

@@ -13,7 +13,7 @@ from .ledger import Ledger
 MINUTE = 60.0
 
 BUDGETS: tuple[tuple[str, str, str], ...] = (
-    ("max_steps", "steps", "steps"),
+    ("max_steps", "calls", "steps"),
     ("max_tokens", "tokens", "tokens"),
     ("max_cost_usd", "cost_usd", "US dollars"),
     ("max_file_operations", "file_operations", "file operations"),
@@ -52,52 +52,63 @@ class Wait(Struct, frozen=True):
 
 
 class MeterState(Struct):
-    """What the meter remembers."""
+    """What the meter remembers: the run's own limits, and what a throttle lays over them."""
 
-    budget: Limits
-    throttle: Limits | None = None
+    own: Limits
+    budget: Limits = Limits()
+    rates: Limits = Limits()
 
 
 class Meter:
     """The limits of one run.
 
-    `budget` holds for the whole run. `throttle`, set by an intervention, holds per window: within it, calls wait
-    until the window has room.
+    Its own limits hold for the whole run, and so does a throttle's budget. A throttle's rates hold per window: within
+    it, calls wait until the window has room.
     """
 
     def __init__(self, configured: Limits, window: float = 60.0) -> None:
-        self.configured = configured
         self.window = window
         self._s = MeterState(configured)
 
     @property
     def windowed(self) -> tuple[str, ...]:
         """The limits that count per window."""
-        throttle = self._s.throttle
-        return (
-            () if throttle is None else tuple(n for n in throttle.__struct_fields__ if getattr(throttle, n) is not None)
-        )
+        rates = self._s.rates
+        return tuple(name for name in rates.__struct_fields__ if getattr(rates, name) is not None)
 
     @property
     def limits(self) -> Limits:
         """What holds now, as the agent is told."""
-        return self._s.budget if self._s.throttle is None else self._s.throttle.smaller(self._s.budget)
+        return self._s.own.smaller(self._s.budget).smaller(self._s.rates)
 
-    def tighten(self, order: SetLimits) -> None:
-        """Hold the run to these limits from now on; never loosens one."""
+    def tighten(self, limits: Limits) -> None:
+        """Make the run's own limits smaller, for good."""
+        self._s.own = self._s.own.smaller(limits.replace(**dict.fromkeys(self.windowed)))
+
+    def throttle(self, order: SetLimits, spend: Spend) -> None:
+        """Lay tighter limits over the run's own, until `loosen`.
+
+        A budget never falls below what is spent already and half of what was left: the run is slowed, not ended.
+        """
         names = order.limits.__struct_fields__
-        as_rate = order.limits.replace(**{name: None for name in names if name not in order.windowed})
-        as_budget = order.limits.replace(**dict.fromkeys(order.windowed))
-        self._s.budget = self._s.budget.smaller(as_budget)
-        self._s.throttle = as_rate.smaller(self._s.throttle or Limits())
+        rates = order.limits.replace(**{name: None for name in names if name not in order.windowed})
+        budget = order.limits.replace(**dict.fromkeys(order.windowed))
+        floors: dict[str, float | None] = {}
+        for limit, counted, _ in BUDGETS:
+            wanted, allowed, used = getattr(budget, limit), getattr(self._s.own, limit), getattr(spend, counted)
+            if wanted is not None and allowed is not None and wanted < used + (allowed - used) / 2:
+                half = used + (allowed - used) / 2
+                floors[limit] = half if isinstance(allowed, float) else int(half)
+        self._s.budget = self._s.budget.smaller(budget.replace(**floors))
+        self._s.rates = self._s.rates.smaller(rates)
 
     def loosen(self) -> None:
-        """Lift the throttle: the trouble is over, the configured limits hold."""
-        self._s.budget, self._s.throttle = self.configured, None
+        """Lift the throttle: the trouble is over, the run's own limits hold."""
+        self._s.budget, self._s.rates = Limits(), Limits()
 
     def for_processes(self, used_mb: float) -> Limits:
-        """What the process tree is held to: a throttle leaves it room, the configured limits stay as they are."""
-        limits, configured = self.limits, self.configured.max_memory_mb
+        """What the process tree is held to: a throttle leaves it room, the run's own limits stay as they are."""
+        limits, configured = self.limits, self._s.own.max_memory_mb
         if limits.max_memory_mb is None or limits.max_memory_mb == configured:
             return limits
         room = max(limits.max_memory_mb, math.ceil(used_mb * ROOM))
@@ -106,13 +117,15 @@ class Meter:
     def over(self, spend: Spend) -> Over | None:
         """The first budget that is used up; throttled memory is none, the process tree is held to it."""
         for limit, counted, unit in BUDGETS:
-            allowed = getattr(self._s.budget, limit)
-            if allowed is None or (limit == "max_memory_mb" and allowed != self.configured.max_memory_mb):
+            own, throttled = getattr(self._s.own, limit), getattr(self._s.budget, limit)
+            if limit == "max_memory_mb":
+                throttled = None
+            allowed = min((value for value in (own, throttled) if value is not None), default=None)
+            if allowed is None:
                 continue
             used = getattr(spend, counted)
             if used >= allowed if limit == "max_steps" else used > allowed:
-                configured = getattr(self.configured, limit)
-                return Over(limit, used, allowed, unit, throttled=configured is None or allowed < configured)
+                return Over(limit, used, allowed, unit, throttled=own is None or allowed < own)
         return None
 
     def wait(self, ledger: Ledger, now: float) -> Wait | None:
@@ -122,12 +135,11 @@ class Meter:
             calls, oldest = ledger.calls_since(now - MINUTE)
             if calls >= per_minute and oldest is not None:
                 return Wait(max(0.0, oldest + MINUTE - now), f"{calls} calls in the last minute, {per_minute} allowed")
-        throttle = self._s.throttle
-        if throttle is None:
+        if not self.windowed:
             return None
         use = ledger.growth(now).last_window
         for limit, counted, unit in BUDGETS:
-            allowed = getattr(throttle, limit)
+            allowed = getattr(self._s.rates, limit)
             if allowed is None or limit in NOT_A_RATE:
                 continue
             used = getattr(use, counted)

@@ -6,13 +6,18 @@ import socket
 from pathlib import Path
 from typing import TypedDict
 
+import msgspec
+from msgspec.structs import replace
+
 from ..config import Config, load
 from ..core import Adapter, Clock, Context, RunSpec
 from ..journal import RunFolder, Store, new_run_id
 from .approvals import Approvals
+from .border import redact_text, redact_tree
 from .direct import Direct
 from .hands import Hands, Processes
 from .metrics import Metrics
+from .mutes import read_mutes
 from .notify import Notifier, apprise_channel
 from .orders import Orders
 from .prompts import read_templates
@@ -62,6 +67,7 @@ def open_supervisor(options: Options) -> Supervisor:
         workspace=str(Path(where).resolve()) if where is not None else None,
         adapter=adapter.name,
     )
+    spec = redact_spec(spec)
     run = Run.create(spec, options.get("store") or open_store(config), options.get("clock"))
     supervisor = _assemble(run, config, adapter, options)
     if run.folder is not None:
@@ -78,6 +84,17 @@ def reopen_supervisor(folder: RunFolder, options: Options) -> Supervisor:
     supervisor.count_from(replay(supervisor.watch, run.journal.reader()))
     _listen(supervisor, folder, options.get("listener"))
     return supervisor
+
+
+def redact_spec(spec: RunSpec) -> RunSpec:
+    """A run's own description passes the border too."""
+    argv = tuple(redact_text(word) for word in spec.argv)
+    return replace(spec, task=redact_text(spec.task), name=redact_text(spec.name), argv=argv)
+
+
+def redact_context(context: Context) -> Context:
+    """What a run is for, without secrets."""
+    return msgspec.convert(redact_tree(msgspec.to_builtins(context)), Context)
 
 
 def open_store(config: Config) -> Store:
@@ -108,10 +125,11 @@ def _assemble(run: Run, config: Config, adapter: Adapter, options: Options) -> S
         notifier=options.get("notifier") or open_notifier(config),
     )
     plugins = options.get("plugins") or Plugins(
-        templates=read_templates(config.interventions.soft_correction.custom_prompts_path)
+        templates=read_templates(config.interventions.soft_correction.custom_prompts_path),
+        muted=read_mutes(Path(spec.workspace)) if spec.workspace is not None else frozenset(),
     )
-    context = options.get("context") or Context(original_prompt=spec.task, workspace=spec.workspace)
-    return Supervisor(
+    context = redact_context(options.get("context") or Context(original_prompt=spec.task, workspace=spec.workspace))
+    supervisor = Supervisor(
         run,
         config,
         hands,
@@ -120,6 +138,8 @@ def _assemble(run: Run, config: Config, adapter: Adapter, options: Options) -> S
         metrics=options.get("metrics"),
         approvals=options.get("approvals"),
     )
+    supervisor.watch.prices.warm()
+    return supervisor
 
 
 def _listen(supervisor: Supervisor, folder: RunFolder, listener: socket.socket | None = None) -> None:

@@ -6,8 +6,9 @@ import threading
 from collections.abc import Callable
 
 from ..control import Execute, Executed
-from ..core import Applied, InterlockError, InvalidState, NotFound, Restore, Status, Stop
+from ..core import Applied, InvalidState, NotFound, Restore, Status, Stop
 from .approvals import Answer
+from .checkpointing import PERSON
 from .supervisor import Supervisor
 
 Poster = Callable[[Executed], None]
@@ -50,8 +51,8 @@ class Orders:
             done = Executed(order.request_id, False, str(error), "not_found")
         except InvalidState as error:
             done = Executed(order.request_id, False, str(error), "invalid_state")
-        except InterlockError as error:
-            done = Executed(order.request_id, False, str(error), "failed")
+        except Exception as error:  # noqa: BLE001  whoever ordered it waits for an answer, and so does the next order
+            done = Executed(order.request_id, False, f"{type(error).__name__}: {error}", "failed")
         self._done[order.request_id] = done
         return done
 
@@ -60,7 +61,7 @@ class Orders:
         if order.command == "rollback":
             paths = payload.get("paths")
             chosen = tuple(str(path) for path in paths) if isinstance(paths, list) else ()
-            return self._supervisor.restore(Restore(str(payload["to"]), chosen, "a person's order"))
+            return self._supervisor.restore(Restore(str(payload["to"]), chosen, PERSON))
         said: Answer = "approved" if order.command == "approve" else "rejected"
         step = payload.get("step")
         reason = str(payload.get("reason") or "")

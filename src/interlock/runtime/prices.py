@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import threading
 from collections.abc import Iterable
 
 from msgspec import Struct
@@ -27,6 +29,10 @@ class Prices:
     def __init__(self, models: Iterable[ModelInfo] = ()) -> None:
         self._own = {model.name: model for model in models}
         self._known: dict[str, Price | None] = {}
+
+    def warm(self) -> None:
+        """Read the price list in the background: it takes longer than a step may."""
+        threading.Thread(target=lambda: importlib.import_module("genai_prices"), name="prices", daemon=True).start()
 
     def cost(self, model: str | None, usage: Usage) -> float | None:
         """The cost of this use in US dollars; None where nobody knows the model."""

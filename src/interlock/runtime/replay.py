@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-from ..core import CheckpointInfo, SetLimits, Status
+from ..core import CheckpointInfo, Status
 from ..journal.interface import Reading
 from .records import RestoredRecord, SnapshotRecord, StepRecord
 from .watch import Watch
@@ -41,11 +41,9 @@ def replay(watch: Watch, journal: Reading) -> int:
 
 
 def _observe(watch: Watch, taken: StepRecord) -> None:
+    watch.count(taken.step)
     if taken.unobserved:
         return
     watch.review(taken.step)
-    refused = taken.decision is not None and taken.decision.action == "deny"
-    judgement = watch.observe(taken.step, taken.review, prevented=refused)
-    for directive in judgement.directives:
-        if isinstance(directive, SetLimits):
-            watch.tighten(directive)
+    let = taken.decision is None or taken.decision.action in ("proceed", "rewrite")
+    watch.observe(taken.step, taken.review, prevented=not let)

@@ -6,14 +6,14 @@ import socket
 import uuid
 
 from ..config import Config
-from ..config.models import Models as KnownModels
+from ..config.models import Models
 from ..control import (
     Command,
     ControlState,
     Desired,
     Execute,
     Executed,
-    Models,
+    Held,
     Rules,
     RunEnded,
     Tick,
@@ -34,7 +34,11 @@ CANCELLED = "USER_CANCELLED"
 
 
 class Steering:
-    """One run's endpoint, its socket and its actuator; `orders` is what the supervisor does about an order."""
+    """One run's endpoint, its socket and its actuator; `orders` is what the supervisor does about an order.
+
+    Locks are taken in one direction only: supervisor, endpoint's turn, gate. So nothing in here may take the
+    supervisor's lock: a rollback has a thread of its own, and a status is left for the next step to find.
+    """
 
     def __init__(
         self,
@@ -51,7 +55,7 @@ class Steering:
         self._model = run.spec.model
         rules = Rules(
             strict_ids=config.control.strict_ids,
-            models=_models(config),
+            models=Models.from_config(config),
             cannot_switch="" if "switch_model" in adapter.capabilities else f"{adapter.name} cannot switch models",
         )
         fresh = new_state(run.spec.run_id, rules=rules, model=run.spec.model, max_iterations=config.limits.max_steps)
@@ -71,8 +75,7 @@ class Steering:
 
     def pause(self, hold: Hold, step: int) -> str:
         """Pause by the supervisor's own decision, under the same rules as a person's."""
-        self._order("pause", hold.reason)
-        self.endpoint.post(WaitingForPerson(Waiting(hold.kind, step, hold.reason)))
+        self.endpoint.post(Held(Waiting(hold.kind, step, hold.reason)))
         return f"paused: {hold.reason}"
 
     def wait(self, step: int, what: str) -> None:
@@ -131,7 +134,3 @@ class Steering:
         if state.ended:
             changes["ended"] = self.run.clock.time()
         return self.run.revise(changes)
-
-
-def _models(config: Config) -> Models:
-    return Models(named=KnownModels.from_config(config).strengths())

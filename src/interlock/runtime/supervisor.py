@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from types import TracebackType
 from typing import TYPE_CHECKING, Unpack
 
 from msgspec.structs import replace
 
-from ..checkpoint import Restored
 from ..config import Config
 from ..core import (
     PROCEED,
@@ -30,12 +30,14 @@ from ..journal import RunFolder
 from .answers import Answers
 from .approvals import Answer, Approvals
 from .asking import Asking
-from .border import Border
-from .guard import Broken, Fault, Guard
+from .border import Border, blank
+from .calls import Calls
+from .checkpointing import Checkpointing, may_change
+from .guard import Broken, Fault, Guard, Late
 from .hands import Hands
 from .limiting import Limiting
 from .metrics import Metrics
-from .records import RestoredRecord, SnapshotRecord, StepRecord
+from .records import SnapshotRecord, StepRecord
 from .run import Run
 from .scribe import Scribe
 from .verdict import decide_call, degrade
@@ -47,6 +49,9 @@ if TYPE_CHECKING:
 
 SNAPSHOT_EVERY = 500
 """Steps between two snapshots of supervision: a successor replays at most this many."""
+
+LET = ("proceed", "rewrite")
+"""The actions after which a call runs."""
 
 
 class Supervisor(Asking):
@@ -69,9 +74,11 @@ class Supervisor(Asking):
         self.context = context or Context(original_prompt=run.spec.task, workspace=run.spec.workspace)
         self.approvals = approvals or Approvals()
         self.faults = 0
+        self._observe = config.interventions.observe
         self._border = Border()
         self._lock = threading.RLock()
-        self._guard = Guard(config.runtime.step_timeout_ms / 1000, self._note_fault)
+        closed = config.runtime.fail == "closed"
+        self._guard = Guard(config.runtime.step_timeout_ms / 1000, self._note_fault, closed=closed)
         self.watch = Watch(
             run.spec.run_id,
             config,
@@ -84,15 +91,17 @@ class Supervisor(Asking):
         self.scribe = Scribe(run, self.watch, metrics)
         self.answers = Answers(run, hands, self._guard)
         self._limiting = Limiting(run, self.watch, hands, self.scribe, self._hold)
+        self._checkpointing = Checkpointing(run, self.watch, hands, self._guard, self.context)
         self._metrics = metrics
-        self._observe = config.interventions.observe
         self._since_snapshot = 0
-        self._reviews: dict[str, Review | None] = {}
-        self._judged: dict[str, tuple[int, Decision]] = {}
-        hands.on_limits = self._set_limits
+        self._reviews: Calls[Review | None] = Calls()
+        self._judged: Calls[Decision] = Calls()
+        self._late: list[tuple[StepRecord, Late]] = []
+        self._statuses: deque[Status] = deque()
+        hands.on_limits = self._say_limits
         hands.on_stop = self._shut
         hands.on_hold = self._hold
-        hands.on_restored = self._note_restored
+        hands.on_restored = self._checkpointing.note_restored
         run.on_close(self._guard.close)
 
     @classmethod
@@ -114,13 +123,15 @@ class Supervisor(Asking):
 
     def close(self, error: BaseException | None = None) -> None:
         """End the run, if it has not ended, and let go of it."""
-        if error is None:
-            self.run.end("done", "COMPLETE")
-        else:
-            self.run.end("aborted", "ERROR", f"{type(error).__name__}: {error}")
-        if self.hands.notifier is not None:
-            self.hands.notifier.close()
-        self.run.close()
+        try:
+            if error is None:
+                self.run.end("done", "COMPLETE")
+            else:
+                self.run.end("aborted", "ERROR", f"{type(error).__name__}: {error}")
+        finally:
+            if self.hands.notifier is not None:
+                self.hands.notifier.close()
+            self.run.close()
 
     def __enter__(self) -> Supervisor:
         return self
@@ -140,58 +151,47 @@ class Supervisor(Asking):
         """May this step run? A hold is recorded nowhere: ask again with the same step when it is over."""
         begin = time.perf_counter()
         with self._lock:
+            self._catch_up()
             step = self._admit(step)
-            passage = self.run.gate.enter(step)
-            if passage.action == "proceed":
+            decision = self.run.gate.enter(step)
+            if decision.action == "proceed":
                 decision = self._before(step)
-                if decision.action not in ("proceed", "rewrite"):
+                if decision.action not in LET:
                     self.run.gate.leave(step)
-            else:
-                decision = degrade(passage, self.hands.adapter.capabilities)
+            elif self.run.ended:
+                decision = Decision("stop", reason=self.run.why_ended)
             self._time(begin)
-            return decision
+            return degrade(decision, self.hands.adapter.capabilities)
 
     def after(self, step: Step) -> Decision:
-        """What a step that ran led to: messages for the agent, a delay, a stop. A pause is met at the next `before`."""
+        """What a step that ran led to: messages for the agent, a stop. A pause is met at the next `before`."""
         begin = time.perf_counter()
         with self._lock:
+            self._catch_up()
             step = self._admit(step)
             review = None
             if step.kind == "tool_result":
                 self.run.gate.leave(step)
-                review = self._reviews.pop(step.agent or "", None)
+                self._judged.end(step)
+                review = self._reviews.end(step)
+            self._guard.part("supervisor", lambda: self.watch.count(step), 0.0)
             try:
                 # A call that comes here was not asked about: what would have been blocked is seen after the fact.
                 late = self._guard.run(lambda: self.watch.review(step)) if step.kind == "tool_call" else None
                 judgement = self._guard.run(lambda: self.watch.observe(step, late))
             except Broken as broken:
-                self.run.record("step", StepRecord(step, unobserved=True))
-                return self._broken(broken.fault, ran=True)
+                return self._broken(broken, StepRecord(step), ran=True)
             self._take(StepRecord(step, late), judgement)
-            if step.kind == "tool_result" and _may_change(review):
-                self.checkpoint(cause=AFTER_STEP, step=step.index + 1)
+            if step.kind == "tool_result" and may_change(review):
+                self._checkpointing.make(cause=AFTER_STEP, step=step.index + 1)
+            used_up = None if self._observe else self._limiting.check_spend()
             self._time(begin)
-            return self._standing(PROCEED, before=False)
+            return degrade(self._standing(used_up or PROCEED, before=False), self.hands.adapter.capabilities)
 
     def checkpoint(self, *, cause: str, step: int, label: str = "") -> CheckpointInfo | None:
         """Snapshot the workspace; None where there is none, or where it failed (which is recorded)."""
-        workspace = self.hands.workspace
-        if workspace is None:
-            return None
-        made = self._guard.part("checkpoints", lambda: workspace.create(label, step, cause), None)
-        if made is None:
-            return None
-        ledger = self.watch.ledger
-        info = replace(
-            made,
-            success_rate=ledger.success_rate,
-            last_error_time=ledger.last_error_time,
-            limits=self.watch.meter.limits,
-            context=self.context,
-        )
-        self.run.record("checkpoint", info)
-        self.watch.mark(info)
-        return info
+        with self._lock:
+            return self._checkpointing.make(cause=cause, step=step, label=label)
 
     @property
     def process_limits(self) -> Limits:
@@ -218,9 +218,8 @@ class Supervisor(Asking):
         return self.run.resume()
 
     def note_status(self, status: Status) -> None:
-        """Know that the run is paused or goes on; a successor reads it from the journal."""
-        self.watch.be(status)
-        self.run.record("status", {"status": status})
+        """Know that the run was paused or goes on. Never waits: the next step finds it."""
+        self._statuses.append(status)
 
     def answer(self, step: int | None, said: Answer, reason: str = "") -> str:
         """Take a person's answer to a waiting step; without a number, to the one that waits longest."""
@@ -237,40 +236,52 @@ class Supervisor(Asking):
             return self.hands.carry_out(order)
 
     def _before(self, step: Step) -> Decision:
-        known = self._judged.get(step.agent or "")
-        if known is not None and known[0] == step.index:
-            return self._standing(known[1], before=True)
-        capabilities = self.hands.adapter.capabilities
+        known = self._judged.get(step)
+        if known is not None:
+            return self._standing(known, before=True)
+        record = StepRecord(step)
         try:
-            review = self._guard.run(lambda: self.watch.review(step))
-            asked = step.index in self.approvals.waiting
-            held = self.approvals.check(step, review)
-            if held is not None and held.action == "hold" and not self._observe:
-                if not asked:
-                    self.run.wait_for_person(step.index, self.approvals.waiting[step.index])
-                return degrade(held, capabilities)
-            limited = None if self._observe else self._limiting.check_call()
-            decision = held or limited or decide_call(review, step, capabilities, observe=self._observe)
-            if decision.action in ("proceed", "rewrite") and _may_change(review):
-                self.checkpoint(cause="before step", step=step.index)
-            prevented = decision.action == "deny"
+            review = self._reviews.get(step) or self._guard.run(lambda: self.watch.review(step))
+            self._reviews.begin(step, review)
+            decision = self._decide(step, review)
+            if decision.action == "hold":
+                return decision
+            if decision.action in LET and may_change(review):
+                self._checkpointing.make(cause="before step", step=step.index)
+            record = StepRecord(step, review, None if decision is PROCEED else decision)
+            self._judged.begin(step, decision)
+            self._guard.part("supervisor", lambda: self.watch.count(step), 0.0)
+            prevented = decision.action not in LET
             judgement = self._guard.run(lambda: self.watch.observe(step, review, prevented=prevented))
         except Broken as broken:
-            self.run.record("step", StepRecord(step, unobserved=True))
-            return self._broken(broken.fault)
-        self._reviews[step.agent or ""] = review
-        self._judged[step.agent or ""] = (step.index, decision)
-        self._take(StepRecord(step, review, None if decision is PROCEED else decision), judgement)
+            return self._broken(broken, record)
+        self._take(record, judgement)
         return self._standing(decision, before=True)
 
+    def _decide(self, step: Step, review: Review | None) -> Decision:
+        """A person's answer, the run's limits, the verdict; a call that may go on may still have to wait."""
+        if self._observe:
+            return PROCEED
+        asked = step.index in self.approvals.waiting
+        answered = self.approvals.check(step, review)
+        if answered is not None and answered.action == "hold" and not asked:
+            self.run.wait_for_person(step.index, self.approvals.waiting[step.index])
+        if answered is not None:
+            return answered
+        used_up = self._limiting.check_spend()
+        if used_up is not None:
+            return used_up
+        return self._limiting.slow_down(decide_call(review, step, self.hands.adapter.capabilities, observe=False))
+
     def _take(self, record: StepRecord, judgement: Judgement) -> None:
-        """Record, then act; an emergency stop acts first."""
+        """Record, then act: what cannot be made durable does not happen. An emergency stop acts first."""
         acts = bool(judgement.directives)
         stopping = any(isinstance(directive, Stop) for directive in judgement.directives)
         if stopping:
             self.answers.stop_first(judgement)
-        self.scribe.write(record, judgement, durable=acts and not stopping)
-        if acts:
+        durable = acts and not stopping
+        kept = self._guard.part("journal", lambda: self.scribe.write(record, judgement, durable=durable) or 1, 0)
+        if acts and (kept or stopping):
             self.answers.carry_out(judgement)
         self._since_snapshot += 1
         if self._since_snapshot >= SNAPSHOT_EVERY:
@@ -279,34 +290,56 @@ class Supervisor(Asking):
 
     def _standing(self, decision: Decision, *, before: bool) -> Decision:
         """The decision with what waits for the agent: messages, the end, and a delay where a call is about to start."""
-        capabilities = self.hands.adapter.capabilities
-        messages = tuple(self.hands.messages)
+        if decision.action in LET and not self.run.ended and self.run.gate.status != "running":
+            # Messages and delay stay for the answer that lets the call go on.
+            return Decision("hold", reason=self.run.summary.waiting or "the run is paused") if before else decision
+        messages = (*decision.messages, *self.hands.messages)
         self.hands.messages.clear()
-        delay = decision.delay_s
-        if before:
-            delay, self.hands.delay_s = max(delay, self.hands.delay_s), 0.0
         if self.run.ended:
-            return degrade(Decision("stop", messages, reason=self.run.why_ended), capabilities)
-        if decision.action == "proceed" and self.run.gate.status != "running":
-            return degrade(
-                Decision("hold", messages, reason=self.run.summary.waiting or "the run is paused"), capabilities
-            )
-        if not messages and not delay:
+            return Decision("stop", messages, reason=self.run.why_ended)
+        delay = decision.delay_s
+        if before and decision.action in LET:
+            delay, self.hands.delay_s = max(delay, self.hands.delay_s), 0.0
+        if messages == decision.messages and delay == decision.delay_s:
             return decision
-        return replace(decision, messages=(*decision.messages, *messages), delay_s=delay)
+        return replace(decision, messages=messages, delay_s=delay)
 
-    def _broken(self, fault: Fault, *, ran: bool = False) -> Decision:
-        """Fail open, or closed where that is configured."""
+    def _broken(self, broken: Broken, record: StepRecord, *, ran: bool = False) -> Decision:
+        """Fail open, or closed where that is configured; what comes late is still taken in."""
+        if broken.late is not None and record.decision is None:
+            self._late.append((record, broken.late))
+        else:
+            self.run.record("step", replace(record, unobserved=True))
+        if self._observe:
+            return PROCEED
+        if record.decision is not None and record.decision.action not in LET:
+            return record.decision
         if self.config.runtime.fail == "open" or ran:
             return PROCEED
-        reason = f"Supervision is broken ({fault.part}: {fault.why}) and is configured to fail closed."
-        return degrade(Decision("deny", reason=reason), self.hands.adapter.capabilities)
+        return Decision("deny", reason=f"Supervision is broken ({broken}) and is configured to fail closed.")
+
+    def _catch_up(self) -> None:
+        """Take in what came from other threads: statuses, and answers of supervision that were late."""
+        while self._statuses:
+            status = self._statuses.popleft()
+            self.watch.be(status)
+            self.run.record("status", {"status": status})
+        while self._late:
+            record, late = self._late[0]
+            answer = late.take()
+            if isinstance(answer, Judgement):
+                self._take(record, answer)
+            elif answer is not None or late.given_up:
+                self.run.record("step", replace(record, unobserved=True))
+            else:
+                return
+            self._late.pop(0)
 
     def _admit(self, step: Step) -> Step:
         if step.time is None:
             step = replace(step, time=self.run.clock.time())
         self.count_from(step.index + 1)
-        return self._guard.part("border", lambda: self._border.admit(step), step)
+        return self._guard.part("border", lambda: self._border.admit(step), blank(step))
 
     def _note_fault(self, fault: Fault) -> None:
         self.faults += 1
@@ -316,8 +349,7 @@ class Supervisor(Asking):
         if self._metrics is not None:
             self._metrics.stepped(time.perf_counter() - begin)
 
-    def _set_limits(self, order: SetLimits) -> Limits:
-        self.watch.tighten(order)
+    def _say_limits(self, order: SetLimits) -> Limits:
         return self.process_limits
 
     def _shut(self, stop: Stop) -> str:
@@ -326,22 +358,3 @@ class Supervisor(Asking):
     def _hold(self, hold: Hold) -> str:
         self.note_status("paused")
         return self.run.hold(hold, self.next_index - 1)
-
-    def _note_restored(self, order: Restore, restored: Restored) -> None:
-        self.watch.go_back(order.checkpoint_id)
-        self.run.record(
-            "restored",
-            RestoredRecord(
-                checkpoint_id=order.checkpoint_id,
-                safety_id=restored.safety_id,
-                changed=tuple(change.path for change in restored.changed),
-                left_alone=tuple(left.path for left in restored.left_alone),
-            ),
-            durable=True,
-        )
-
-
-def _may_change(review: Review | None) -> bool:
-    """Whether a call may change files. Before it and after it a checkpoint is made, so that what changed in between
-    is known to be the run's own work, and what changed meanwhile somebody else's."""
-    return review is None or review.action != "read"

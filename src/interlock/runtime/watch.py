@@ -18,7 +18,6 @@ from ..core import (
     Directive,
     Intervention,
     Issue,
-    Limits,
     Review,
     RunState,
     Seen,
@@ -26,8 +25,8 @@ from ..core import (
     Status,
     Step,
 )
-from ..core.issue import DESTRUCTIVE_ACTION
-from ..decide import Controller, ControllerState, Ruling, StepClock, Strategy
+from ..core.issue import DESTRUCTIVE_ACTION, LOOP, REPETITIVE_ERRORS, RESOURCE_SPIRAL
+from ..decide import Controller, ControllerState, Ruling, StepClock, Strategy, count_anew
 from ..detect import Detectors, Factory
 from ..intervene import BUILT_IN, Custom, Templates
 from ..review import Reviewer
@@ -35,9 +34,19 @@ from .guard import Fault, Guard
 from .ledger import Ledger
 from .meter import Meter
 from .prices import Prices
+from .workspace import AFTER_STEP
 
 THROTTLING = LADDER[2]
-"""A throttle that worked is lifted: the ladder comes down again."""
+"""The rung that tightens limits; they are loosened again when the trouble is over."""
+
+REPEATING = (LOOP, REPETITIVE_ERRORS, RESOURCE_SPIRAL)
+"""What an agent shows that tries again and again what is refused."""
+
+REFUSED = "refused"
+"""What stands for the outcome of a call that did not run."""
+
+CHECKPOINTS = 256
+"""The newest checkpoints, to choose from when the run goes back."""
 
 MARKS = 64
 """Checkpoints whose detector windows are kept at hand; going back further starts the windows anew."""
@@ -83,6 +92,7 @@ class WatchState(Struct):
     reviewer: bytes
     detectors: bytes
     marks: dict[str, bytes]
+    throttled_for: set[str] = set()
 
 
 class Watch:
@@ -123,6 +133,8 @@ class Watch:
         self._clock = StepClock()
         self._run = RunState(run_id=run_id, context=context, limits=config.limits)
         self._marks: dict[str, bytes] = {}
+        self._throttled_for: set[str] = set()
+        self._assumed = False
         self._fresh = self.detectors.save()
 
     def review(self, step: Step) -> Review | None:
@@ -131,21 +143,32 @@ class Watch:
             return None
         return self.guard.part("reviewer", lambda: self.reviewer.review(step), None)
 
+    def count(self, step: Step) -> float:
+        """Take a step's time and cost into account, whatever becomes of it; gives the time that it counts for."""
+        self._clock, now, self._assumed = self._clock.advance(step)
+        if step.origin == "agent":
+            cost = 0.0
+            if step.usage is not None and not step.usage.cost_usd:
+                usage = step.usage
+                cost = self.guard.part("prices", lambda: self.prices.cost(step.model, usage), None) or 0.0
+            self.ledger.count(step, now, cost)
+        return now
+
     def observe(self, step: Step, review: Review | None = None, *, prevented: bool = False) -> Judgement:
-        """Take a step in and answer what it shows; `prevented` says that a call was refused and did not run."""
-        self._clock, now, assumed = self._clock.advance(step)
+        """Answer what a counted step shows; `prevented` says that a call was refused and did not run."""
+        now, assumed = self._clock.now or 0.0, self._assumed
         if step.origin != "agent":
             return Judgement(now, assumed)
-        cost = 0.0
-        if step.usage is not None and not step.usage.cost_usd:
-            usage = step.usage
-            cost = self.guard.part("prices", lambda: self.prices.cost(step.model, usage), None) or 0.0
-        self.ledger.count(step, now, cost)
         self.guard.part("reviewer", lambda: self.reviewer.observe(step), None)
         issues: list[Issue] = []
         issues = self.guard.part("detectors", lambda: self.detectors.observe(Seen(step, review)), issues)
         if prevented:
             issues = [_milder(issue, review) for issue in issues]
+            # Trying again what was refused leads nowhere, however often: the attempt counts, our own words do not.
+            refused = replace(step, role="tool", kind="tool_result", content=REFUSED, usage=None)
+            again: list[Issue] = []
+            again = self.guard.part("detectors", lambda: self.detectors.observe(Seen(refused)), again)
+            issues += [issue for issue in again if issue.type in REPEATING]
         progressed = self.detectors.progress()
         return self._answer(step, issues, progressed, now, assumed)
 
@@ -161,21 +184,23 @@ class Watch:
             started=self.ledger.started,
         )
 
-    def tighten(self, order: SetLimits) -> Limits:
-        """Hold the run to tighter limits; gives what holds now."""
-        self.meter.tighten(order)
-        return self.meter.limits
-
     def be(self, status: Status) -> None:
-        """Know the run's status, so that a paused run gets no new answers."""
+        """Know the run's status: a paused run gets no new answers, and who resumed it has looked at it."""
+        if status == "running" and self._run.status != "running":
+            self._controller_state = count_anew(self._controller_state)
+            over = self.meter.over(self.ledger.spend)
+            if over is not None and over.throttled:
+                self.meter.loosen()
         self._run = replace(self._run, status=status)
 
     def mark(self, checkpoint: CheckpointInfo) -> None:
         """A checkpoint was made: it can be gone back to, and so can the detectors' windows."""
-        self._run = replace(self._run, checkpoints=(*self._run.checkpoints, checkpoint)[-MARKS:])
-        self._marks[checkpoint.id] = self.detectors.save()
-        while len(self._marks) > MARKS:
-            del self._marks[next(iter(self._marks))]
+        self._run = replace(self._run, checkpoints=(*self._run.checkpoints, checkpoint)[-CHECKPOINTS:])
+        if checkpoint.cause != AFTER_STEP:
+            # After a step they are what they are before the next one, which makes a checkpoint of its own.
+            self._marks[checkpoint.id] = self.detectors.save()
+            while len(self._marks) > MARKS:
+                del self._marks[next(iter(self._marks))]
 
     def go_back(self, checkpoint_id: str) -> None:
         """The run went back to a checkpoint: windows and growth samples go back too, spend and history stay."""
@@ -202,6 +227,7 @@ class Watch:
                 self.reviewer.save(),
                 self.detectors.save(),
                 self._marks,
+                self._throttled_for,
             )
         )
 
@@ -209,11 +235,28 @@ class Watch:
         """Go on from what `save` gave."""
         saved = msgspec.msgpack.decode(state, type=WatchState)
         self._controller_state, self._clock, self._run = saved.controller, saved.clock, saved.run
-        self._marks = saved.marks
+        self._marks, self._throttled_for = saved.marks, saved.throttled_for
         self.ledger.restore(saved.ledger)
         self.meter.restore(saved.meter)
         self.reviewer.restore(saved.reviewer)
         self.detectors.restore(saved.detectors)
+
+    def _set_limits(self, ruling: Ruling) -> None:
+        """Hold the run to what an answer says: a throttle for as long as the trouble lasts, the rest for good."""
+        for directive in ruling.directives:
+            if isinstance(directive, SetLimits) and ruling.intervention.type == THROTTLING:
+                self.meter.throttle(directive, self.ledger.spend)
+                self._throttled_for.add(ruling.issue.type)
+            elif isinstance(directive, SetLimits):
+                self.meter.tighten(directive.limits)
+
+    def _come_down(self, judged: Sequence[Intervention]) -> None:
+        """Lift the throttle when the trouble that it was for is over, whichever answer ended it."""
+        if not self._throttled_for:
+            return
+        self._throttled_for -= {made.issue_type for made in judged if made.outcome == "success"}
+        if not self._throttled_for:
+            self.meter.loosen()
 
     def _answer(self, step: Step, issues: list[Issue], progressed: bool, now: float, assumed: bool) -> Judgement:
         types: Collection[str] = {issue.type for issue in issues} if issues else ()
@@ -223,8 +266,7 @@ class Watch:
             lambda: self.controller.observe_step(self._controller_state, step.index, types, progressed, now),
             (self._controller_state, judged),
         )
-        if any(made.type == THROTTLING and made.outcome == "success" for made in judged):
-            self.meter.loosen()
+        self._come_down(judged)
         if not issues:
             return Judgement(now, assumed, judged=tuple(judged), progressed=progressed)
         run = replace(self.state(now), step=step.index)
@@ -240,6 +282,7 @@ class Watch:
         for ruling in rulings.rulings:
             if ruling.directives:
                 self.detectors.restart(ruling.issue.type, ruling.issue.agent)
+                self._set_limits(ruling)
         return Judgement(now, assumed, tuple(issues), rulings.rulings, (*judged, *rulings.judged), progressed)
 
 

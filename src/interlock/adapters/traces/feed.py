@@ -49,6 +49,9 @@ def read_events(name: str) -> Iterator[TraceEvent]:
             yield from feed.take(line)
         except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
             yield LineError(number, _explain(line, error), TODO)
+            if b"\x00" in line:
+                # The rest of a binary file has nothing to say either.
+                break
         except RecursionError:
             yield LineError(number, "the JSON is nested too deeply", TODO)
     if empty:
@@ -102,7 +105,7 @@ class _Feed:
 
 
 def _explain(line: bytes, error: Exception) -> str:
-    if b"\x00" in line[:4096]:
+    if b"\x00" in line:
         return "this is binary, not text"
     try:
         line.decode()

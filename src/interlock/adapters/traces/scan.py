@@ -94,6 +94,7 @@ class _Trace:
 
     def take(self, step: Step) -> None:
         self._steps += 1
+        self._watch.count(step)
         judgement = self._watch.observe(step, self._watch.review(step))
         self._assumed += judgement.assumed_time
         if judgement.issues:

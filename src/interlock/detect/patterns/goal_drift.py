@@ -9,8 +9,9 @@ from msgspec import Struct, field
 from ...core import Issue, Seen, Step
 from ..detector import Remembering, Setting
 from ..goal import STEM, goal_stems, path_stems, stems
-from ..history import Call, push
+from ..history import push
 from ..normalise import bounded
+from ..turn import Call
 
 SUBJECT = 400
 """Stems that count as being about the goal: those of the task, and those of what was done for it."""

@@ -8,14 +8,16 @@ from collections.abc import Iterable
 from msgspec import Struct, field
 
 from ...core import Issue, Seen, Step
-from ..claims import claimed_files, claims_pass, claims_ran, tests
+from ..claims import claimed_files, claims_pass, claims_ran
 from ..detector import Remembering, Setting
-from ..history import Turn, push
+from ..history import push
+from ..ledger import file_name
+from ..turn import Turn
 
 FOUND = 8
 """Contradictions kept."""
-FILES = 64
-"""Files remembered as written."""
+MISSING = 64
+"""Modules remembered as missing."""
 
 _NO_SUCH_TOOL = re.compile(
     r"unknown (?:command|tool|function|action)|no such tool"
@@ -28,13 +30,10 @@ _NO_SUCH_NAME = re.compile(r"(?:No module named|cannot import name) ['\"]([\w.]+
 
 
 class Contradictions(Struct):
-    """What was found as (step, sentence); what the run has done, as far as claims speak of it."""
+    """What was found as (step, sentence); the modules that were not there; whether an unfounded answer was told."""
 
     found: list[tuple[int, str]] = field(default_factory=list)
-    written: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
-    ran: bool = False
-    failing: int | None = None
     answered: bool = False
 
 
@@ -59,15 +58,8 @@ class Hallucination(Remembering[Contradictions]):
         return self._tell(step.index) if step.content and self._said(step) else ()
 
     def _did(self, turn: Turn) -> bool:
-        """Take in a result; whether it contradicts what the call took for granted."""
+        """Whether a result contradicts what the call took for granted."""
         state = self.state
-        if turn.wrote:
-            for path in turn.paths:
-                push(state.written, _name(path), FILES)
-        if turn.effect == "run" or tests(turn.words):
-            state.ran = True
-            if tests(turn.words):
-                state.failing = turn.step if turn.failed else None
         if not turn.failed:
             return False
         if _NO_SUCH_TOOL.search(turn.message):
@@ -76,7 +68,7 @@ class Hallucination(Remembering[Contradictions]):
         if name is not None:
             # Missing once is how one finds out; used again it is made up.
             known = name[1] in state.missing
-            push(state.missing, name[1], FILES)
+            push(state.missing, name[1], MISSING)
             return known and self._note(turn.asked, f"there is no {name[1]}")
         if turn.paths and _NO_SUCH_FILE.search(turn.message) and turn.effect != "write":
             unheard = [path for path in turn.paths if not self._heard(path)]
@@ -85,13 +77,13 @@ class Hallucination(Remembering[Contradictions]):
 
     def _said(self, step: Step) -> bool:
         """Take in what is said; whether the run contradicts it."""
-        state = self.state
-        if state.failing is not None and claims_pass(step.content):
-            return self._note(step.index, f"tests are said to pass, but they failed at step {state.failing}")
-        if not state.ran and claims_ran(step.content):
+        done = self.history.ledger
+        if done.failing is not None and claims_pass(step.content):
+            return self._note(step.index, f"tests are said to pass, but they failed at step {done.failing}")
+        if not done.ran and claims_ran(step.content):
             return self._note(step.index, "tests are said to have been run, but nothing was run")
         for path in claimed_files(step.content):
-            if _name(path) not in state.written and not self._pending(path):
+            if file_name(path) not in done.written and not self._pending(path):
                 return self._note(step.index, f"{path} is said to have been written, but it was not")
         return False
 
@@ -139,17 +131,13 @@ class Hallucination(Remembering[Contradictions]):
 
     def _heard(self, path: str) -> bool:
         """Whether a result or the task spoke of the file before."""
-        stem = _name(path).partition(".")[0].lower()
+        stem = file_name(path).partition(".")[0].lower()
         known = self.history.past.knowledge.known
         return not stem or stem.encode("utf-8", "replace") in known or stem in self.context.original_prompt.lower()
 
     def _pending(self, path: str) -> bool:
         """Whether a call that may write it has no result yet, the one that goes with the words included."""
-        return any(_name(path) in map(_name, call.paths) for call in self.history.past.pending)
-
-
-def _name(path: str) -> str:
-    return path.rstrip("/").rpartition("/")[2]
+        return any(file_name(path) in map(file_name, call.paths) for call in self.history.past.pending)
 
 
 detector = Hallucination

@@ -9,9 +9,10 @@ from msgspec import Struct, field
 from ...core import Issue, Seen, Step
 from ..detector import Remembering, Setting
 from ..fingerprint import fingerprint
-from ..history import Turn, push
+from ..history import push
 from ..speech import sentences
 from ..thread import Thread, follow
+from ..turn import Turn
 
 
 class Rounds(Struct):
@@ -79,7 +80,7 @@ class Loop(Remembering[Rounds]):
         return thread
 
     def _repeats(self, turn: Turn, thread: Thread) -> tuple[Issue, ...]:
-        severity = self.tuning.severity(thread.count)
+        severity = self.tuning.severity(thread.count - (self.tuning.patience if turn.waits else 0))
         if severity is None:
             return ()
         return (
@@ -153,14 +154,16 @@ class Loop(Remembering[Rounds]):
     def _near(self, turn: Turn) -> tuple[Issue, ...]:
         """Nearly the same asked again and again without a change in between, and nothing learnt from it."""
         tuning = self.tuning
-        if turn.wrote or turn.news > tuning.no_news or turn.effect == "answer":
+        if turn.wrote or turn.news > tuning.no_news or turn.effect == "answer" or turn.waits:
             return ()
         steps, noise = [turn.step], 0
         since = max(self.state.since or 0, self.history.past.prompt_step)
         for before in self.history.turns[-2 : -2 - tuning.loop_span : -1]:
             if before.wrote or before.asked < since:
                 break
-            if (turn.echo and before.echo) or (before.outcome == turn.outcome and before.near(turn)):
+            if (turn.echo and before.echo and before.like(turn)) or (
+                before.outcome == turn.outcome and before.near(turn)
+            ):
                 steps.append(before.step)
             elif (noise := noise + 1) > tuning.loop_noise:
                 break

@@ -8,8 +8,8 @@ from msgspec import Struct, field
 
 from ...core import Issue, Seen
 from ..detector import Remembering, Setting
-from ..history import Turn
 from ..thread import Thread, follow
+from ..turn import Turn
 
 
 class Failures(Struct):

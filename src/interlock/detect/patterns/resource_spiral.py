@@ -10,7 +10,8 @@ from msgspec import Struct, field
 from ...core import Issue, Seen
 from ..detector import Remembering, Setting
 from ..fingerprint import alike
-from ..history import Turn, push
+from ..history import push
+from ..turn import Turn
 
 BYTES_PER_TOKEN = 4
 """Where the source gives no usage, the text stands for it."""
@@ -98,6 +99,8 @@ class ResourceSpiral(Remembering[Spending]):
             state.idle.clear()
             state.idled = 0
         if turn.gain:
+            return ()
+        if turn.waits:
             return ()
         state.idled += 1
         push(state.idle, turn.step, 8)

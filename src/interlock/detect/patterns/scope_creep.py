@@ -11,7 +11,8 @@ from msgspec import Struct, field
 from ...core import Issue, Seen
 from ..detector import Remembering, Setting
 from ..goal import goal_text, named_places
-from ..history import Turn, push
+from ..history import push
+from ..turn import Turn
 
 WINDOW = 40
 """Accesses kept."""

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import select
+import shutil
+import tempfile
 from pathlib import Path
 
 from ...core import InvalidState
+from .accessibility import enable_accessibility
 from .programs import Programs, plain_environment
 from .windows import DisplayGone, WindowSystem
 
@@ -25,6 +28,9 @@ class VirtualDisplay:
     ) -> None:
         self.programs = programs
         self.environment = plain_environment()
+        # Sockets of the accessibility bus lie here; elsewhere they are shared by everything with the same number.
+        self._runtime = tempfile.mkdtemp(prefix="interlock-")
+        self.environment["XDG_RUNTIME_DIR"] = self._runtime
         self.name = ":" + self._start_printing(
             "xvfb", ["Xvfb", "-screen", "0", f"{width}x{height}x24", "-nolisten", "tcp", "-noreset"], "-displayfd"
         )
@@ -32,6 +38,7 @@ class VirtualDisplay:
         if bus:
             address = self._start_printing("dbus", ["dbus-daemon", "--session", "--nofork"], "--print-address")
             self.environment["DBUS_SESSION_BUS_ADDRESS"] = address
+            enable_accessibility(address)
         if manager:
             self.start_manager()
 
@@ -46,6 +53,7 @@ class VirtualDisplay:
 
     def close(self) -> None:
         self.programs.end()
+        shutil.rmtree(self._runtime, ignore_errors=True)
 
     def _start_printing(self, name: str, argv: list[str], option: str) -> str:
         """Start a program that prints what it is reached by to a file descriptor; that line."""

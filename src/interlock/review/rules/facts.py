@@ -9,17 +9,19 @@ from ..paths import zones
 from ..shell.model import Command
 from ..sql import kinds_of
 from ..web import CLIENTS, Request, request_of
+from ..wordlist import name_set
 
 MAX_WORDS = 8
 """Leading operands that can be subcommands."""
 
-HARMLESS_VERBS = frozenset(
-    "list ls get describe show view info create add set put update edit search find status help version login logout cat read test check validate"
-    " diff plan download copy cp init new inspect print export open tail enable whoami count head preview".split()
+HARMLESS_VERBS = name_set(
+    """list ls get describe show view info create add set put update edit search find status help version login logout
+    cat read test check validate diff plan download copy cp init new inspect print export open tail enable whoami
+    count head preview"""
 )
 """Verbs that settle what a command does: a later word is a name, not an action."""
 
-READING_VERBS = frozenset("list ls get describe show help version".split())
+READING_VERBS = name_set("list ls get describe show help version")
 """Verbs that are never the name of a group of subcommands."""
 
 PARTS = re.compile(r"[-_:.]")
@@ -47,7 +49,9 @@ class Facts:
                 self.options.add(word)
                 self.operands += args[at:]
                 return
-            if word[:1] == "-" and len(word) > 1 or (word[:1] == "/" and len(word) == 2 and self.command.program.islower() is False):
+            if (word[:1] == "-" and len(word) > 1) or (
+                word[:1] == "/" and len(word) == 2 and self.command.program.islower() is False
+            ):
                 leading = leading and not self.words
                 name, equals, value = word.partition("=")
                 self.options.add(name)

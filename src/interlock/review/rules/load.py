@@ -27,17 +27,24 @@ def shipped() -> tuple[Family, ...]:
     return msgspec.json.decode(SHIPPED.read_bytes(), type=tuple[Family, ...])
 
 
-@lru_cache(8)
 def rule_set(rules_path: str | None = None) -> RuleSet:
-    """The shipped rules and the user's, ready to be asked."""
-    return RuleSet((*shipped(), *(read_rules(rules_path) if rules_path else ())))
+    """The shipped rules and the user's, ready to be asked; the user's are read anew each time."""
+    return RuleSet((*shipped(), *read_rules(rules_path))) if rules_path else shipped_rules()
+
+
+@lru_cache(1)
+def shipped_rules() -> RuleSet:
+    """The shipped rules alone, shared by everybody who adds none."""
+    return RuleSet(shipped())
 
 
 def read_rules(rules_path: str) -> tuple[Family, ...]:
     """The user's rules: one file, or every .yaml and .yml file of a folder."""
     path = Path(rules_path).expanduser()
     if not path.exists():
-        raise BadInput("there are no rules here", where=rules_path, todo="Set review.rules_path to a YAML file or a folder.")
+        raise BadInput(
+            "there are no rules here", where=rules_path, todo="Set review.rules_path to a YAML file or a folder."
+        )
     files = sorted(p for p in path.iterdir() if p.suffix in (".yaml", ".yml")) if path.is_dir() else [path]
     return tuple(read_family(file) for file in files)
 
@@ -106,7 +113,11 @@ def as_match(raw: Any) -> Any:
 
 def check_match(match: Match, where: str) -> None:
     """Names that the types cannot check: zones, kinds of statements, regular expressions."""
-    for key, given, known in (("paths", match.paths, ZONES), ("target", match.target, ZONES), ("sql", match.sql, KINDS)):
+    for key, given, known in (
+        ("paths", match.paths, ZONES),
+        ("target", match.target, ZONES),
+        ("sql", match.sql, KINDS),
+    ):
         for name in given:
             if name not in known:
                 raise BadInput(f"match.{key} names {name!r}", where=where, todo=f"Known: {', '.join(known)}.")
@@ -114,7 +125,11 @@ def check_match(match: Match, where: str) -> None:
 
     if not match.program:
         raise BadInput("match.program is empty", where=where, todo="Name at least one program.")
-    patterns = {"text": match.text, "http.url": match.http and match.http.url, "http.body": match.http and match.http.body}
+    patterns = {
+        "text": match.text,
+        "http.url": match.http and match.http.url,
+        "http.body": match.http and match.http.body,
+    }
     for key, pattern in patterns.items():
         try:
             if pattern:

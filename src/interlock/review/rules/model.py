@@ -21,7 +21,9 @@ class Match(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True,
     """When a rule holds: every key that is given must hold; within a list one entry is enough, except `options`."""
 
     program: Annotated[tuple[str, ...], Meta(description="Names, `*` as wildcard. `>` is a write to a file.")]
-    words: Annotated[tuple[str, ...], Meta(description="Subcommands: `stash drop`, `a|b` for either, `*` for any word.")] = ()
+    words: Annotated[
+        tuple[str, ...], Meta(description="Subcommands: `stash drop`, `a|b` for either, `*` for any word.")
+    ] = ()
     verbs: Annotated[tuple[str, ...], Meta(description="A subcommand with this verb, alone or in a compound.")] = ()
     options: Annotated[tuple[str, ...], Meta(description="All of these are given; `-f|--force` for either.")] = ()
     without: Annotated[tuple[str, ...], Meta(description="None of these is given.")] = ()

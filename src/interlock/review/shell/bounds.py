@@ -13,7 +13,7 @@ MAX_CHARACTERS = 65_536
 """Characters looked at of one script; of a longer one the beginning and the end."""
 
 MAX_CODE = 1_200
-"""Characters of code, quoted text and heredocs aside, that the parser gets at once: at worst some tens of milliseconds."""
+"""Characters of code that the parser gets at once, quoted text and heredocs aside: at worst tens of milliseconds."""
 
 MAX_BROKEN = 2_400
 """Characters of code that the parser may fail on in one review; after that the rest is read roughly."""
@@ -70,7 +70,7 @@ def code_of(text: str) -> str:
 
 
 def statements(text: str) -> Iterator[str]:
-    """The statements of a long script: cut where a line or command ends outside brackets, quotes, loops and heredocs."""
+    """The statements of a long script: cut where a command ends outside brackets, quotes, loops and heredocs."""
     skip = [found.span() for found in HEREDOC.finditer(text)] if text.count("<<") <= MAX_HEREDOCS else []
     start = depth = position = 0
     while (token := TOKEN.search(text, position)) is not None:

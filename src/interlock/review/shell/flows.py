@@ -17,7 +17,7 @@ MAX_ITEMS = 32
 def flow_of(command: Command, scope: Scope, flow: Flow) -> Flow:
     """The output of a program that has just run, and what it changed in the scope."""
     make = MAKERS.get(command.program)
-    out = Flow(None, (flow.sources + (command.program,))[-MAX_SOURCES:])
+    out = Flow(None, (*flow.sources, command.program)[-MAX_SOURCES:])
     if make is not None:
         out = make(command, scope, flow, out)
     if command.redirects and out.text is not None:
@@ -62,7 +62,9 @@ def decode(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
     if flow.text is None or not any(arg in ("-d", "-D", "--decode", "-di", "-id") for arg in command.args):
         return out
     try:
-        raw = base64.b64decode(flow.text.strip()) if command.program != "base32" else base64.b32decode(flow.text.strip())
+        raw = (
+            base64.b64decode(flow.text.strip()) if command.program != "base32" else base64.b32decode(flow.text.strip())
+        )
     except (binascii.Error, ValueError):
         return out
     return Flow(raw.decode("utf-8", "replace"), out.sources)

@@ -1,12 +1,14 @@
-"""Reader: walks a script's syntax tree the way a shell would, and writes down every command that would run."""
+"""Reader: reads a script the way a shell would, and writes down every command that would run."""
 
 from __future__ import annotations
 
 import re
+import threading
 
 import tree_sitter_bash
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Language, Parser
 
+from ..wordlist import name_set
 from .bounds import (
     HEREDOC,
     MAX_BROKEN,
@@ -15,7 +17,6 @@ from .bounds import (
     MAX_COMMANDS,
     MAX_DEPTH,
     MAX_HEREDOCS,
-    MAX_NODES,
     MAX_WRAPPERS,
     code_of,
     cut,
@@ -28,18 +29,19 @@ from .names import program_name
 from .rough import rough_commands
 from .scope import Scope
 from .unwrap import unwrap
-from .words import expand, quoted, source
+from .walk import Walk
 from .wrappers import PREFIXES
 
-_PARSER = Parser(Language(tree_sitter_bash.language()))
+_LANGUAGE = Language(tree_sitter_bash.language())
+_parsers = threading.local()
 
 PLAIN = re.compile(r"[\w./:=@%+,-]+(?: [\w./:=@%+,-]+)*\Z", re.ASCII)
 """Words without quotes, expansions or operators: the shell does nothing but split them."""
 
-RESERVED = frozenset("if then else elif fi for while until do done case esac function select time in coproc export local declare readonly typeset unset".split())
-
-MAX_LOOP_VALUES = 8
-"""Values of a `for` that are followed; the rest would say the same."""
+RESERVED = name_set(
+    """if then else elif fi for while until do done case esac function select time in coproc export local declare
+    readonly typeset unset"""
+)
 
 
 def read_script(text: str, cwd: str | None = None) -> Script:
@@ -58,17 +60,13 @@ def read_code(code: str, language: str, cwd: str | None = None) -> Script:
     return Script(tuple(reader.commands), reader.complete)
 
 
-class Reader:
-    """One reading of one script."""
+class Reader(Walk):
+    """One reading of one script. `level` counts the scripts around it."""
 
     def __init__(self, level: int = 0) -> None:
-        self.commands: list[Command] = []
-        self.complete = True
-        self._nodes = MAX_NODES
+        super().__init__(level)
         self._characters = 4 * MAX_CHARACTERS
         self._broken_left = MAX_BROKEN
-        self._depth = 0
-        self._level = level
         self._calls: list[str] = []
 
     def read(self, text: str, scope: Scope, flow: Flow) -> Flow:
@@ -95,7 +93,9 @@ class Reader:
         seen = {(command.program, command.args) for command in self.commands}
         rough = Reader(level=1)
         flow = NOTHING
-        for words, piped in rough_commands(HEREDOC.sub(" ", cut(text)) if text.count("<<") <= MAX_HEREDOCS else cut(text), scope):
+        for words, piped in rough_commands(
+            HEREDOC.sub(" ", cut(text)) if text.count("<<") <= MAX_HEREDOCS else cut(text), scope
+        ):
             if words:
                 flow = rough.execute(words, scope, flow if piped else NOTHING)
         for command in rough.commands:
@@ -104,15 +104,18 @@ class Reader:
                 self.commands.append(command)
 
     def _statement(self, text: str, scope: Scope, flow: Flow) -> Flow:
-        """One statement of a long script: parsed if it is short and the parser has not failed too often."""
-        if is_short(text) and self._broken_left > 0:
+        """One statement of a long script, if it is short itself."""
+        if is_short(text):
             return self._parse(text, scope, flow)
         self.complete = False
         return NOTHING
 
     def _parse(self, text: str, scope: Scope, flow: Flow) -> Flow:
+        if self._broken_left <= 0:
+            self.complete = False
+            return NOTHING
         # No shell knows a NUL, and it confuses the parser most.
-        root = _PARSER.parse(text.replace("\0", " ").encode("utf-8", "replace")).root_node
+        root = parser().parse(text.replace("\0", " ").encode("utf-8", "replace")).root_node
         if root.has_error:
             self.complete = False
             self._broken_left -= len(code_of(text))
@@ -123,21 +126,6 @@ class Reader:
         for child in root.named_children:
             last = self.run(child, scope, flow)
         return last
-
-    def run(self, node: Node, scope: Scope, flow: Flow) -> Flow:
-        """Run one statement; gives what goes on through the pipe."""
-        self._nodes -= 1
-        if self._nodes < 0 or self._depth >= MAX_DEPTH or len(self.commands) >= MAX_COMMANDS:
-            self.complete = False
-            return NOTHING
-        kind = node.type
-        if kind == "command":
-            return self._command(node, scope, flow, ())
-        self._depth += 1
-        try:
-            return self._compound(kind, node, scope, flow)
-        finally:
-            self._depth -= 1
 
     def execute(
         self, words: list[str], scope: Scope, flow: Flow, *, redirects: tuple[Redirect, ...] = (),
@@ -188,207 +176,6 @@ class Reader:
             self._depth -= 1
             self._level -= 1
 
-    def add(self, command: Command) -> None:
-        """Write a command down."""
-        if len(self.commands) >= MAX_COMMANDS:
-            self.complete = False
-            return
-        self.commands.append(command)
-
-    def _command(self, node: Node, scope: Scope, flow: Flow, redirects: tuple[Redirect, ...], *more: str) -> Flow:
-        words: list[str] = []
-        assignments: list[tuple[str, str]] = []
-        for child in node.named_children:
-            kind = child.type
-            if kind == "word":
-                text = source(child)
-                words += expand(child, scope, self._substitute) if "\\" in text or "{" in text else (text,)
-            elif kind == "string" or kind == "raw_string" or kind == "concatenation":
-                words += expand(child, scope, self._substitute)
-            elif kind == "command_name":
-                words += expand(child.children[0], scope, self._substitute)
-            elif kind == "variable_assignment":
-                assignments.append(self._assignment(child, scope))
-            elif kind == "file_redirect":
-                target, *rest = self._targets(child, scope)
-                redirects += (target,)
-                words += [redirect.target for redirect in rest]
-            elif kind == "herestring_redirect":
-                flow = Flow(quoted(child.named_children[-1], scope, self._substitute))
-            elif kind != "comment":
-                words += expand(child, scope, self._substitute)
-        words += more
-        if not words:
-            scope.variables.update(assignments)
-            self._assigned(assignments, scope)
-            return NOTHING
-        span = None if self._level else (node.start_byte, node.end_byte)
-        return self.execute(words, scope, flow, redirects=redirects, assignments=tuple(assignments), span=span)
-
-    def _compound(self, kind: str, node: Node, scope: Scope, flow: Flow) -> Flow:
-        if kind == "list":
-            last = NOTHING
-            for child in flatten(node):
-                last = self.run(child, scope, flow)
-            return last
-        if kind == "pipeline":
-            for child in node.named_children:
-                flow = self.run(child, scope, flow)
-            return flow
-        if kind == "redirected_statement":
-            return self._redirected(node, scope, flow)
-        if kind == "variable_assignment":
-            name, value = self._assignment(node, scope)
-            scope.variables[name] = value
-            self._assigned([(name, value)], scope)
-            return NOTHING
-        if kind == "subshell" or kind == "command_substitution" or kind == "process_substitution":
-            return self._each(node, scope.copy(), flow)
-        if kind == "function_definition":
-            name_node, body = node.child_by_field_name("name"), node.child_by_field_name("body")
-            if name_node is not None and body is not None:
-                name = source(name_node)
-                scope.functions[name] = body
-                if is_fork_bomb(name, source(body)):
-                    self.add(Command(program="fork-bomb", args=(name,), via=scope.via))
-            return NOTHING
-        if kind == "for_statement":
-            return self._for(node, scope, flow)
-        if kind == "declaration_command" or kind == "unset_command":
-            return self._declaration(node, scope, flow)
-        if kind == "ERROR":
-            return self._broken(node, scope, flow)
-        return self._each(node, scope, flow)
-
-    def _each(self, node: Node, scope: Scope, flow: Flow) -> Flow:
-        last = NOTHING
-        for child in node.named_children:
-            last = self.run(child, scope, flow)
-        return last
-
-    def _redirected(self, node: Node, scope: Scope, flow: Flow) -> Flow:
-        """A statement with redirections; the parser hangs what follows a heredoc below the heredoc."""
-        redirects: tuple[Redirect, ...] = ()
-        more: list[str] = []
-        after: list[Node] = []
-        body = node.child_by_field_name("body")
-        for child in node.named_children:
-            if child.type == "heredoc_redirect":
-                for part in child.named_children:
-                    if part.type == "heredoc_body":
-                        flow = Flow(self._heredoc(child, part, scope))
-                    elif part.type == "file_redirect":
-                        target, *rest = self._targets(part, scope)
-                        redirects += (target,)
-                        more += [redirect.target for redirect in rest]
-                    elif part.type not in ("heredoc_start", "heredoc_end", "file_descriptor"):
-                        after.append(part)
-            elif child.type == "file_redirect":
-                target, *rest = self._targets(child, scope)
-                redirects += (target,)
-                more += [redirect.target for redirect in rest]
-            elif child.type == "herestring_redirect":
-                flow = Flow(quoted(child.named_children[-1], scope, self._substitute))
-        if body is None:
-            out = NOTHING
-            self.add(Command(program=":", redirects=redirects, via=scope.via, cwd=scope.cwd, stdin=flow.text))
-        elif body.type == "command":
-            out = self._command(body, scope, flow, redirects, *more)
-        else:
-            out = self.run(body, scope, flow)
-            self.add(Command(program=":", redirects=redirects, via=scope.via, cwd=scope.cwd))
-        for part in after:
-            out = self.run(part, scope, out)
-        return out
-
-    def _targets(self, node: Node, scope: Scope) -> list[Redirect]:
-        """The target of a redirection first; words that the parser took for further targets after it."""
-        op = next((source(child) for child in node.children if not child.is_named), ">")
-        found = [
-            Redirect(op, word)
-            for child in node.named_children
-            if child.type != "file_descriptor"
-            for word in expand(child, scope, self._substitute) or [""]
-        ]
-        return found or [Redirect(op, "")]
-
-    def _heredoc(self, redirect: Node, body: Node, scope: Scope) -> str:
-        start = next((source(child) for child in redirect.named_children if child.type == "heredoc_start"), "")
-        text = source(body)
-        if start[:1] in ("'", '"', "\\") or "$" not in text:
-            return text
-        begin, parts, at = body.start_byte, [], 0
-        raw = text.encode()
-        for child in body.named_children:
-            if child.type != "heredoc_content":
-                parts.append(raw[at : child.start_byte - begin].decode("utf-8", "replace"))
-                parts.append(quoted(child, scope, self._substitute))
-                at = child.end_byte - begin
-        return "".join(parts) + raw[at:].decode("utf-8", "replace")
-
-    def _assignment(self, node: Node, scope: Scope) -> tuple[str, str]:
-        name = source(node.children[0])
-        value = node.child_by_field_name("value")
-        if value is None:
-            return name, ""
-        if value.type == "array":
-            return name, " ".join(word for child in value.named_children for word in expand(child, scope, self._substitute))
-        return name, quoted(value, scope, self._substitute)
-
-    def _assigned(self, assignments: list[tuple[str, str]], scope: Scope) -> None:
-        """A variable set for the shell itself; rules know it as the program `=`."""
-        for name, value in assignments:
-            self.add(Command(program="=", args=(f"{name}={value}",), via=scope.via, cwd=scope.cwd))
-
-    def _declaration(self, node: Node, scope: Scope, flow: Flow) -> Flow:
-        """`export`, `local`, `declare`, `unset`: sets variables, and is itself a command."""
-        words = [source(node.children[0])]
-        for child in node.named_children:
-            if child.type == "variable_assignment":
-                name, value = self._assignment(child, scope)
-                scope.variables[name] = value
-                words.append(f"{name}={value}")
-            else:
-                words += [source(child)] if child.type == "variable_name" else expand(child, scope, self._substitute)
-        return self.execute(words, scope, flow)
-
-    def _for(self, node: Node, scope: Scope, flow: Flow) -> Flow:
-        variable, body = node.child_by_field_name("variable"), node.child_by_field_name("body")
-        if variable is None or body is None:
-            return self._each(node, scope, flow)
-        name = source(variable)
-        values = [
-            word
-            for child in node.children_by_field_name("value")
-            for word in expand(child, scope, self._substitute)
-        ]
-        for value in values[:MAX_LOOP_VALUES] or [f"${name}"]:
-            scope.variables[name] = value
-            self.run(body, scope, flow)
-        return NOTHING
-
-    def _broken(self, node: Node, scope: Scope, flow: Flow) -> Flow:
-        """A part that does not parse: its words may still be a command."""
-        self.complete = False
-        words: list[str] = []
-        for child in node.named_children:
-            if child.type in ("word", "string", "raw_string", "concatenation", "number", "command_name"):
-                inner = child.children[0] if child.type == "command_name" else child
-                words += expand(inner, scope, self._substitute)
-            else:
-                self.run(child, scope, flow)
-        return self.execute(words, scope, flow) if words else NOTHING
-
-    def _substitute(self, node: Node, scope: Scope) -> str:
-        """What `$(...)` or `<(...)` would give: its text if that is known, else the program that makes it."""
-        count = len(self.commands)
-        out = self.run(node, scope, NOTHING)
-        mark = "<(" if node.type == "process_substitution" else "$("
-        if mark == "$(" and out.text is not None:
-            return out.text.rstrip("\n")
-        makers = out.sources or tuple(command.program for command in self.commands[count:][-1:])
-        return f"{mark}{' '.join(makers)})"
-
 
 def innermost(command: Command) -> Command:
     """The command behind a long row of wrappers, as far as their names tell."""
@@ -397,20 +184,9 @@ def innermost(command: Command) -> Command:
     return Command(program=program_name(words[at]), args=tuple(words[at + 1 :]), via=command.via, cwd=command.cwd)
 
 
-def is_fork_bomb(name: str, body: str) -> bool:
-    """Whether a function pipes into itself in the background."""
-    bare = "".join(body.split())
-    return f"{name}|{name}&" in bare
-
-
-def flatten(node: Node) -> list[Node]:
-    """The statements of an `a && b && c` list, which the parser nests to the left."""
-    found: list[Node] = []
-    stack = [node]
-    while stack:
-        current = stack.pop()
-        if current.type == "list":
-            stack += reversed(current.named_children)
-        else:
-            found.append(current)
+def parser() -> Parser:
+    """This thread's parser: it is not made to be shared."""
+    found: Parser | None = getattr(_parsers, "bash", None)
+    if found is None:
+        found = _parsers.bash = Parser(_LANGUAGE)
     return found

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ..wordlist import name_set
 from .scope import Scope
 from .words import unescape_quoted
 
@@ -24,7 +25,7 @@ TOKEN = re.compile(
     re.DOTALL,
 )
 VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
-KEYWORDS = frozenset("if then else elif fi do done while until case esac in ! {".split())
+KEYWORDS = name_set("if then else elif fi do done while until case esac in ! {")
 
 
 def rough_commands(text: str, scope: Scope) -> Iterator[tuple[list[str], bool]]:
@@ -41,9 +42,7 @@ def split(text: str, scope: Scope) -> Iterator[tuple[list[str], bool]]:
     piped = False
     for token in TOKEN.finditer(text):
         kind, piece = token.lastgroup, token[0]
-        if kind == "plain" and not parts and piece.startswith("#"):
-            parts.append(piece)
-        elif kind == "plain" or kind == "other":
+        if (kind == "plain" and not parts and piece.startswith("#")) or kind == "plain" or kind == "other":
             parts.append(piece)
         elif kind == "single":
             parts.append(piece[1:-1])
@@ -73,7 +72,9 @@ def finish(words: list[str], scope: Scope) -> list[str]:
         if word.startswith("#"):
             break
         if word not in KEYWORDS or made:
-            made.append(VARIABLE.sub(lambda found: scope.value(found[1] or found[2]) or found[0], word) if "$" in word else word)
+            made.append(
+                VARIABLE.sub(lambda found: scope.value(found[1] or found[2]) or found[0], word) if "$" in word else word
+            )
     while made and is_assignment(made[0]):
         name, _, value = made.pop(0).partition("=")
         scope.variables[name] = value

@@ -7,7 +7,15 @@ from tree_sitter import Node
 MAX_KNOWN_FILES = 32
 """Files whose text is remembered, so that a script that is written and then run is read."""
 
-ENVIRONMENT = {"HOME": "~", "TMPDIR": "/tmp", "TMP": "/tmp", "TEMP": "/tmp", "IFS": " ", "SHELL": "/bin/sh", "EUID": "0"}
+ENVIRONMENT = {
+    "HOME": "~",
+    "TMPDIR": "/tmp",
+    "TMP": "/tmp",
+    "TEMP": "/tmp",
+    "IFS": " ",
+    "SHELL": "/bin/sh",
+    "EUID": "0",
+}
 """Variables that every shell has; the home directory is written `~` throughout."""
 
 
@@ -56,3 +64,10 @@ class Scope:
         """Keep the text of a file that the script writes."""
         if len(self.files) < MAX_KNOWN_FILES:
             self.files[path] = text
+
+
+def below(scope: Scope, program: str) -> Scope:
+    """The scope inside a wrapper."""
+    inner = scope.copy()
+    inner.via = (*scope.via, program)
+    return inner

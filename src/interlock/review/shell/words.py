@@ -12,6 +12,9 @@ from .scope import Scope
 MAX_BRACES = 32
 """Words that one brace expression may become."""
 
+MAX_BRACED = 1_024
+"""Characters of a word whose braces are expanded."""
+
 MAX_WORD = 65_536
 """Characters of one expanded word; what is longer is cut."""
 
@@ -137,7 +140,9 @@ def parameter(text: str, scope: Scope) -> str:
 
 
 def expand_braces(text: str) -> list[str]:
-    """`a{b,c}d` to `abd acd`, at most MAX_BRACES words."""
+    """`a{b,c}d` to `abd acd`, at most MAX_BRACES words; nobody writes long ones by hand."""
+    if len(text) > MAX_BRACED:
+        return [text]
     done: list[str] = []
     queue = [text]
     while queue and len(done) + len(queue) < MAX_BRACES:

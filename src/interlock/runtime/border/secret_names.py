@@ -17,13 +17,13 @@ KEY_OWNERS = (
 )
 
 NAMES = (
-    r"passw(?:or)?d|passphrase|passcode|pwd|[_-]pass|(?-i:[a-z]Pass)|secret|token|credentials?|[_-]auth"
+    r"passw(?:or)?d|passphrase|passcode|pwd|[_-]pass|\bpass|(?-i:[a-z]Pass)|secret|token|credentials?|[_-]auth"
     rf"|(?:{KEY_OWNERS})[_-]?key(?:[_-](?:value|data))?|(?-i:_KEY)"
 )
 """What a secret's name ends with (letters in either case)."""
 
 _ENDING = re.compile(
-    r"(?:(?P<password>passw(?:or)?d|passphrase|passcode|pwd|[_-]pass|(?-i:(?<=[a-z])Pass))"
+    r"(?:(?P<password>passw(?:or)?d|passphrase|passcode|pwd|[_-]pass|^pass|(?-i:(?<=[a-z])Pass))"
     r"|(?P<secret>secret)"
     rf"|(?P<key>(?:{KEY_OWNERS})[_-]?key(?:[_-](?:value|data))?)"
     r"|(?P<token>token)|(?P<credential>credentials?|(?:^|[_-])auth)|(?P<other_key>_key))$",
@@ -48,7 +48,7 @@ PLAIN_WORDS = frozenset((
 
 _MARKED = re.compile(
     r"\$[({].*|\$[A-Z_][A-Z0-9_]*|\$[a-z_]+|\$[0-9]|<.*>|\[.*\]|\{.*\}|%[sdr]|%\(.*|%[A-Z_]+%|:[a-z_]+|@[\w./-]*\.[a-z]+"
-    r"|@/.*|!(?:Ref|Sub|GetAtt|vault|secret|env|ENV|reference).*|[*.xX…_?-]+",
+    r"|@/.*|[^A-Za-z0-9]*(?:%[sdr][^A-Za-z0-9]*)+|!(?:Ref|Sub|GetAtt|vault|secret|env|ENV|reference).*|[*.xX…_?-]+",
     re.DOTALL,
 )
 """Variables, templates, files and stars."""
@@ -76,7 +76,7 @@ _SENTENCE = re.compile(
 
 _CODE = re.compile(r"[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
-_WORDS = re.compile(r"[a-z]+(?:[-_/.:][a-z]+)+", re.IGNORECASE)
+_WORDS = re.compile(r"[A-Z]*[a-z]+(?:[-_/.:][A-Za-z]+)+|(?:[A-Z]?[a-z]+){2,}")
 _KEYWORD = re.compile(r"pass|pwd|secret|token|key|cred|auth", re.IGNORECASE)
 
 
@@ -128,7 +128,7 @@ def _is_quoted_secret(kind: str, value: str) -> bool:
     if kind == "password":
         return len(value) >= 3
     if _WORDS.fullmatch(value) and _KEYWORD.search(value):
-        return False
+        return False  # the name of one
     if kind == "secret":
         return len(value) >= 4
     return _is_mixed(value, 6 if kind in SURE else 8) or (kind in SURE and len(value) >= 16)
@@ -142,7 +142,9 @@ def _is_setting(kind: str, value: str) -> bool:
 
 def _is_code(value: str) -> bool:
     """Names joined by dots or arrows, none of which looks made by chance."""
-    return _CODE.fullmatch(value) is not None and not any(_is_mixed(part, 16) for part in re.split(r"[.:>_-]+", value))
+    if _CODE.fullmatch(value) is None:
+        return False
+    return not any(_is_mixed(part, 16) and not _KEYWORD.search(part) for part in re.split(r"[.:>_-]+", value))
 
 
 def _is_mixed(value: str, length: int) -> bool:

@@ -13,11 +13,15 @@ import re2
 
 from .arguments import NAMED, NAMING
 from .assignments import NAMED_SECRETS, Span, searchable
+from .bounds import mend
 from .secret_names import is_secret, kind_of_name
 from .shapes import SHAPES, Shape
 
-PASSES = 4
+PASSES = 5
 """What one pass leaves may, once in a blue moon, look like a secret to the next."""
+
+LONGEST_NAME = 100
+"""Characters of a name that says what a value is for."""
 
 SET_MEMORY = 64 * 1024 * 1024
 
@@ -68,7 +72,11 @@ class Redactor:
     def redact(self, text: str) -> str:
         """The text without its secrets."""
         for _ in range(PASSES):
-            rules = self._candidates(text)
+            try:
+                rules = self._candidates(text.encode())
+            except UnicodeEncodeError:
+                text = mend(text)
+                continue
             before = text
             for rule in rules:
                 text = _replace(text, rule(text))
@@ -88,7 +96,9 @@ class Redactor:
 
     def _redact_dict(self, value: dict[Any, Any]) -> dict[Any, Any]:
         named = next((value[key] for key in NAMING if key in value), None)
-        spoken_of = kind_of_name(named.rstrip("'\"])}> ")) if isinstance(named, str) else None
+        spoken_of = None
+        if isinstance(named, str) and len(named) <= LONGEST_NAME and "[redacted:" not in named:
+            spoken_of = kind_of_name(named.rstrip("'\"])}> "))
         clean: dict[Any, Any] = {}
         for key, item in value.items():
             kind = (kind_of_name(key) or HEADERS.get(key.lower())) if isinstance(key, str) else None
@@ -111,13 +121,14 @@ class Redactor:
             return item if item.startswith("[redacted:") else _label(kind)
         if kind == "password" and isinstance(item, int | float) and not isinstance(item, bool):
             return _label(kind)
+        if isinstance(item, list | tuple):
+            return [self._redact_named(kind, each) for each in item]
         return self.redact_value(item)
 
-    def _candidates(self, text: str) -> list[Find]:
-        encoded = text.encode("utf-8", "replace")
-        if not self.suspects(encoded):
+    def _candidates(self, text: bytes) -> list[Find]:
+        if not self.suspects(text):
             return []
-        hits = self._each.Match(encoded)
+        hits = self._each.Match(text)
         return [self._rules[hit] for hit in sorted(hits)[:-1]] if hits else self._rules
 
 

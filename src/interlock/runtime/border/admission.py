@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ..core import Paths, Step, Tool
+from ...core import Paths, Step, Tool
 from .arguments import ITEMS, Budget, gather, make_plain
 from .bounds import CONTENT, ONE_LINE, cut, mark_cut, mend, one_line
 from .redaction import Redactor, redactor
@@ -105,3 +105,9 @@ class Border:
             for group in (paths.read, paths.written, paths.deleted)
         )
         return Paths(read, written, deleted)
+
+
+def blank(step: Step) -> Step:
+    """A step of which nothing may be kept, because it could not be looked at."""
+    tool = Tool(step.tool.name, {}, step.tool.call_id) if step.tool is not None else None
+    return msgspec.structs.replace(step, content="[withheld: the border failed]", tool=tool, paths=None)

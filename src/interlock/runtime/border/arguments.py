@@ -17,6 +17,9 @@ TOTAL = 128 * 1024
 DEPTH = 16
 ITEMS = 1000
 
+LEAST, MOST = -(2**63), 2**64 - 1
+"""Numbers that every reader of JSON takes; others (infinity, not a number) become text."""
+
 NAMING = ("name", "key", "field", "label", "selector")
 """Keys whose value may say what another value is for: {"name": "DB_PASSWORD", "value": ...}."""
 
@@ -49,8 +52,16 @@ def gather(value: object, parts: list[str], depth: int = DEPTH) -> bool:
 
 def make_plain(value: object, depth: int = DEPTH) -> object:
     """The value as plain JSON. What is none becomes text; what lies too deep is left out."""
-    if value is None or isinstance(value, bool | int | float):
+    if value is None or isinstance(value, bool):
         return value
+    if isinstance(value, int | float):
+        return (
+            value
+            if LEAST <= value <= MOST
+            else f"{value:.6g}"
+            if isinstance(value, float)
+            else f"{value:#x}"[:ONE_LINE]
+        )
     if isinstance(value, str):
         return mend(value)
     if isinstance(value, bytes | bytearray | memoryview):
@@ -115,7 +126,9 @@ def _gather_item(item: object, parts: list[str], depth: int) -> bool:
     if isinstance(item, str):
         parts.append(item)
         return len(item) <= TEXT
-    return item is None or isinstance(item, bool | int | float) or gather(item, parts, depth - 1)
+    if isinstance(item, int | float):
+        return LEAST <= item <= MOST
+    return item is None or gather(item, parts, depth - 1)
 
 
 def _name_type(value: object) -> str:

@@ -1,0 +1,218 @@
+"""ClaudeAnalyzer: asks Claude what a picture shows; never raises, whatever comes back."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import structlog
+
+from ...core import BadInput, Clock, SystemClock
+from ..screenshot.frame import Frame, is_unchanged
+from ..screenshot.screenshot import Screenshot
+from .answer import MAX_RAW, read_answer
+from .budget import Budget, estimate
+from .models import Model, find_model
+from .prompt import SCHEMA, question, system_prompt
+from .result import AnalysisResult, ReplayStatus, Situation, situation_of, unknown
+from .turn import Turn
+
+MAX_TOKENS = 1024
+TIMEOUT_S = 30.0
+ATTEMPTS = 4
+FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 60.0
+
+ODD_ANSWER = (ValueError, TypeError, AttributeError, KeyError, IndexError, OSError, RuntimeError)
+"""What the SDK and we raise over an answer that is not what an answer should be."""
+
+log = structlog.get_logger("interlock.gui")
+
+
+class ClaudeAnalyzer:
+    """A model behind the `anthropic` SDK. The key comes from ANTHROPIC_API_KEY unless it is handed in.
+
+    `on_call` gets a record of every question: model, tokens, cost, outcome; neither picture nor key.
+    """
+
+    def __init__(
+        self,
+        api_key: str | None = None,
+        model: str | None = None,
+        *,
+        threshold: float = 0.85,
+        budget: Budget | None = None,
+        more_models: Iterable[Model] = (),
+        family: str = "opus",
+        timeout_s: float = TIMEOUT_S,
+        wait: Callable[[float], bool] | None = None,
+        clock: Clock | None = None,
+        on_call: Callable[[dict[str, object]], None] | None = None,
+    ) -> None:
+        key = api_key or os.environ.get("ANTHROPIC_API_KEY", "")
+        if not key.strip():
+            raise BadInput("there is no API key", todo="Set ANTHROPIC_API_KEY, or use the local analyzer.")
+        self.model = find_model(model, more_models, family)
+        self.budget = budget or Budget()
+        self._threshold, self._timeout_s = threshold, timeout_s
+        self._clock = clock or SystemClock()
+        self._on_call = on_call or (lambda record: None)
+        self._turn = Turn(wait)
+        self._last_normal: tuple[Frame, Situation, AnalysisResult] | None = None
+        self._client = _client(key, timeout_s)
+
+    def analyze(self, screenshot: Screenshot, context: object = None, evidence: Sequence[str] = ()) -> AnalysisResult:
+        """The verdict on a picture; UNKNOWN with the reason where there is none."""
+        situation = situation_of(context)
+        known = self._unchanged(screenshot, situation)
+        if known is not None:
+            return known
+        refusal = self.budget.refuses(estimate(self.model, screenshot.width, screenshot.height, MAX_TOKENS))
+        if refusal:
+            return self._without(f"not asked: {refusal}")
+        result = self._ask(screenshot, situation, evidence)
+        if result.status is ReplayStatus.NORMAL and screenshot.frame is not None:
+            self._last_normal = (screenshot.frame, situation, result)
+        return result
+
+    def stop(self) -> None:
+        """Give up waiting; a question under way is not waited for."""
+        self._turn.stop()
+
+    def _unchanged(self, screenshot: Screenshot, situation: Situation) -> AnalysisResult | None:
+        """The last verdict, if it was NORMAL and nothing has changed since."""
+        if self._last_normal is None:
+            return None
+        frame, expected, result = self._last_normal
+        same = expected.expected_file == situation.expected_file and is_unchanged(frame, screenshot.frame)
+        return result if same else None
+
+    def _ask(self, screenshot: Screenshot, situation: Situation, evidence: Sequence[str]) -> AnalysisResult:
+        """Ask, and again where that can help: after a rate limit, a server's failure, a cut connection."""
+        ticket = self._turn.take()
+        wait_s = FIRST_WAIT_S
+        for attempt in range(1, ATTEMPTS + 1):
+            if not self._turn.wait(ticket):
+                return self._without("not asked: a newer picture took its place, or the watch ended")
+            outcome = self._once(screenshot, situation, evidence, attempt)
+            if isinstance(outcome, AnalysisResult):
+                return outcome
+            failure, retry_after = outcome
+            if attempt == ATTEMPTS:
+                return self._without(f"asked {attempt} times: {failure}")
+            self._turn.pause(min(retry_after if retry_after is not None else wait_s, LONGEST_WAIT_S))
+            wait_s *= 2
+        raise AssertionError("the last attempt returns")
+
+    def _once(
+        self, screenshot: Screenshot, situation: Situation, evidence: Sequence[str], attempt: int
+    ) -> AnalysisResult | tuple[str, float | None]:
+        """One request: a verdict, or why it failed and when to try again."""
+        import anthropic
+
+        started = self._clock.monotonic()
+        record: dict[str, object] = {"model": self.model.name, "attempt": attempt, "file": situation.expected_file}
+        try:
+            message = _within(self._timeout_s + 1, lambda: self._request(screenshot, situation, evidence))
+            result = self._read(message, situation, record)
+        except anthropic.APIStatusError as error:
+            failure = f"the API answered {error.status_code}: {_short(error)}"
+            self._note(record, started, failure)
+            retry = error.status_code in (408, 409, 429) or error.status_code >= 500
+            return (failure, _retry_after(error)) if retry else self._without(failure)
+        except (anthropic.APITimeoutError, TimeoutError):
+            failure = f"no answer within {self._timeout_s:g} s"
+            self._note(record, started, failure)
+            return self._without(failure)
+        except anthropic.APIConnectionError as error:
+            failure = f"the API cannot be reached: {_short(error)}"
+            self._note(record, started, failure)
+            return failure, None
+        except (anthropic.AnthropicError, *ODD_ANSWER) as error:
+            failure = f"the answer cannot be read: {_short(error)}"
+            self._note(record, started, failure)
+            return self._without(failure)
+        self._note(record, started, result.status.value)
+        return result
+
+    def _request(self, screenshot: Screenshot, situation: Situation, evidence: Sequence[str]) -> Any:
+        source = {"type": "base64", "media_type": screenshot.media_type, "data": screenshot.to_base64()}
+        words = question(situation, screenshot.width, screenshot.height, evidence)
+        return self._client.messages.create(
+            model=self.model.name,
+            max_tokens=MAX_TOKENS,
+            system=system_prompt(self._threshold),
+            messages=[
+                {"role": "user", "content": [{"type": "image", "source": source}, {"type": "text", "text": words}]}
+            ],
+            output_config={"format": {"type": "json_schema", "schema": SCHEMA}},
+        )
+
+    def _read(self, message: Any, situation: Situation, record: dict[str, object]) -> AnalysisResult:
+        usage = getattr(message, "usage", None)
+        tokens = (int(getattr(usage, "input_tokens", 0) or 0), int(getattr(usage, "output_tokens", 0) or 0))
+        record["input_tokens"], record["output_tokens"] = tokens
+        record["cost_usd"] = self.budget.spend(self.model, *tokens)
+        # Newer models think first: the text blocks count, wherever they stand.
+        blocks = getattr(message, "content", None) or []
+        text = "\n".join(str(block.text) for block in blocks if getattr(block, "type", "") == "text" and block.text)
+        if getattr(message, "stop_reason", None) == "refusal":
+            return self._without("the model refused to answer", text)
+        if not text.strip():
+            return self._without("the answer is empty")
+        record["answer"] = text[:2000]
+        result = read_answer(text, situation)
+        return self._without(result.description, text) if result.status is ReplayStatus.UNKNOWN else result
+
+    def _note(self, record: dict[str, object], started: float, outcome: str) -> None:
+        record["seconds"] = round(self._clock.monotonic() - started, 3)
+        record["outcome"] = outcome
+        log.info("asked a model", **record)
+        self._on_call(record)
+
+    def _without(self, reason: str, raw: str = "") -> AnalysisResult:
+        log.warning("no verdict from the model", model=self.model.name, reason=reason)
+        return unknown(reason, raw[:MAX_RAW])
+
+
+def _client(key: str, timeout_s: float) -> Any:
+    try:
+        import anthropic
+    except ImportError:
+        raise BadInput("the anthropic package is not installed", todo="pip install 'interlock[model]'") from None
+    # Retries are ours: the newest picture waits, not the oldest.
+    return anthropic.Anthropic(api_key=key, timeout=timeout_s, max_retries=0)
+
+
+def _within(seconds: float, work: Callable[[], Any]) -> Any:
+    """What the work gives, or TimeoutError: a server that sends a byte now and then never times out by itself."""
+    box: list[Any] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            box.append(work())
+        except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
+            failed.append(error)
+
+    thread = threading.Thread(target=run, name="interlock-ask", daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if failed:
+        raise failed[0]
+    if not box:
+        raise TimeoutError
+    return box[0]
+
+
+def _retry_after(error: Any) -> float | None:
+    try:
+        return max(0.0, float(error.response.headers.get("retry-after")))
+    except (TypeError, ValueError, AttributeError):
+        return None
+
+
+def _short(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    return text[:200] or type(error).__name__

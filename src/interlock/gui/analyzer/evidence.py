@@ -1,0 +1,113 @@
+"""Evidence: what one layer saw, what it can vouch for, and how layers are put together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, Protocol
+
+from msgspec import Struct
+
+from ..recovery.policy import find_policy
+from ..screenshot.screenshot import Screenshot
+from .result import AnalysisResult, ReplayStatus, Situation, unknown
+
+Topic = Literal["dialog", "error", "file", "focus", "window", "progress", "server"]
+"""What a claim is about. A layer that says ok vouches only for the topics that it can see."""
+
+
+class Evidence(Struct, frozen=True, kw_only=True):
+    """One layer's word: ok, a problem of some kind, or that it cannot tell."""
+
+    layer: str
+    verdict: Literal["ok", "problem", "none"]
+    says: str
+    confidence: float = 0.0
+    status: ReplayStatus = ReplayStatus.NORMAL
+    kind: str = ""
+    topics: frozenset[Topic] = frozenset()
+    actual_file: str | None = None
+
+    def line(self) -> str:
+        return f"{self.layer}: {'no evidence' if self.verdict == 'none' else self.verdict}, {self.says}"
+
+
+class Layer(Protocol):
+    """One source of evidence."""
+
+    name: str
+
+    def look(self, screenshot: Screenshot | None, situation: Situation) -> Evidence:
+        """What it sees; never raises, and a time-out is evidence."""
+        ...
+
+
+SEVERITY = (
+    ReplayStatus.ERROR_STATE,
+    ReplayStatus.DIALOG_BLOCKING,
+    ReplayStatus.TERMINAL_FOCUS,
+    ReplayStatus.WRONG_FILE,
+)
+"""What is dealt with first: under an error or a dialog, where the keyboard is does not matter yet."""
+
+
+def ok(layer: str, says: str, confidence: float, *topics: Topic) -> Evidence:
+    return Evidence(layer=layer, verdict="ok", says=says, confidence=confidence, topics=frozenset(topics))
+
+
+def nothing(layer: str, says: str) -> Evidence:
+    return Evidence(layer=layer, verdict="none", says=says)
+
+
+def problem(
+    layer: str,
+    status: ReplayStatus,
+    kind: str,
+    topic: Topic,
+    confidence: float,
+    says: str,
+    actual_file: str | None = None,
+) -> Evidence:
+    return Evidence(
+        layer=layer, verdict="problem", says=says, confidence=confidence, status=status, kind=kind,
+        topics=frozenset((topic,)), actual_file=actual_file,
+    )  # fmt: skip
+
+
+def fuse(evidence: Sequence[Evidence], situation: Situation, attempt: int = 0) -> AnalysisResult:
+    """One verdict from all layers; UNKNOWN where there is no evidence, or where layers contradict each other.
+
+    `attempt` says how often the steps against this trouble have failed, so that the next ones are given.
+    """
+    lines = tuple(each.line() for each in evidence)
+    problems = [each for each in evidence if each.verdict == "problem"]
+    fine = [each for each in evidence if each.verdict == "ok"]
+    expected = situation.expected_file
+    if not problems:
+        if not fine:
+            return unknown("no layer has any evidence", evidence=lines)
+        says = "; ".join(each.says for each in fine)
+        return AnalysisResult(ReplayStatus.NORMAL, agreed(fine), says, (), expected, expected, "", lines)
+    status = min((each.status for each in problems), key=SEVERITY.index)
+    saying = [each for each in problems if each.status is status]
+    against = [each for each in fine if any(each.topics & claim.topics for claim in saying)]
+    if len(against) >= len(saying):
+        return unknown(f"{saying[0].line()}, but {against[0].line()}", evidence=lines)
+    policy = next((found for each in saying if (found := find_policy(each.kind))), None)
+    return AnalysisResult(
+        status,
+        agreed(saying),
+        "; ".join(each.says for each in saying),
+        policy.actions(attempt, expected) if policy else (),
+        expected,
+        next((each.actual_file for each in evidence if each.actual_file), None),
+        "",
+        lines,
+    )
+
+
+def agreed(evidence: Sequence[Evidence]) -> float:
+    """How sure layers are together: each one removes a share of the doubt that is left."""
+    doubt = 1.0
+    for each in evidence:
+        doubt *= 1.0 - each.confidence
+    return round(1.0 - doubt, 4)

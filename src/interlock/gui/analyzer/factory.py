@@ -1,0 +1,31 @@
+"""Which analyzer the configuration asks for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from ...config.model import Gui
+from .auto import Analyzer, AutoAnalyzer
+from .budget import Budget
+from .claude import ClaudeAnalyzer
+
+
+def create_analyzer(
+    config: Gui,
+    local: Analyzer,
+    on_call: Callable[[dict[str, object]], None] | None = None,
+) -> tuple[Analyzer, Budget]:
+    """The analyzer and the budget of its questions. Without a key, `auto` is local; `claude` is an error."""
+    budget = Budget(config.budget.max_checks, config.budget.max_cost_usd)
+
+    def ask(model: str | None, family: str) -> ClaudeAnalyzer:
+        threshold = config.confidence_threshold
+        return ClaudeAnalyzer(None, model, threshold=threshold, budget=budget, family=family, on_call=on_call)
+
+    if config.analyzer == "claude":
+        return ask(config.model, "opus"), budget
+    if config.analyzer == "local" or not os.environ.get("ANTHROPIC_API_KEY", "").strip():
+        return local, budget
+    models = [ask(config.small_model, "haiku"), ask(config.model, "opus")]
+    return AutoAnalyzer(local, models, config.confidence_threshold), budget

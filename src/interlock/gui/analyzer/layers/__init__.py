@@ -1,0 +1,1 @@
+"""Layers of evidence, one file each."""

@@ -1,0 +1,91 @@
+"""The accessibility layer: dialogs, notifications and the keyboard's place as programs describe them."""
+
+from __future__ import annotations
+
+import re
+
+from ...desktop.accessibility import Accessibility, Dialog, NoAccessibility, Node
+from ...screenshot.screenshot import Screenshot
+from ..evidence import Evidence, nothing, ok, problem
+from ..result import ReplayStatus, Situation
+
+DIALOG, ERROR, TERMINAL = ReplayStatus.DIALOG_BLOCKING, ReplayStatus.ERROR_STATE, ReplayStatus.TERMINAL_FOCUS
+
+NOTIFICATION = "Clear Notification"
+"""A button that only the editor's notifications have."""
+
+QUIET_NOTIFICATION = re.compile(r"^Info(rmation)?:", re.IGNORECASE)
+
+FIND_BOX = "find / replace"
+
+RECONNECT = re.compile(r"reconnect|reload window", re.IGNORECASE)
+
+
+class AccessibilityLayer:
+    """Asks the accessibility bus."""
+
+    name = "accessibility"
+
+    def __init__(self, accessibility: Accessibility) -> None:
+        self._accessibility = accessibility
+
+    def look(self, screenshot: Screenshot | None, situation: Situation) -> Evidence:
+        try:
+            if not self._accessibility.frames():
+                return nothing(self.name, "no program describes itself")
+            dialogs = self._accessibility.dialogs()
+            focused = self._accessibility.focused()
+        except NoAccessibility as error:
+            if "no answer" in error.what:
+                return problem(self.name, ERROR, "stalled", "error", 0.6, f"a program does not answer ({error.what})")
+            return nothing(self.name, error.what)
+        found = [evidence for dialog in dialogs if (evidence := self._judge(dialog, focused))]
+        if found:
+            return max(found, key=lambda each: each.confidence)
+        return self._focus(focused)
+
+    def _judge(self, dialog: Dialog, focused: list[Node]) -> Evidence | None:
+        """What a dialog means; None for one that takes nothing from the session."""
+        names = [button.name for button in dialog.buttons]
+        words = f"{dialog.text[:120]!r} ({', '.join(names[:4])})"
+        if any(name.startswith(NOTIFICATION) for name in names):
+            if QUIET_NOTIFICATION.match(dialog.text):
+                return None
+            status = ERROR if dialog.text.startswith("Error") else DIALOG
+            return problem(self.name, status, "notification", "error", 0.95, f"notification {words}")
+        if dialog.text.casefold() == FIND_BOX:
+            inside = any(node.role == "entry" and node.name in ("Find", "Replace") for node in focused)
+            return (
+                problem(self.name, DIALOG, "input_box", "focus", 0.9, "the find box has the keyboard")
+                if inside
+                else None
+            )
+        if any(RECONNECT.search(name) for name in names):
+            return problem(self.name, ERROR, "disconnected", "error", 0.97, f"the editor lost its server: {words}")
+        if names == ["Reload"] and not dialog.text:
+            return problem(self.name, ERROR, "crashed", "error", 0.95, "the editor's page has crashed")
+        if any("Close Modal Editor" in name for name in names):
+            return problem(self.name, DIALOG, "modal_editor", "dialog", 0.95, "an editor lies over the session's")
+        if not names:
+            return None
+        return problem(self.name, DIALOG, "dialog", "dialog", 0.95, f"dialog {words}")
+
+    def _focus(self, focused: list[Node]) -> Evidence:
+        for node in focused:
+            if node.role == "list item":
+                return problem(
+                    self.name, DIALOG, "input_box", "focus", 0.9, f"a list has the keyboard: {node.name[:60]!r}"
+                )
+            if node.role == "entry" and node.name.startswith("Terminal"):
+                return problem(self.name, TERMINAL, "terminal", "focus", 0.9, "a terminal has the keyboard")
+            if node.role in ("entry", "text", "password text") and _is_box(node):
+                says = f"an input box has the keyboard: {node.name[:60]!r}"
+                return problem(self.name, DIALOG, "input_box", "focus", 0.88, says)
+        if any(node.role == "entry" for node in focused):
+            return ok(self.name, "no dialog, the keyboard is in an editor", 0.9, "dialog", "error", "focus")
+        return ok(self.name, "no dialog", 0.8, "dialog", "error")
+
+
+def _is_box(node: Node) -> bool:
+    """A box to type into, other than the text editor, which says that it is not accessible."""
+    return bool(node.name) and "editor is not accessible" not in node.name.casefold() and node.place is not None

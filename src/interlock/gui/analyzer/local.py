@@ -1,0 +1,100 @@
+"""LocalAnalyzer: layers of evidence on this machine; no network, no key."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from ..screenshot.frame import is_unchanged
+from ..screenshot.screenshot import Screenshot
+from .evidence import Evidence, Layer, Topic, fuse, nothing
+from .layers.pixels import PixelLayer
+from .result import AnalysisResult, ReplayStatus, Situation, situation_of, unknown
+
+SECOND_LOOK_S = 0.15
+"""A problem must still be there after this: windows and titles change in steps."""
+
+PASSING: frozenset[Topic] = frozenset(("focus", "file"))
+"""What a session's own operations disturb: while it opens a file, another one is open."""
+
+
+class LocalAnalyzer:
+    """Puts layers together, the cheap ones first; the pixels are looked at only when nothing else sees dialogs.
+
+    `live` gives the situation as it is at the moment of asking, where a session is running.
+    """
+
+    def __init__(
+        self,
+        layers: Sequence[Layer] = (),
+        *,
+        pixels: bool = True,
+        live: Callable[[], Situation] | None = None,
+        pause: Callable[[float], object] = time.sleep,
+    ) -> None:
+        self._layers = tuple(layers)
+        self._pixels: Layer | None = PixelLayer() if pixels else None
+        self.live = live
+        self._pause = pause
+        self._seen: tuple[Screenshot, Situation, Evidence] | None = None
+        self._troubles: dict[str, int] = {}
+
+    def analyze(self, screenshot: Screenshot, context: object = None) -> AnalysisResult:
+        """The verdict on what is there now; never raises."""
+        situation = self._situation(context)
+        result = self._look(screenshot, situation)
+        if result.is_problem and self._layers:
+            self._pause(SECOND_LOOK_S)
+            again = self._look(screenshot, self._situation(context))
+            if again.status is not result.status:
+                return unknown(f"passing: {result.description}", evidence=again.evidence)
+            return again
+        return result
+
+    def tried(self, result: AnalysisResult, helped: bool) -> None:
+        """Tell how the steps of a verdict went, so that the next ones are given when they did not help."""
+        key = result.status.value
+        self._troubles[key] = 0 if helped else self._troubles.get(key, 0) + 1
+
+    def _situation(self, context: object) -> Situation:
+        given = situation_of(context)
+        if self.live is None:
+            return given
+        live = self.live()
+        return live if live.expected_file or not given.expected_file else given
+
+    def _look(self, screenshot: Screenshot, situation: Situation) -> AnalysisResult:
+        evidence = [layer.look(screenshot, situation) for layer in self._layers]
+        if self._pixels is not None and not _sees_dialogs(evidence):
+            evidence.append(self._look_at_pixels(screenshot, situation))
+        if self.live is not None:
+            after = self.live()
+            if situation.operating or after.operating or after.serial != situation.serial:
+                evidence = [_settled(each) for each in evidence]
+        first = fuse(evidence, situation)
+        attempt = self._troubles.get(first.status.value, 0)
+        return fuse(evidence, situation, attempt) if attempt else first
+
+    def _look_at_pixels(self, screenshot: Screenshot, situation: Situation) -> Evidence:
+        """What the pixels say; the last word stands while the picture does not change."""
+        assert self._pixels is not None
+        if self._seen is not None:
+            before, expected, evidence = self._seen
+            same = expected.expected_file == situation.expected_file
+            if same and evidence.verdict == "ok" and is_unchanged(before.frame, screenshot.frame):
+                return evidence
+        evidence = self._pixels.look(screenshot, situation)
+        self._seen = (screenshot, situation, evidence)
+        return evidence
+
+
+def _sees_dialogs(evidence: Sequence[Evidence]) -> bool:
+    """Whether a layer vouches for dialogs, or has found one."""
+    return any(each.verdict != "none" and "dialog" in each.topics for each in evidence)
+
+
+def _settled(evidence: Evidence) -> Evidence:
+    """Evidence without what the session's own operation may have caused."""
+    if evidence.verdict == "problem" and evidence.topics & PASSING and evidence.status is not ReplayStatus.ERROR_STATE:
+        return nothing(evidence.layer, f"the session is at work ({evidence.says})")
+    return evidence

@@ -1,0 +1,1 @@
+"""What can be told from the pixels alone."""

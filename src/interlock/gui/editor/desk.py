@@ -1,0 +1,82 @@
+"""EditorDesk: display, server and window together, started and ended as one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from ...core import InvalidState
+from ..desktop.accessibility import Accessibility
+from ..desktop.debug_port import DebugPort
+from ..desktop.display import VirtualDisplay
+from ..desktop.programs import Programs
+from ..desktop.windows import WindowSystem
+from ..input.xtest import XTestInput
+from ..waiting import wait_until
+from .browser import Browser
+from .install import ensure_installed
+from .server import CodeServer
+from .vscode import VSCodeController
+
+WINDOW_S = 90.0
+"""From the browser's start until the editor shows itself; four seconds on an idle machine."""
+
+
+class EditorDesk:
+    """A real VS Code on a display of its own."""
+
+    def __init__(
+        self,
+        folder: Path,
+        workspace: Path,
+        size: tuple[int, int] = (1920, 1080),
+        say: Callable[[str], None] | None = None,
+    ) -> None:
+        installed = ensure_installed(say or (lambda line: None))
+        self.workspace = workspace.resolve()
+        self.programs = Programs(folder / "programs")
+        self.programs.end_left_over()
+        self._size = size
+        try:
+            self.display = VirtualDisplay(self.programs, *size)
+            environment = self.display.environment
+            self.server = CodeServer(self.programs, environment, installed, folder / "editor")
+            self.server.start(self.workspace)
+            self.browser = Browser(self.programs, environment, folder / "browser")
+            self.browser.start(self.server.address(self.workspace), *size)
+            self.windows = WindowSystem(self.display.name)
+            self.keyboard = XTestInput(self.display.name)
+            self.accessibility = Accessibility(environment["DBUS_SESSION_BUS_ADDRESS"])
+            self.debug = DebugPort(self.browser.debug_port)
+            self.controller = VSCodeController(self.keyboard, self.windows, self.workspace, self.accessibility)
+            self.wait_for_window()
+        except BaseException:
+            self.programs.end()
+            raise
+
+    def wait_for_window(self) -> None:
+        """Wait until the editor is there and answers to the keyboard."""
+        if not wait_until(self._is_up, WINDOW_S, every_s=0.1):
+            raise InvalidState(
+                f"the editor does not come up: {self.programs.log('chromium', 300)!r}", where=str(self.programs.folder)
+            )
+
+    def restart_server(self) -> None:
+        """Start the server again on its port."""
+        self.server.end()
+        self.server.start(self.workspace)
+
+    def restart_window(self) -> None:
+        """Start the window again, as after a crash."""
+        self.browser.end()
+        self.browser.start(self.server.address(self.workspace), *self._size)
+        self.wait_for_window()
+
+    def close(self) -> None:
+        for part in (self.keyboard, self.windows, self.accessibility, self.debug):
+            part.close()
+        self.programs.end()
+
+    def _is_up(self) -> bool:
+        window = self.controller.window()
+        return window is not None and self.windows.has_focus(window.id)

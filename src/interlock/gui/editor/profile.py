@@ -1,0 +1,144 @@
+"""Profile: editor settings under which what is typed is what the file holds, and a title that tells its state."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+SEPARATOR = " | "
+AUTOMATED = "automated by Interlock"
+WINDOW_TITLE = "${separator}".join(
+    (
+        "${activeEditorLong}",
+        "dirty=${dirty}",
+        "view=${focusedView}",
+        "state=${activeEditorState}",
+        "${rootName}",
+        AUTOMATED,
+        "Visual Studio Code",
+    )
+)
+"""File, dirty flag and focused view, and that nobody sits at the keyboard."""
+
+_NO_SUGGESTIONS = {"other": "off", "comments": "off", "strings": "off"}
+
+_EXACT_TYPING: dict[str, object] = {
+    "editor.autoIndent": "none",
+    "editor.insertSpaces": False,
+    "editor.quickSuggestions": _NO_SUGGESTIONS,
+    "editor.wordBasedSuggestions": "off",
+}
+"""Also set per language: a language's own default is stronger than a general setting."""
+
+_LANGUAGES = (
+    "yaml", "dockercompose", "dockerfile", "json", "jsonc", "snippets", "markdown", "prompt", "instructions",
+    "chatagent", "skill", "go", "makefile", "python",
+)  # fmt: skip
+
+SETTINGS: dict[str, object] = {
+    **_EXACT_TYPING,
+    "window.title": WINDOW_TITLE,
+    "window.titleSeparator": SEPARATOR,
+    "files.autoSave": "off",
+    "files.trimTrailingWhitespace": False,
+    "files.insertFinalNewline": False,
+    "files.trimFinalNewlines": False,
+    "files.saveConflictResolution": "askUser",
+    "editor.autoClosingBrackets": "never",
+    "editor.autoClosingComments": "never",
+    "editor.autoClosingDelete": "never",
+    "editor.autoClosingOvertype": "never",
+    "editor.autoClosingQuotes": "never",
+    "editor.autoSurround": "never",
+    "editor.acceptSuggestionOnCommitCharacter": False,
+    "editor.acceptSuggestionOnEnter": "off",
+    "editor.accessibilitySupport": "off",
+    "editor.codeLens": False,
+    "editor.copyWithSyntaxHighlighting": False,
+    "editor.detectIndentation": False,
+    "editor.dropIntoEditor.enabled": False,
+    "editor.emptySelectionClipboard": False,
+    "editor.find.seedSearchStringFromSelection": "never",
+    "editor.formatOnPaste": False,
+    "editor.formatOnSave": False,
+    "editor.formatOnType": False,
+    "editor.inlineSuggest.enabled": False,
+    "editor.linkedEditing": False,
+    "editor.parameterHints.enabled": False,
+    "editor.pasteAs.enabled": False,
+    "editor.snippetSuggestions": "none",
+    "editor.stickyTabStops": False,
+    "editor.suggestOnTriggerCharacters": False,
+    "editor.tabCompletion": "off",
+    "editor.trimAutoWhitespace": False,
+    "editor.unicodeHighlight.ambiguousCharacters": False,
+    "editor.unusualLineTerminators": "off",
+    "editor.useTabStops": False,
+    "html.autoClosingTags": False,
+    "html.autoCreateQuotes": False,
+    "javascript.autoClosingTags": False,
+    "typescript.autoClosingTags": False,
+    "javascript.suggest.enabled": False,
+    "typescript.suggest.enabled": False,
+    "javascript.updateImportsOnFileMove.enabled": "never",
+    "markdown.editor.pasteUrlAsFormattedLink.enabled": "never",
+    "chat.disableAIFeatures": True,
+    "extensions.autoCheckUpdates": False,
+    "extensions.autoUpdate": False,
+    "extensions.ignoreRecommendations": True,
+    "git.enabled": False,
+    "git.openRepositoryInParentFolders": "never",
+    "search.seedWithNearestWord": False,
+    "security.workspace.trust.enabled": False,
+    "telemetry.telemetryLevel": "off",
+    "terminal.integrated.enablePersistentSessions": False,
+    "update.mode": "none",
+    "update.showReleaseNotes": False,
+    "workbench.editor.enablePreview": False,
+    "workbench.enableExperiments": False,
+    "workbench.reduceMotion": "on",
+    "workbench.secondarySideBar.defaultVisibility": "hidden",
+    "workbench.startupEditor": "none",
+    "workbench.tips.enabled": False,
+    "workbench.welcomePage.walkthroughs.openOnInstall": False,
+    "".join(f"[{language}]" for language in _LANGUAGES): _EXACT_TYPING,
+}
+
+COMMANDS = {
+    "revert": ("r", "workbench.action.files.revert"),
+    "clear_notifications": ("n", "notifications.clearAll"),
+    "focus_editor": ("e", "workbench.action.focusActiveEditorGroup"),
+    "close_panel": ("p", "workbench.action.closePanel"),
+    "set_anchor": ("a", "editor.action.setSelectionAnchor"),
+    "select_from_anchor": ("s", "editor.action.selectFromAnchorToCursor"),
+    "close_find": ("f", "closeFindWidget"),
+    "close_modal_editor": ("m", "workbench.action.closeModalEditor"),
+}
+"""Commands on keys of their own (ctrl+alt+shift and a letter): typing a command's name finds the nearest, not it."""
+
+INERT = {"\n": "l", "\t": "t", " ": "b"}
+"""Line end, tab and blank on keys that only a text editor understands.
+
+Return, Tab and the space bar answer dialogs, run commands in a palette and submit lines to a shell; these do not.
+"""
+
+PREFIX = ("ctrl", "alt", "shift")
+
+
+def write_profile(user_data: Path, extra: dict[str, object] | None = None) -> None:
+    """Write settings and keys; before the window opens, because an open window does not read them again."""
+    folder = user_data / "User"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "settings.json").write_text(json.dumps(SETTINGS | (extra or {}), indent=1))
+    keys: list[dict[str, object]] = [
+        {"key": _chord(letter), "command": command} for letter, command in COMMANDS.values()
+    ]
+    keys += [
+        {"key": _chord(letter), "command": "type", "args": {"text": text}, "when": "editorTextFocus && !editorReadonly"}
+        for text, letter in INERT.items()
+    ]
+    (folder / "keybindings.json").write_text(json.dumps(keys, indent=1))
+
+
+def _chord(letter: str) -> str:
+    return "+".join((*PREFIX, letter))

@@ -1,0 +1,61 @@
+"""CodeServer: VS Code's server on loopback, with a profile of its own."""
+
+from __future__ import annotations
+
+import socket
+import urllib.error
+import urllib.request
+from pathlib import Path
+from urllib.parse import quote
+
+from ...core import InvalidState
+from ..desktop.programs import Programs
+from ..waiting import wait_until
+from .install import Installed
+from .profile import write_profile
+
+START_S = 60.0
+
+
+class CodeServer:
+    """One server for one workspace; can be ended and started again on the same port."""
+
+    def __init__(self, programs: Programs, environment: dict[str, str], installed: Installed, folder: Path) -> None:
+        self._programs, self._environment, self._installed = programs, environment, installed
+        self.folder = folder
+        self.port = free_port()
+
+    def start(self, workspace: Path) -> None:
+        write_profile(self.folder / "user-data")
+        self._programs.start(
+            "code-server",
+            [
+                str(self._installed.node), str(self._installed.entry), "--auth", "none",
+                "--bind-addr", f"127.0.0.1:{self.port}", "--user-data-dir", str(self.folder / "user-data"),
+                "--extensions-dir", str(self.folder / "extensions"), "--disable-telemetry", "--disable-update-check",
+                "--disable-getting-started-override", "--config", "/dev/null", str(workspace),
+            ],
+            self._environment,
+        )  # fmt: skip
+        if not wait_until(self.answers, START_S, every_s=0.2):
+            raise InvalidState(f"the editor's server does not come up: {self._programs.log('code-server', 400)!r}")
+
+    def end(self) -> None:
+        self._programs.end("code-server")
+
+    def answers(self) -> bool:
+        """Whether the server is there."""
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/healthz", timeout=2) as answer:
+                return bool(answer.status == 200)
+        except (urllib.error.URLError, OSError):
+            return False
+
+    def address(self, workspace: Path) -> str:
+        return f"http://127.0.0.1:{self.port}/?folder={quote(str(workspace))}"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

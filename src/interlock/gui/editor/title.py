@@ -1,0 +1,42 @@
+"""Title: what the editor's window title says of its state."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+from .profile import AUTOMATED
+
+TEXT_EDITOR, TERMINAL = "Text Editor", "Terminal"
+"""Names of focused views; the view is empty while a dialog, the palette or the find box has the keyboard."""
+
+_TITLE = re.compile(
+    r"(?:(?P<file>.*?) \| )?dirty=(?P<dirty>[^|]*?) \| view=(?P<view>[^|]*?) \| state=(?P<state>[^|]*?) \| "
+    rf"(?:(?P<root>.*?) \| )?(?:{AUTOMATED} \| )?Visual Studio Code",
+    re.DOTALL,
+)
+
+
+class TitleState(Struct, frozen=True):
+    """The open file (absolute path where there is one), whether it has unsaved changes, and what has the keyboard."""
+
+    file: str
+    dirty: bool
+    view: str
+    state: str = ""
+    root: str = ""
+
+
+def parse_title(title: str) -> TitleState | None:
+    """The state that a title tells; None if it was not made by our template."""
+    found = _TITLE.search(title.replace("\u200e", ""))
+    if found is None:
+        return None
+    return TitleState(
+        (found["file"] or "").strip(),
+        bool(found["dirty"].strip()),
+        found["view"].strip(),
+        found["state"].strip(),
+        (found["root"] or "").strip(),
+    )

@@ -1,0 +1,43 @@
+"""Policies: what helps against what, as data. Each has steps to try in turn and what must be right afterwards."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+
+class Policy(Struct, frozen=True):
+    """What to do about one kind of trouble.
+
+    `steps` are lists of actions, the first one first; the next is tried when the one before did not help.
+    `then` are the topics about which no layer may report a problem afterwards.
+    """
+
+    kind: str
+    steps: tuple[tuple[str, ...], ...]
+    then: tuple[str, ...]
+
+    def actions(self, attempt: int, expected_file: str | None) -> tuple[str, ...]:
+        """The actions of an attempt (from 0); the last list again when there are no more."""
+        chosen = self.steps[min(attempt, len(self.steps) - 1)]
+        if expected_file is None:
+            chosen = tuple(action for action in chosen if "{expected_file}" not in action)
+        return tuple(action.replace("{expected_file}", expected_file or "") for action in chosen)
+
+
+class _Table(Struct, frozen=True):
+    policies: tuple[Policy, ...]
+
+
+def find_policy(kind: str) -> Policy | None:
+    """The policy for a kind of trouble; None if there is none."""
+    return _table().get(kind)
+
+
+@cache
+def _table() -> dict[str, Policy]:
+    raw = (Path(__file__).parent / "policies.json").read_bytes()
+    return {policy.kind: policy for policy in msgspec.json.decode(raw, type=_Table).policies}
