@@ -101,6 +101,8 @@ def answer_lines(judge: Judge, cwd: str | None, workspace: str | None) -> tuple[
 
 def read_lines() -> Iterator[bytes]:
     """Lines of standard input as they come; of one that is too long the beginning."""
+    if sys.stdin is None:
+        return
     source = sys.stdin.buffer
     while line := source.readline(MAX_LINE + 1):
         yield line

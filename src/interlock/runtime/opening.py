@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import socket
 from pathlib import Path
 from typing import TypedDict
@@ -13,7 +14,7 @@ from ..config import Config, load
 from ..core import Adapter, Clock, Context, RunSpec
 from ..journal import RunFolder, Store, new_run_id
 from .approvals import Approvals
-from .border import redact_text, redact_tree
+from .border import one_line, redact_text, redact_tree
 from .direct import Direct
 from .hands import Hands, Processes
 from .metrics import Metrics
@@ -87,9 +88,12 @@ def reopen_supervisor(folder: RunFolder, options: Options) -> Supervisor:
 
 
 def redact_spec(spec: RunSpec) -> RunSpec:
-    """A run's own description passes the border too."""
+    """A run's own description passes the border too. A command is read as a line: `--token X` is two words."""
     argv = tuple(redact_text(word) for word in spec.argv)
-    return replace(spec, task=redact_text(spec.task), name=redact_text(spec.name), argv=argv)
+    line = shlex.join(argv)
+    if redact_text(line) != line:
+        argv = tuple(shlex.split(redact_text(line)))
+    return replace(spec, task=redact_text(spec.task), name=one_line(redact_text(spec.name)), argv=argv)
 
 
 def redact_context(context: Context) -> Context:

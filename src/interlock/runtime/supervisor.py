@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import deque
@@ -30,7 +31,7 @@ from ..journal import RunFolder
 from .answers import Answers
 from .approvals import Answer, Approvals
 from .asking import Asking
-from .border import Border, blank
+from .border import Border, blank, redact_text
 from .calls import Calls
 from .checkpointing import Checkpointing, may_change
 from .guard import Broken, Fault, Guard, Late
@@ -46,6 +47,8 @@ from .workspace import AFTER_STEP
 
 if TYPE_CHECKING:
     from .opening import Options
+
+log = logging.getLogger("interlock")
 
 SNAPSHOT_EVERY = 500
 """Steps between two snapshots of supervision: a successor replays at most this many."""
@@ -97,6 +100,7 @@ class Supervisor(Asking):
         self._reviews: Calls[Review | None] = Calls()
         self._judged: Calls[Decision] = Calls()
         self._late: list[tuple[StepRecord, Late]] = []
+        self._told: set[str] = set()
         self._statuses: deque[Status] = deque()
         hands.on_limits = self._say_limits
         hands.on_stop = self._shut
@@ -123,15 +127,14 @@ class Supervisor(Asking):
 
     def close(self, error: BaseException | None = None) -> None:
         """End the run, if it has not ended, and let go of it."""
-        try:
-            if error is None:
-                self.run.end("done", "COMPLETE")
-            else:
-                self.run.end("aborted", "ERROR", f"{type(error).__name__}: {error}")
-        finally:
-            if self.hands.notifier is not None:
-                self.hands.notifier.close()
-            self.run.close()
+        status: Status = "done" if error is None else "aborted"
+        reason = "COMPLETE" if error is None else "ERROR"
+        message = "" if error is None else redact_text(f"{type(error).__name__}: {error}")
+        # A journal that cannot be written is our trouble, not that of the agent's code around us.
+        self._guard.part("journal", lambda: self.run.end(status, reason, message), None)
+        if self.hands.notifier is not None:
+            self.hands.notifier.close()
+        self._guard.part("journal", self.run.close, None)
 
     def __enter__(self) -> Supervisor:
         return self
@@ -319,7 +322,8 @@ class Supervisor(Asking):
         return Decision("deny", reason=f"Supervision is broken ({broken}) and is configured to fail closed.")
 
     def _catch_up(self) -> None:
-        """Take in what came from other threads: statuses, and answers of supervision that were late."""
+        """Take in what came from other threads: statuses, trouble, and answers of supervision that were late."""
+        self._note_trouble()
         while self._statuses:
             status = self._statuses.popleft()
             self.watch.be(status)
@@ -344,6 +348,15 @@ class Supervisor(Asking):
     def _note_fault(self, fault: Fault) -> None:
         self.faults += 1
         self.run.record("fault", fault)
+        if fault.part not in self._told:
+            self._told.add(fault.part)
+            log.warning("supervision of run %s is impaired: %s: %s", self.run.spec.run_id, fault.part, fault.why)
+
+    def _note_trouble(self) -> None:
+        """Say once that steps are not being kept: the journal itself never stops the agent for it."""
+        trouble = self.run.journal.trouble()
+        if trouble is not None and not trouble.over and "journal" not in self._told:
+            self._note_fault(Fault("journal", trouble.reason))
 
     def _time(self, begin: float) -> None:
         if self._metrics is not None:

@@ -32,6 +32,8 @@ class LineError(Struct, frozen=True):
 def read_lines(name: str) -> Iterator[tuple[int, bytes | LineError]]:
     """Number and content of each line that is not blank; `-` is standard input."""
     if name == "-":
+        if sys.stdin is None:
+            raise BadInput("standard input is closed", where="-", todo="Pipe traces into it, or name files")
         yield from _lines(sys.stdin.buffer)
         return
     path = Path(name)
