@@ -46,10 +46,15 @@ def table(commands: list[str], passes: int) -> tuple[str, list[str], list[list[s
     }
     costs = {name: cost(way, commands, passes) for name, way in ways.items()}
     floor = statistics.median(costs["bare parse (tree-sitter-bash)"])
-    rows = []
-    for name, found in costs.items():
-        median = statistics.median(found)
-        rows.append([name, f"{median:.1f}", f"{percentile(found, 0.9):.1f}", f"{median / floor:.1f}"])
+    rows = [
+        [
+            name,
+            f"{statistics.median(found):.1f}",
+            f"{percentile(found, 0.9):.1f}",
+            f"{statistics.median(found) / floor:.1f}",
+        ]
+        for name, found in costs.items()
+    ]
     return f"Review of {len(commands)} commands", ["what", "µs (median)", "µs (90%)", "times a bare parse"], rows
 
 

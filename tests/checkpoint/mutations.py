@@ -87,7 +87,7 @@ class Hand:
 
     def make_folder(self, path: bytes, mode: int) -> None:
         full = os.path.join(self.root, path)
-        if os.path.lexists(full) and not os.path.isdir(full):
+        if os.path.lexists(full) and (os.path.islink(full) or not os.path.isdir(full)):
             _remove(full)
         if self._parents(path):
             os.makedirs(full, exist_ok=True)

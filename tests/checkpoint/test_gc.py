@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 from pathlib import Path
 
 import pytest
@@ -85,8 +86,10 @@ def test_what_stays_restores_exactly_and_dead_space_comes_back(
     pictures = {}
     for round_ in range(20):
         for _ in range(6):
-            path = workspace / f"d{draw.randrange(3)}" / f"f{draw.randrange(25)}"
-            path.parent.mkdir(exist_ok=True)
+            path = workspace / f"d{draw.randrange(3)}" / f"e{draw.randrange(3)}" / f"f{draw.randrange(9)}"
+            if draw.random() < 0.15:
+                shutil.rmtree(path.parents[draw.randrange(2)], ignore_errors=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             if draw.random() < 0.3 and path.exists():
                 path.unlink()
             else:

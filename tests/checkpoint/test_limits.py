@@ -62,6 +62,14 @@ def test_root_and_home_are_refused_for_real(folder: str, tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_folder_that_is_none_is_refused(workspace: Path, stores: Path, clock: ManualClock) -> None:
+    (workspace / "file").touch()
+    for name in ("file", "nowhere"):
+        with pytest.raises(BadInput, match="there is no such folder"):
+            Checkpoints.open(workspace / name, stores, config=Settings(), clock=clock)
+    assert list(stores.iterdir()) == []
+
+
 def test_the_budget_of_bytes_is_checked_before_anything_is_stored(open_checkpoints: Open, workspace: Path) -> None:
     checkpoints = open_checkpoints(Settings(budget_bytes=1_000_000))
     (workspace / "large").write_bytes(bytes(range(256)) * 8192)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,45 @@ def test_a_path_that_is_nowhere_is_bad_input(checkpoints: Checkpoints) -> None:
     saved = checkpoints.create()
     with pytest.raises(BadInput, match="'nowhere' is neither in the checkpoint nor in the workspace"):
         checkpoints.restore(saved.id, ["nowhere"])
+
+
+def test_paths_may_be_absolute_but_not_outside(checkpoints: Checkpoints, workspace: Path) -> None:
+    for name in ("a", "b"):
+        (workspace / name).write_text("old")
+    saved = checkpoints.create()
+    for name in ("a", "b"):
+        (workspace / name).write_text("new")
+    checkpoints.restore(saved.id, [workspace / "a"])
+    assert ((workspace / "a").read_text(), (workspace / "b").read_text()) == ("old", "new")
+    for path in ("../x", workspace.parent, "a/../../x"):
+        with pytest.raises(BadInput, match="lies outside the workspace"):
+            checkpoints.restore(saved.id, [path])
+
+
+def test_a_restore_cut_short_by_another_process_is_finished_before_anything_else(
+    open_checkpoints: Open, workspace: Path
+) -> None:
+    ours = open_checkpoints()
+    for number in range(20):
+        (workspace / str(number)).write_text("old")
+    saved = ours.create()
+    expected = picture(workspace)
+    for number in range(20):
+        (workspace / str(number)).write_text("new")
+
+    def die_half_way(done: int, total: int) -> None:
+        if done > total * 3 // 4:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    pid = os.fork()
+    if pid == 0:
+        open_checkpoints().restore(saved.id, progress=die_half_way)
+        os._exit(1)
+    assert os.waitpid(pid, 0)[1] == signal.SIGKILL
+    assert picture(workspace) != expected
+    ours.create()
+    assert [line for line in ours.recovered if "is finished now" in line]
+    assert picture(workspace) == expected
 
 
 def test_a_restore_is_undone_and_the_undo_too(checkpoints: Checkpoints, workspace: Path) -> None:

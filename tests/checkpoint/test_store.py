@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from interlock.checkpoint import Checkpoints, history, loss, outage, restoration
+from interlock.checkpoint import Checkpoints, history, loss, outage, restoration, scan
 from interlock.checkpoint.watch import Watch
 from interlock.core import CheckpointInfo, InvalidState
 
@@ -254,6 +254,29 @@ def test_checkpoints_that_a_power_cut_kept_from_the_disk_are_dropped_and_the_oth
     for name in list(pictures)[:2]:
         assert again.restore(name).verified
         assert picture(workspace) == pictures[name]
+
+
+def test_a_damaged_database_is_one_clear_error(open_checkpoints: Open, stores: Path) -> None:
+    checkpoints = open_checkpoints()
+    checkpoints.create()
+    checkpoints.close()
+    next(stores.rglob("store.db")).write_bytes(b"not a database at all" * 500)
+    with pytest.raises(InvalidState, match="the checkpoints' database cannot be used"):
+        open_checkpoints()
+
+
+def test_a_file_that_just_changed_is_read_again_next_time(
+    checkpoints: Checkpoints, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Kernels that tick slowly give two changes the same times."""
+    (workspace / "file").write_text("x")
+    checkpoints.create()
+    newest = checkpoints._snapshots.newest().tree.get("file")
+    assert newest is not None and newest.ctime_ns == 0
+    monkeypatch.setattr(scan, "FRESH_NS", -(10**9))
+    checkpoints.create()
+    newest = checkpoints._snapshots.newest().tree.get("file")
+    assert newest is not None and newest.ctime_ns == (workspace / "file").stat().st_ctime_ns
 
 
 def test_a_store_of_a_newer_version_is_refused(open_checkpoints: Open, stores: Path) -> None:

@@ -23,7 +23,7 @@ from interlock.process.family import MARKER, has_marker
 from interlock.process.proc import environment_of, look_around
 from interlock.runtime.continuing import read_tree
 
-PATIENCE_S = 60.0
+PATIENCE_S = 30.0
 
 
 class Place:

@@ -1,4 +1,4 @@
-"""A stubborn agent: runs the same failing check again and again, breaks files by its shell, and ignores every word.
+"""A stubborn agent: looks at the same thing in vain again and again, breaks files by its shell, and ignores every word.
 
 python stubborn.py ROUNDS: it tells its steps, obeys deny and stop, and writes down what it is answered. Where it goes
 on after a stop, it checks once and then breaks the files twice.
@@ -12,8 +12,8 @@ from pathlib import Path
 
 from interlock.adapters.process.client import Steps
 
-CHECK = "python -m unittest -q tests"
-FAILING = "FAILED tests/test_main.py::test_sum - assert 1 == 2\n1 failed"
+CHECK = "grep -n total src/main.py"
+FAILING = "grep: src/main.py: Permission denied"
 HARM = "rm -rf src/data && chmod 600 src/main.py && echo broken > src/report.py"
 
 
@@ -29,7 +29,7 @@ class Agent:
         if not self.keep(self.steps.before("bash", {"command": command}, usage={"input_tokens": 1000})):
             return
         if pretend is not None:
-            self.keep(self.steps.after(pretend, exit_code=1))
+            self.keep(self.steps.after(pretend, exit_code=1 if pretend == FAILING else 0))
             return
         done = subprocess.run(command, shell=True, capture_output=True, text=True)
         self.keep(self.steps.after(done.stdout + done.stderr, exit_code=done.returncode))
@@ -45,7 +45,7 @@ def main() -> None:
     subprocess.Popen(["sleep", "600"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     agent = Agent()
     if "INTERLOCK_CONTINUES" in os.environ:
-        agent.do(CHECK, "2 passed")
+        agent.do(CHECK, "1:total")
         agent.do(HARM)
         agent.do(HARM)
         return

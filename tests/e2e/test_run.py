@@ -117,6 +117,27 @@ def test_a_killed_owner_is_replaced_and_the_command_goes_on(place: Place) -> Non
     assert place.processes() == []
 
 
+def test_a_held_step_stays_held_when_the_owner_dies_and_counts_once(place: Place) -> None:
+    script = (
+        "import pathlib\nfrom interlock.adapters.process.client import Steps\nsteps = Steps()\n"
+        "steps.before('bash', {'command': 'ls'}); steps.after('a', exit_code=0); pathlib.Path('first').touch()\n"
+        "while not pathlib.Path('go').exists(): pass\n"
+        "steps.before('bash', {'command': 'cat a'}); pathlib.Path('second').touch(); steps.after('b', exit_code=0)\n"
+    )
+    run = place.start(sys.executable, "-c", script)
+    place.wait_for("first")
+    assert place.order("pause").outcome == "success"
+    (place.workspace / "go").touch()
+    owner = place.folder.owner()
+    os.kill(owner.pid, signal.SIGKILL)
+    until("there is a new owner", lambda: (now := place.folder.owner()) is not None and now.pid not in (0, owner.pid))
+    assert place.order("resume").outcome == "success"
+    assert finish(run)[0] == 0
+    assert (place.workspace / "second").exists()
+    commands = [r["step"]["tool"]["arguments"] for r in place.records("step") if r["step"]["kind"] == "tool_call"]
+    assert commands == [{"command": "ls"}, {"command": "cat a"}]
+
+
 def test_without_the_front_the_owner_sees_the_command_to_its_end(place: Place) -> None:
     run = place.start(
         sys.executable,

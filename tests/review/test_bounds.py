@@ -59,6 +59,7 @@ HOSTILE = {
     "options": "rm -" + "r" * 100_000 + " /nowhere/at/all",
     "stars": "systemctl stop " + "*a" * 5_000,
     "nested shells": NESTED,
+    "letters that the parser's scanner reads out of bounds on": "{\U000f0000 " * 200 + "{\U00031860",
     "lone surrogates": "\ud800 rm \udfff" * 1_000,
 }
 

@@ -204,5 +204,13 @@ def test_a_broken_script_is_read_as_far_as_it_goes() -> None:
     assert RM in [(command.program, command.args) for command in script.commands]
 
 
+@pytest.mark.parametrize("name", ["é", "世界", "\U0001f600", "{\U00031860}", "%@e9@%"])
+def test_letters_beyond_ascii_come_through(name: str) -> None:
+    assert last(f"rm 'a {name}'").args == (f"a {name}",)
+    assert last(f"rm x{name}").args == (f"x{name}",)
+    assert last(f'N={name}; rm "$N/b"').args == (f"{name}/b",)
+    assert read_script(f"cat <<EOF\n$X{name}\nEOF").commands[0].stdin == f"$X{name}\n"
+
+
 def test_a_whole_script_is_complete() -> None:
     assert read_script("git status && ls | head -3").complete

@@ -14,20 +14,22 @@ from .audit import Audit, Audited
 from .change import Change
 from .comparison import Comparison
 from .entry import state_of
-from .lock import Busy, Holder, RunLock, find_holder, find_overlap, operation, taken
+from .lock import WAIT_S, Busy, Holder, RunLock, find_holder, find_overlap, operation, taken
 from .loss import drop_lost
 from .own import OwnRecord
-from .place import default_store, refuse_unfit, resolved, store_of
+from .place import default_store, inside, refuse_missing, refuse_unfit, resolved, store_of
 from .plan import Moment, OwnChanges, Plan
 from .restoration import Restoration, last_done
 from .rollback import Restored, Rollback
 from .snapshot import Progress, Snapshots
 from .store import NoSpace, Store
 from .sweep import Sweep, Swept
+from .trouble import as_errors
 
 Freeze = Callable[[], AbstractContextManager[object]]
 """Holds the agent still while the context is entered, and lets it go on whatever happens."""
 
+AnyPath = str | os.PathLike[str]
 Infos = list[CheckpointInfo]
 Changes = list[Change]
 Lines = list[str]
@@ -73,8 +75,9 @@ class Checkpoints:
         stores = resolved(store) if store is not None else default_store()
         refuse_unfit(workspace, stores)
         own = store_of(workspace, stores)
+        refuse_missing(workspace, own)
         lock = None
-        with _as_errors(own):
+        with as_errors(own):
             opened = Store(own)
             try:
                 if run_id is not None:
@@ -112,7 +115,7 @@ class Checkpoints:
         step: int = 0,
         cause: str = "",
         *,
-        hints: Iterable[str] | None = None,
+        hints: Iterable[AnyPath] | None = None,
         own: bool = False,
         success_rate: float = 1.0,
         last_error_time: float | None = None,
@@ -136,24 +139,26 @@ class Checkpoints:
             last_error_time=last_error_time,
         )
         with self._busy("take a checkpoint"), self.freeze():
-            made = self._snapshots.take(info, hints=hints, own=own, extra=extra, progress=progress)
+            self.recovered += self._rollback.recover()
+            where = inside(hints, self.workspace) if hints is not None else None
+            made = self._snapshots.take(info, hints=where, own=own, extra=extra, progress=progress)
         self._tidy()
         return made
 
     def list(self) -> Infos:
         """All checkpoints, oldest first."""
-        with self._mutex:
+        with self._reading():
             return self._history.infos()
 
     def get(self, wanted: str) -> CheckpointInfo:
         """One checkpoint by its id, short id or unique beginning; NotFound if there is none."""
-        with self._mutex:
+        with self._reading():
             return self._history.info(self._history.find(wanted))
 
     def extra(self, wanted: str) -> bytes | None:
         """What was kept beside a checkpoint."""
-        with self._mutex:
-            row = self._store.db.execute("SELECT data FROM extra WHERE id=?", (self.get(wanted).id,)).fetchone()
+        with self._reading():
+            row = self._store.row("SELECT data FROM extra WHERE id=?", self.get(wanted).id)
             return bytes(row[0]) if row else None
 
     def diff(self, a: str, b: str | None = None) -> Changes:
@@ -166,16 +171,17 @@ class Checkpoints:
         with self._busy("compare"):
             return self._comparison.patch(a, b)
 
-    def preview(self, wanted: str, paths: Iterable[str] = (), *, own_changes: OwnChanges | None = None) -> Plan:
+    def preview(self, wanted: str, paths: Iterable[AnyPath] = (), *, own_changes: OwnChanges | None = None) -> Plan:
         """What a restore would do."""
         with self._busy("look"):
             then, now = self._comparison.moment(wanted), self._comparison.moment(None)
-            return self._rollback.preview(self.get(wanted).id, now, then, paths, own_changes)
+            scope = inside(paths, self.workspace)
+            return self._rollback.preview(self.get(wanted).id, now, then, scope, own_changes)
 
     def restore(
         self,
         wanted: str,
-        paths: Iterable[str] = (),
+        paths: Iterable[AnyPath] = (),
         *,
         own_changes: OwnChanges | None = None,
         force: bool = False,
@@ -187,7 +193,8 @@ class Checkpoints:
         With `own_changes` only what the run itself changed goes back; `force` takes everything, and passes
         foreign locks. A safety checkpoint is taken first; `undo` goes back to it.
         """
-        return self._restore(wanted, paths, own_changes, force=force, progress=progress, cause=cause)
+        scope = inside(paths, self.workspace)
+        return self._restore(wanted, scope, own_changes, force=force, progress=progress, cause=cause)
 
     def undo(self, *, force: bool = False, progress: Progress | None = None) -> Restored:
         """Take the last restore back; what was changed since is named and left alone. Undo again to redo."""
@@ -207,7 +214,8 @@ class Checkpoints:
         """What an undo would do."""
         with self._busy("look"):
             last, done = self._last_restore()
-            return self.preview(last.safety, done.states, own_changes=done)
+            now, then = self._comparison.moment(None), self._comparison.moment(last.safety)
+            return self._rollback.preview(last.safety, now, then, done.states, done)
 
     def default_target(self, run_id: str | None = None) -> CheckpointInfo:
         """Where a rollback without a target goes: to a run's start, else to the newest checkpoint that differs."""
@@ -223,7 +231,7 @@ class Checkpoints:
 
     def own_changes(self, since: str, run_id: str | None = None) -> OwnRecord:
         """What a run changed itself after a checkpoint, from the checkpoints that were made with `own`."""
-        with self._mutex:
+        with self._reading():
             states = self._history.own(self._history.find(since), run_id or self.run_id)
             return OwnRecord({path: state_of(entry) for path, entry in states})
 
@@ -264,6 +272,7 @@ class Checkpoints:
     ) -> Restored:
         with self._busy("roll back"), self.freeze():
             self._refuse_other_run(force=force)
+            self.recovered += self._rollback.recover()
             target = self.get(wanted)
             then = self._comparison.moment(target.id)
             self._ensure_workspace(then)
@@ -308,8 +317,13 @@ class Checkpoints:
             self.workspace.mkdir(mode=0o700)
 
     @contextmanager
-    def _busy(self, what: str, wait_s: float = 30.0) -> Iterator[None]:
-        with self._mutex, _as_errors(self.workspace):
+    def _reading(self) -> Iterator[None]:
+        with self._mutex, as_errors(self._store.path):
+            yield
+
+    @contextmanager
+    def _busy(self, what: str, wait_s: float = WAIT_S) -> Iterator[None]:
+        with self._reading():
             if self._held:
                 yield
                 return
@@ -319,12 +333,3 @@ class Checkpoints:
                     yield
                 finally:
                     self._held = False
-
-
-@contextmanager
-def _as_errors(where: Path) -> Iterator[None]:
-    """Trouble with files becomes an error that a person can read."""
-    try:
-        yield
-    except OSError as error:
-        raise InvalidState(error.strerror or str(error), where=str(error.filename or where)) from error

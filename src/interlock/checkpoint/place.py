@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from ..core import BadInput
+from .tree import printable
 
 NETWORK = frozenset(
     (
@@ -41,6 +43,24 @@ def known_workspace(start: Path, store: Path | None = None) -> Path | None:
 
 def resolved(path: Path) -> Path:
     return Path(os.path.realpath(path))
+
+
+def inside(paths: Iterable[str | os.PathLike[str]], workspace: Path) -> list[str]:
+    """Paths relative to the workspace, as its trees name them; absolute ones must lie in it."""
+    found = []
+    for path in paths:
+        text = os.fspath(path)
+        text = os.path.normpath(os.path.relpath(text, workspace) if Path(text).is_absolute() else text)
+        if text == ".." or text.startswith("../"):
+            raise BadInput(f"{printable(os.fspath(path))!r} lies outside the workspace", where=str(workspace))
+        found.append("" if text == "." else text)
+    return found
+
+
+def refuse_missing(workspace: Path, store: Path) -> None:
+    """Raise BadInput for a folder that is none, unless there are checkpoints from which it can be made again."""
+    if not workspace.is_dir() and (workspace.exists() or not (store / "store.db").exists()):
+        raise BadInput("there is no such folder", where=str(workspace), todo="Name the folder to keep checkpoints of")
 
 
 def refuse_unfit(

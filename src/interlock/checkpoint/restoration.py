@@ -14,7 +14,7 @@ from .entry import Entry
 from .outage import SETTLES_S, boot_id, started_at
 from .store import Store
 
-State = Literal["staging", "applying", "done", "abandoned", "taken_back"]
+State = Literal["staging", "applying", "done", "abandoned", "taking_back", "taken_back"]
 
 
 class Body(Struct, array_like=True):
@@ -75,7 +75,7 @@ def begin(store: Store, target: str, safety: str, now: float, body: Body) -> int
 
 def advance(store: Store, n: int, state: State, body: Body | None = None) -> None:
     """Note that a restore has come further; durable when it returns, if the workspace changes next."""
-    with store.transaction(durable=state == "applying"):
+    with store.transaction(durable=state in ("applying", "taking_back")):
         if body is None:
             store.db.execute("UPDATE restore SET state=? WHERE n=?", (state, n))
         else:
@@ -84,7 +84,7 @@ def advance(store: Store, n: int, state: State, body: Body | None = None) -> Non
 
 def unfinished(store: Store) -> list[Restoration]:
     """Restores that were cut short, oldest first."""
-    return _load(store, "state IN ('staging','applying') ORDER BY n")
+    return _load(store, "state IN ('staging','applying','taking_back') ORDER BY n")
 
 
 def last_done(store: Store) -> Restoration | None:

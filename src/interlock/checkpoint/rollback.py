@@ -66,6 +66,8 @@ class Rollback:
         folders: Iterable[str] = (),
     ) -> Restored:
         """Go back; the safety checkpoint of the moment before has been taken. `folders` get their times back too."""
+        if unfinished(self._store):
+            raise InvalidState("an earlier rollback was cut short and cannot be finished yet", todo="Free some space")
         now = self._snapshots.newest()
         scope = tuple(paths)
         made = draft(now, then, scope, own, force=force)
@@ -124,6 +126,9 @@ class Rollback:
             advance(self._store, restoration.n, "abandoned")
             return f"a rollback to {restoration.target} was cut short before it changed anything"
         applying = self._apply(root, body, None)
+        if restoration.state == "taking_back":
+            advance(self._store, restoration.n, "taken_back")
+            return f"a rollback to {restoration.target} that had failed is taken back now"
         advance(self._store, restoration.n, "done", self._as_done(body, applying))
         left = f"; left alone: {', '.join(printable(path) for path in applying.left)}" if applying.left else ""
         return f"a rollback to {restoration.target} was cut short and is finished now{left}"
@@ -172,7 +177,7 @@ class Rollback:
         steps = {d.path: d for d in differences(now.tree, before) if d.path in touched}
         folders = folders_to_finish(Draft(steps), now.tree, before, ("",))
         back = make_body(body.token, steps, folders, keep_times=True, force=False)
-        advance(self._store, n, "applying", back)
+        advance(self._store, n, "taking_back", back)
         try:
             remove_folder(root, body.folder)
             with Descent(root) as descent:
@@ -191,7 +196,7 @@ class Rollback:
 
     def _verify(self, root: int, applying: Applying, now: Moment, *, keep_times: bool) -> dict[str, str]:
         expected = now.tree.copy()
-        expected.apply(_as_delta(applying.done, now.tree))
+        expected.apply(_as_delta(applying.done))
         written = {step.path for step in applying.done}
         check = Verification(expected, written, now.uncovered, self._snapshots.policy, keep_times=keep_times)
         wrong = check.run(root)
@@ -211,7 +216,7 @@ class Rollback:
                 os.utime(root, ns=(before.mtime_ns, before.mtime_ns))
 
 
-def _as_delta(steps: Iterable[Difference], now: Tree) -> Delta:
+def _as_delta(steps: Iterable[Difference]) -> Delta:
     delta = Delta()
     for step in steps:
         if not step.path:

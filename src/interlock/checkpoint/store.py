@@ -68,18 +68,19 @@ class Store:
         self.log = path / "store.db-wal"
         self._ballast = path / "ballast"
         self.flush = Flush()
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         for folder in (path, self.packs, self.objects):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)
         path.chmod(0o700)
+        # Made closed to others; SQLite gives the files beside it the same mode. Never opened here if it exists:
+        # closing it would drop the locks that another connection of this process holds.
+        with suppress(FileExistsError):
+            os.close(os.open(path / "store.db", os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         with no_space(path):
-            before = os.umask(0o077)
-            try:
-                self.db = apsw.Connection(str(path / "store.db"))
-                self.db.set_busy_timeout(10_000)
-                self.db.execute("PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")
-                self._prepare()
-            finally:
-                os.umask(before)
+            self.db = apsw.Connection(str(path / "store.db"))
+            self.db.set_busy_timeout(10_000)
+            self.db.execute("PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")
+            self._prepare()
 
     def close(self) -> None:
         """Make everything durable and let go."""

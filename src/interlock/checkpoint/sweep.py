@@ -92,7 +92,7 @@ class Sweep:
         with self._store.transaction(durable=True):
             self._history.remove(gone)
             self._store.db.execute(
-                "DELETE FROM restore WHERE state NOT IN ('applying','staging')"
+                "DELETE FROM restore WHERE state NOT IN ('staging','applying','taking_back')"
                 " AND safety NOT IN (SELECT id FROM checkpoint)"
             )
         return names

@@ -11,6 +11,7 @@ from .rules.model import RISKS as RULE_RISKS
 from .rules.model import Rule
 from .shell import Command, Script, read_script
 from .sql import is_bare_sql
+from .wordlist import as_text
 
 MAX_RULES = 16
 """Rules named in one review."""
@@ -36,6 +37,7 @@ class Judgement(Struct, frozen=True):
 
 def read_text(text: str, cwd: str | None) -> Script:
     """The commands of a text; a text that is a statement and not a script goes to no program in particular."""
+    text = as_text(text)
     if is_bare_sql(text):
         return Script((Command(program="sql", code=text, cwd=cwd),))
     if text.lstrip()[:3] == "db.":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from .judgement import Judgement
+from .shell.ascii import from_ascii, to_ascii
 
 
 def rewrite_command(text: str, judged: Judgement) -> str | None:
@@ -14,7 +15,7 @@ def rewrite_command(text: str, judged: Judgement) -> str | None:
     """
     if any(rule.verdict == "block" for rule in judged.rules):
         return None
-    raw = text.encode()
+    made = to_ascii(text)
     changes: dict[tuple[int, int], dict[str, str]] = {}
     for rule, command in judged.hits:
         if rule.verdict != "modify":
@@ -25,9 +26,8 @@ def rewrite_command(text: str, judged: Judgement) -> str | None:
     if not changes:
         return None
     for (start, end), words in sorted(changes.items(), reverse=True):
-        part = replace_words(raw[start:end].decode("utf-8", "replace"), words)
-        raw = raw[:start] + part.encode() + raw[end:]
-    made = raw.decode("utf-8", "replace")
+        made = made[:start] + replace_words(made[start:end], words) + made[end:]
+    made = from_ascii(made)
     return made if made != text else None
 
 

@@ -12,6 +12,7 @@ from ..core import Tool
 from .judgement import read_text
 from .programs import Action
 from .shell import Command, Script, read_code
+from .wordlist import as_text
 
 MAX_NAME = 200
 MAX_TEXT = 1_048_576
@@ -132,10 +133,10 @@ def text_of(arguments: dict[str, object], keys: tuple[str, ...]) -> tuple[str | 
     for key in keys:
         value = arguments.get(key)
         if isinstance(value, str) and value:
-            return key, value[:MAX_TEXT]
+            return key, as_text(value[:MAX_TEXT])
         if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
             words = [str(word) for word in value]
-            return key, ("\n".join(words) if key == "commands" else shlex.join(words))[:MAX_TEXT]
+            return key, as_text(("\n".join(words) if key == "commands" else shlex.join(words))[:MAX_TEXT])
     return None, ""
 
 
@@ -177,7 +178,9 @@ def read_files(name: str, arguments: dict[str, object], cwd: str | None) -> Call
     if re.search(r"move|rename|copy", name):
         source = arguments.get("source") or arguments.get("src") or arguments.get("from") or path
         target = arguments.get("destination") or arguments.get("dst") or arguments.get("to") or ""
-        return Call(Script((Command(program="mv", args=(str(source), str(target)), cwd=cwd),)), "modify")
+        return Call(
+            Script((Command(program="mv", args=(as_text(str(source)), as_text(str(target))), cwd=cwd),)), "modify"
+        )
     return touch("cat" if re.search(r"read|view|open|cat", name) else "ls", path, "read", cwd)
 
 
@@ -192,7 +195,7 @@ def path_of(arguments: dict[str, object]) -> str | None:
     for key in PATH_KEYS:
         value = arguments.get(key)
         if isinstance(value, str) and value:
-            return value.removeprefix("file://")[:4096]
+            return as_text(value.removeprefix("file://")[:4096])
     return None
 
 
@@ -203,5 +206,5 @@ def read_request(arguments: dict[str, object], cwd: str | None) -> Call:
         return Call(NO_SCRIPT, "network")
     verb = method.upper() if isinstance(method, str) and method else "GET"
     body = arguments.get("body") or arguments.get("data")
-    data = ("-d", body[:MAX_TEXT]) if isinstance(body, str) else ()
-    return Call(Script((Command(program="curl", args=("-X", verb, *data, url), cwd=cwd),)), "network")
+    data = ("-d", as_text(body[:MAX_TEXT])) if isinstance(body, str) else ()
+    return Call(Script((Command(program="curl", args=("-X", as_text(verb), *data, as_text(url)), cwd=cwd),)), "network")

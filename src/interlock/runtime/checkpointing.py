@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from ..core import CheckpointInfo, Context, Review
+from ..checkpoint import Restored
+from ..core import CheckpointInfo, Context, Restore, Review
 from .guard import Guard
 from .hands import Hands
+from .records import RestoredRecord
 from .run import Run
 from .watch import Watch
+
+PERSON = "a person's order"
+"""The reason of a restore that a person asked for."""
 
 
 class Checkpointing:
@@ -36,6 +41,20 @@ class Checkpointing:
         self._run.record("checkpoint", info)
         self._watch.mark(info)
         return info
+
+    def note_restored(self, order: Restore, restored: Restored) -> None:
+        """The workspace went back, and what supervision remembers goes back with it."""
+        self._watch.go_back(order.checkpoint_id)
+        self._run.record(
+            "restored",
+            RestoredRecord(
+                checkpoint_id=order.checkpoint_id,
+                safety_id=restored.safety_id,
+                changed=tuple(change.path for change in restored.changed),
+                left_alone=tuple(left.path for left in restored.left_alone),
+                by="a person" if order.reason == PERSON else "interlock",
+            ),
+        )
 
 
 def may_change(review: Review | None) -> bool:

@@ -82,8 +82,9 @@ class Meter:
         return self._s.own.smaller(self._s.budget).smaller(self._s.rates)
 
     def tighten(self, limits: Limits) -> None:
-        """Make the run's own limits smaller, for good."""
-        self._s.own = self._s.own.smaller(limits.replace(**dict.fromkeys(self.windowed)))
+        """Make the run's own limits smaller, for good; what only a throttle lays over them stays the throttle's."""
+        laid = {name for name in limits.__struct_fields__ if getattr(limits, name) == getattr(self._s.budget, name)}
+        self._s.own = self._s.own.smaller(limits.replace(**dict.fromkeys(laid.union(self.windowed))))
 
     def throttle(self, order: SetLimits, spend: Spend) -> None:
         """Lay tighter limits over the run's own, until `loosen`.

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from ..control import Execute, Executed
 from ..core import Applied, InvalidState, NotFound, Restore, Status, Stop
 from .approvals import Answer
-from .supervisor import PERSON, Supervisor
+from .checkpointing import PERSON
+from .supervisor import Supervisor
 
 Poster = Callable[[Executed], None]
 

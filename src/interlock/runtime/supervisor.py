@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Unpack
 
 from msgspec.structs import replace
 
-from ..checkpoint import Restored
 from ..config import Config
 from ..core import (
     PROCEED,
@@ -38,7 +37,7 @@ from .guard import Broken, Fault, Guard, Late
 from .hands import Hands
 from .limiting import Limiting
 from .metrics import Metrics
-from .records import RestoredRecord, SnapshotRecord, StepRecord
+from .records import SnapshotRecord, StepRecord
 from .run import Run
 from .scribe import Scribe
 from .verdict import decide_call, degrade
@@ -102,7 +101,7 @@ class Supervisor(Asking):
         hands.on_limits = self._say_limits
         hands.on_stop = self._shut
         hands.on_hold = self._hold
-        hands.on_restored = self._note_restored
+        hands.on_restored = self._checkpointing.note_restored
         run.on_close(self._guard.close)
 
     @classmethod
@@ -177,10 +176,12 @@ class Supervisor(Asking):
                 review = self._reviews.end(step)
             self._guard.part("supervisor", lambda: self.watch.count(step), 0.0)
             try:
-                judgement = self._guard.run(lambda: self.watch.observe(step))
+                # A call that comes here was not asked about: what would have been blocked is seen after the fact.
+                late = self._guard.run(lambda: self.watch.review(step)) if step.kind == "tool_call" else None
+                judgement = self._guard.run(lambda: self.watch.observe(step, late))
             except Broken as broken:
                 return self._broken(broken, StepRecord(step), ran=True)
-            self._take(StepRecord(step), judgement)
+            self._take(StepRecord(step, late), judgement)
             if step.kind == "tool_result" and may_change(review):
                 self._checkpointing.make(cause=AFTER_STEP, step=step.index + 1)
             used_up = None if self._observe else self._limiting.check_spend()
@@ -357,20 +358,3 @@ class Supervisor(Asking):
     def _hold(self, hold: Hold) -> str:
         self.note_status("paused")
         return self.run.hold(hold, self.next_index - 1)
-
-    def _note_restored(self, order: Restore, restored: Restored) -> None:
-        self.watch.go_back(order.checkpoint_id)
-        self.run.record(
-            "restored",
-            RestoredRecord(
-                checkpoint_id=order.checkpoint_id,
-                safety_id=restored.safety_id,
-                changed=tuple(change.path for change in restored.changed),
-                left_alone=tuple(left.path for left in restored.left_alone),
-                by="a person" if order.reason == PERSON else "interlock",
-            ),
-        )
-
-
-PERSON = "a person's order"
-"""The reason of a restore that a person asked for."""

@@ -67,13 +67,14 @@ class Line(Struct, frozen=True):
 class Answer(Struct, frozen=True, omit_defaults=True):
     """What to do: proceed, deny, rewrite (with `arguments`) or stop; `messages` are for the agent to read.
 
-    Holds and delays are over when it comes. `step` is the number under which the step was recorded.
+    Holds and delays are over when it comes; `delay_s` says how long it had to wait. `step` is the number under which
+    the step was recorded.
     """
 
     action: Action
     step: int
     messages: tuple[Message, ...] = ()
-    delay_s: float = 0.0
+    delay_s: float | None = None
     arguments: dict[str, object] | None = None
     model: str | None = None
     reason: str = ""
@@ -103,7 +104,7 @@ def write_answer(step: Step, decision: Decision) -> bytes:
             action=decision.action,
             step=step.index,
             messages=decision.messages,
-            delay_s=decision.delay_s,
+            delay_s=decision.delay_s or None,
             arguments=decision.arguments,
             model=decision.model,
             reason=decision.reason,

@@ -31,17 +31,19 @@ class StepServer(LineHandler):
         self._server = LineServer(listener, self, "steps")
         self._desks: dict[Peer, _Desk] = {}
         self._known: OrderedDict[tuple[Phase, str, str], int] = OrderedDict()
+        self._recalled: dict[int, Decision] = {}
         self._lock = threading.Lock()
 
     def recall(self, journal: Reading) -> None:
         """Know what a predecessor was told."""
         for record in journal.read(kinds=frozenset(("step",))):
-            step = msgspec.json.decode(record.body, type=StepRecord).step
-            self.spoken = True
+            taken = msgspec.json.decode(record.body, type=StepRecord)
+            step, self.spoken = taken.step, True
             call_id = step.tool.call_id if step.tool is not None else None
             if call_id is not None:
                 phase: Phase = "before" if step.kind == "tool_call" else "after"
                 self._remember((phase, step.agent or "", call_id), step.index)
+                self._recalled[step.index] = taken.decision or PROCEED
 
     def start(self) -> None:
         self._server.start()
@@ -89,7 +91,8 @@ class StepServer(LineHandler):
         gate = self._supervisor.run.gate
         while not peer.closed:
             version = gate.version
-            decision = self._supervisor.before(step)
+            recalled = self._recalled.get(step.index) if gate.status == "running" else None
+            decision = recalled or self._supervisor.before(step)
             if decision.action == "hold":
                 gate.wait(version)
                 continue

@@ -9,6 +9,7 @@ import tree_sitter_bash
 from tree_sitter import Language, Parser
 
 from ..wordlist import name_set
+from .ascii import to_ascii
 from .bounds import (
     HEREDOC,
     MAX_BROKEN,
@@ -77,6 +78,7 @@ class Reader(Walk):
             return NOTHING
         if PLAIN.match(text) is not None and (words := text.split())[0] not in RESERVED and "=" not in words[0]:
             return self.execute(words, scope, flow, span=None if self._level else (0, len(text)))
+        text = to_ascii(text)
         if is_short(text):
             return self._parse(text, scope, flow)
         last = NOTHING
@@ -114,8 +116,7 @@ class Reader(Walk):
         if self._broken_left <= 0:
             self.complete = False
             return NOTHING
-        # No shell knows a NUL, and it confuses the parser most.
-        root = parser().parse(text.replace("\0", " ").encode("utf-8", "replace")).root_node
+        root = parser().parse(text.encode("ascii")).root_node
         if root.has_error:
             self.complete = False
             self._broken_left -= len(code_of(text))

@@ -6,10 +6,11 @@ from abc import ABC, abstractmethod
 
 from tree_sitter import Node
 
+from .ascii import from_ascii
 from .bounds import MAX_COMMANDS, MAX_DEPTH, MAX_NODES
 from .model import NOTHING, Command, Flow, Redirect
 from .scope import Scope
-from .words import expand, quoted, source
+from .words import expand, quoted, source, source_bytes
 
 MAX_LOOP_VALUES = 8
 """Values of a `for` that are followed; the rest would say the same."""
@@ -177,13 +178,13 @@ class Walk(ABC):
         if start[:1] in ("'", '"', "\\") or "$" not in text:
             return text
         begin, parts, at = body.start_byte, [], 0
-        raw = text.encode()
+        raw = source_bytes(body).decode("ascii")
         for child in body.named_children:
             if child.type != "heredoc_content":
-                parts.append(raw[at : child.start_byte - begin].decode("utf-8", "replace"))
+                parts.append(from_ascii(raw[at : child.start_byte - begin]))
                 parts.append(quoted(child, scope, self._substitute))
                 at = child.end_byte - begin
-        return "".join(parts) + raw[at:].decode("utf-8", "replace")
+        return "".join(parts) + from_ascii(raw[at:])
 
     def _assignment(self, node: Node, scope: Scope) -> tuple[str, str]:
         name = source(node.children[0])

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from tree_sitter import Node
 
+from .ascii import from_ascii
 from .scope import Scope
 
 MAX_BRACES = 32
@@ -82,7 +83,7 @@ def inside_string(node: Node, scope: Scope, substitute: Substitute) -> str:
     for child in node.named_children:
         begin = child.start_byte - start
         if begin > at:
-            parts.append(raw[at:begin].decode("utf-8", "replace"))
+            parts.append(from_ascii(raw[at:begin].decode("ascii")))
         if child.type == "string_content":
             parts.append(unescape_quoted(source(child)))
         else:
@@ -90,7 +91,7 @@ def inside_string(node: Node, scope: Scope, substitute: Substitute) -> str:
         at = child.end_byte - start
     end = len(raw) - 1 if raw.endswith(b'"') else len(raw)
     if end > at:
-        parts.append(unescape_quoted(raw[at:end].decode("utf-8", "replace")))
+        parts.append(unescape_quoted(from_ascii(raw[at:end].decode("ascii"))))
     return "".join(parts)[:MAX_WORD]
 
 
@@ -187,7 +188,7 @@ def ansi(text: str) -> str:
 
 def source(node: Node) -> str:
     """The text that a node covers."""
-    return (node.text or b"").decode("utf-8", "replace")
+    return from_ascii((node.text or b"").decode("ascii"))
 
 
 def source_bytes(node: Node) -> bytes:
