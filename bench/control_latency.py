@@ -39,7 +39,7 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
     rounds = 60 if quick else 300
     with ExitStack() as stack:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="il-")))
-        os.environ["XDG_RUNTIME_DIR"] = str(place)
+        stack.enter_context(_environment(XDG_RUNTIME_DIR=str(place)))
         settings = Hub(url=stack.enter_context(_broker(place / "js")))
         store = Store(place / "runs")
         folder, remote = store.create(RunSpec(run_id="local")), store.create(RunSpec(run_id="remote"))
@@ -148,6 +148,19 @@ def _publish(settings: Hub) -> Iterator[Callable[[], object]]:
     yield lambda: loop.run_until_complete(stream.publish("raw", line))
     loop.run_until_complete(client.close())
     loop.close()
+
+
+@contextmanager
+def _environment(**values: str) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
 
 
 @contextmanager

@@ -51,14 +51,14 @@ class Owned:
             self.folder = store.find(run_id)
         self.start()
 
-    def start(self) -> None:
+    def start(self, listener: socket.socket | None = None) -> None:
         self.journal = Journal.open(self.folder)
         self.actuator = TestActuator(self.folder)
         frame = Frame(id=self.frame_id, mode="loop", iter=1, max=10, model="claude-haiku-4-5")
         fresh = new_state(self.folder.run_id, stack=(frame,), rules=self.rules)
         self.endpoint = Endpoint(fresh, JournalLog(self.journal), self.actuator)
         self.endpoint.start()
-        self.server = ControlServer(self.endpoint, self.folder.path)
+        self.server = ControlServer(self.endpoint, self.folder.path, listener)
         self.server.open()
 
     def close(self) -> None:

@@ -265,5 +265,23 @@ def test_a_server_may_be_closed_before_it_was_started_and_more_than_once(own_run
             sock.connect(str(path))
 
 
+def test_a_socket_that_outlives_its_owner_is_served_by_the_next(quick_root: Path) -> None:
+    owned = Owned(quick_root)
+    owned.close()
+    kept = listen(socket_path(owned.folder.path))
+    heard = threading.Event()
+    answers: list[object] = []
+    notice = lambda text: heard.set()  # noqa: E731
+    asking = threading.Thread(target=lambda: answers.append(ask(owned, "pause", timeout=60, notice=notice)))
+    asking.start()
+    assert heard.wait(30)
+    owned.start(kept.dup())
+    asking.join()
+    assert answers[0].outcome == "success"  # type: ignore[attr-defined]
+    owned.close()
+    assert socket_path(owned.folder.path).exists()
+    kept.close()
+
+
 def test_two_runs_have_two_sockets(quick_root: Path) -> None:
     assert socket_path(quick_root / "a") != socket_path(quick_root / "b")

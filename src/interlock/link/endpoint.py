@@ -206,8 +206,8 @@ class Endpoint:
         except InterlockError:
             # Nothing after a failed commit may happen: go back to what the log says, and try again soon.
             self._events.clear()
-            self._recover(self._state.under_way, gate_open=before.gate_open)
             self._must_restart = True
+            self._recover(self._state.under_way, gate_open=before.gate_open)
             raise
 
     def _carry_out(self, effect: Effect, event: Event) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from typing import Any
 
@@ -26,6 +27,7 @@ class HubClient:
         self._settings = settings
         self._thread = LoopThread("hub client")
         self._line: Line | None = None
+        self._opening = asyncio.Lock()
         try:
             self._thread.run(self.line())
         except (InterlockError, SessionLost) as error:
@@ -65,9 +67,10 @@ class HubClient:
 
     async def line(self) -> Line:
         """The line to the hub, made anew if it has broken."""
-        if self._line is None or self._line.session.closed.is_set():
-            self._line = Line(await open_session(self._settings, "interlock", no_echo=True))
-        return self._line
+        async with self._opening:
+            if self._line is None or self._line.session.closed.is_set():
+                self._line = Line(await open_session(self._settings, "interlock", no_echo=True))
+            return self._line
 
     def _run(self, work: Any) -> Any:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import time
@@ -41,9 +42,12 @@ def collect_requests(inbox: Path) -> Iterator[Left]:
         files = [path for path in inbox.iterdir() if path.suffix == SUFFIX and not path.name.startswith(".")]
     except FileNotFoundError:
         return
-    for _, path in sorted((path.stat().st_mtime_ns, path) for path in files):
-        info = path.stat()
-        # One byte too many is enough to know that it is too long.
-        with path.open("rb") as file:
-            data = file.read(MAX_MESSAGE + 1)
-        yield Left(path, data, max(0.0, time.time() - info.st_mtime), f"{user_name(info.st_uid)} (inbox)")
+    found = []
+    for path in files:
+        # A sender takes its request back when it has reached the owner after all.
+        with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
+            info = os.fstat(file.fileno())
+            # One byte too many is enough to know that it is too long.
+            found.append((info.st_mtime, path, file.read(MAX_MESSAGE + 1), info.st_uid))
+    for mtime, path, data, uid in sorted(found):
+        yield Left(path, data, max(0.0, time.time() - mtime), f"{user_name(uid)} (inbox)")

@@ -69,6 +69,10 @@ class _Asking:
                 self._controller.found(look_up(self._folder, self._controller.request.request_id))
             elif not self._send(action.data):
                 self._do_without(action)
+            elif self._folder.owner() is None:
+                # Somebody keeps the socket open for an owner to come; the copy waits in it.
+                self._check_ended()
+                self._tell_dead()
 
     def _send(self, data: bytes) -> bool:
         """Send one copy to a live owner."""
@@ -97,17 +101,22 @@ class _Asking:
 
     def _do_without(self, copy: Transmit) -> None:
         """Nobody is there: the journal may know the end already; else the copy waits in the inbox."""
-        request_id = self._controller.request.request_id
-        found = look_up(self._folder, request_id)
-        if found.result is not None or found.run_ended:
-            self._controller.found(found)
+        if self._check_ended():
             return
-        path = leave_request(self._folder.inbox, request_id, copy.attempt, copy.data)
+        path = leave_request(self._folder.inbox, self._controller.request.request_id, copy.attempt, copy.data)
         if self._send(copy.data):
             # It came up just now, and may have looked into its inbox before.
             path.unlink(missing_ok=True)
         else:
             self._tell_dead()
+
+    def _check_ended(self) -> bool:
+        """Whether the journal has the answer already: the RESULT itself, or that the run is over."""
+        found = look_up(self._folder, self._controller.request.request_id)
+        if found.result is None and not found.run_ended:
+            return False
+        self._controller.found(found)
+        return True
 
     def _listen(self, seconds: float) -> None:
         assert self._sock is not None

@@ -61,11 +61,15 @@ class ControlHandler(LineHandler):
 
 
 class ControlServer:
-    """Serves one run: `open` listens and takes what lies in the inbox; the endpoint must have been started."""
+    """Serves one run: `open` listens and takes what lies in the inbox; the endpoint must have been started.
+
+    A listener that is handed in lives on when this is closed: whoever made it gives it to the next owner.
+    """
 
     def __init__(self, endpoint: Endpoint, folder: Path, listener: socket.socket | None = None) -> None:
         self.path = socket_path(folder)
         self._endpoint, self._folder = endpoint, folder
+        self._is_ours = listener is None
         self._server = LineServer(listener or listen(self.path), ControlHandler(endpoint), f"socket {folder.name}")
 
     def open(self) -> None:
@@ -81,4 +85,5 @@ class ControlServer:
 
     def close(self) -> None:
         self._server.close()
-        self.path.unlink(missing_ok=True)
+        if self._is_ours:
+            self.path.unlink(missing_ok=True)

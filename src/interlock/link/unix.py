@@ -7,6 +7,7 @@ import os
 import selectors
 import socket
 import threading
+import time
 from pathlib import Path
 
 from ..core import InterlockError
@@ -19,6 +20,7 @@ MAX_LINE = 262_144
 MAX_SKIP = 64 * 1024 * 1024
 """Bytes thrown away of one line before the connection is cut."""
 
+FULL_S = 0.05
 _CHUNK = 65_536
 
 
@@ -117,6 +119,10 @@ class LineServer:
             try:
                 sock, _ = self._listener.accept()
             except (BlockingIOError, ConnectionAbortedError):
+                return
+            except OSError:
+                # Out of file numbers: the connection waits, and so do we, rather than spin.
+                time.sleep(FULL_S)
                 return
             sock.setblocking(False)
             peer = Peer(sock, self._wake_for)
