@@ -77,7 +77,7 @@ def test_without_disk_space_the_agent_is_stopped_all_the_same(
     assert place.processes() == []
 
 
-def test_a_channel_that_hangs_holds_up_nothing(place_with: Callable[..., Place]) -> None:
+def test_a_channel_that_hangs_holds_up_neither_stop_nor_clean_up(place_with: Callable[..., Place]) -> None:
     with socket.socket() as deaf:
         deaf.bind(("127.0.0.1", 0))
         deaf.listen()
@@ -85,7 +85,7 @@ def test_a_channel_that_hangs_holds_up_nothing(place_with: Callable[..., Place])
         stop = {"notification_channels": ["deaf"]}
         place = place_with(
             {
-                "interventions": {"strategy": {"type": "severity"}, "emergency_stop": stop},
+                "interventions": {"strategy": {"type": "severity"}, "emergency_stop": {**stop, "auto_cleanup": True}},
                 "notifications": {"channels": {"deaf": url}},
             }
         )
@@ -93,6 +93,7 @@ def test_a_channel_that_hangs_holds_up_nothing(place_with: Callable[..., Place])
         assert status == 125, said
         assert place.processes() == []
         assert len(Incidents(place.store).all()) == 1
+        assert not place.folder.gate.exists(), "cleaned up by itself"
 
 
 def test_limits_hold_against_an_agent_that_ignores_them(place_with: Callable[..., Place]) -> None:
@@ -105,7 +106,8 @@ def test_limits_hold_against_an_agent_that_ignores_them(place_with: Callable[...
     )
     status, _, said = place.run(sys.executable, "-c", script, options=("--max-steps", "6"))
     assert status == 124, said
-    assert len(place.records("step")) <= 7
+    calls = [r for r in place.records("step") if r["step"]["kind"] == "tool_call"]
+    assert len(calls) <= 7
     assert place.records("limit")[0]["limit"] == "max_steps"
     assert place.processes() == []
 

@@ -206,6 +206,8 @@ class _Front:
     def _without_owner(self, why: str) -> Finished:
         """What can be said where there is nobody to sum the run up."""
         spec = self._launch.spec
+        if self._tree is not None and self._status is not None:
+            self._tree.close()
         status = 130 if self._cancelling else self._status
         return Finished(
             run_id=spec.run_id,

@@ -79,6 +79,8 @@ class Owner:
             self._keep_silent_work()
         finished = self._summarize(status, limits)
         supervisor.close()
+        if self.held.tree is not None:
+            self.held.tree.close()
         if run.reason == "EMERGENCY_STOP" and self._begin.config.interventions.emergency_stop.auto_cleanup:
             clean_up(self._folder)
         return finished
