@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .analyzer import AnalysisResult, ClaudeAnalyzer, ReplayStatus
+    from .analyzer import AnalysisResult, ClaudeAnalyzer, LocalAnalyzer, ReplayStatus
     from .input import InputBackend
+    from .orchestrator import InterventionConfig, InterventionEvent, InterventionOrchestrator
     from .recovery import RecoveryExecutor, RecoveryResult
     from .screenshot import (
         MSSBackend,
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
     from .verifier import FileComparison, FileVerifier, VerificationResult
 
 _WHERE = {
-    "analyzer": ("AnalysisResult", "ClaudeAnalyzer", "ReplayStatus"),
+    "analyzer": ("AnalysisResult", "ClaudeAnalyzer", "LocalAnalyzer", "ReplayStatus"),
     "input": ("InputBackend",),
+    "orchestrator": ("InterventionConfig", "InterventionEvent", "InterventionOrchestrator"),
     "recovery": ("RecoveryExecutor", "RecoveryResult"),
     "screenshot": (
         "MSSBackend", "Screenshot", "ScreenshotBackend", "ScrotBackend", "WaylandBackend", "create_screenshot_backend",
@@ -33,8 +35,9 @@ _MODULE_OF = {name: module for module, names in _WHERE.items() for name in names
 
 __all__ = [
     "AnalysisResult", "ClaudeAnalyzer", "FileComparison", "FileOperation", "FileVerifier", "InputBackend",
-    "MSSBackend", "Operation", "OperationType", "RecoveryExecutor", "RecoveryResult", "ReplaySession",
-    "ReplayStatus", "Screenshot", "ScreenshotBackend", "ScrotBackend", "VerificationResult", "WaylandBackend",
+    "InterventionConfig", "InterventionEvent", "InterventionOrchestrator", "LocalAnalyzer", "MSSBackend",
+    "Operation", "OperationType", "RecoveryExecutor", "RecoveryResult", "ReplaySession", "ReplayStatus",
+    "Screenshot", "ScreenshotBackend", "ScrotBackend", "VerificationResult", "WaylandBackend",
     "create_screenshot_backend",
 ]  # fmt: skip
 

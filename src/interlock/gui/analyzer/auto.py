@@ -24,6 +24,8 @@ class AskingAnalyzer(Protocol):
 
     def stop(self) -> None: ...
 
+    def start(self) -> None: ...
+
 
 class AutoAnalyzer:
     """Climbs in cost only as needed. `models` are asked in order, the smallest first."""
@@ -50,6 +52,10 @@ class AutoAnalyzer:
     def stop(self) -> None:
         for model in self._models:
             model.stop()
+
+    def start(self) -> None:
+        for model in self._models:
+            model.start()
 
     def _is_decided(self, result: AnalysisResult) -> bool:
         if result.status is ReplayStatus.NORMAL:

@@ -80,6 +80,10 @@ class ClaudeAnalyzer:
         """Give up waiting; a question under way is not waited for."""
         self._turn.stop()
 
+    def start(self) -> None:
+        """Ask again after a stop."""
+        self._turn.start()
+
     def _unchanged(self, screenshot: Screenshot, situation: Situation) -> AnalysisResult | None:
         """The last verdict, if it was NORMAL and nothing has changed since."""
         if self._last_normal is None:

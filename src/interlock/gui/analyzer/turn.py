@@ -42,6 +42,10 @@ class Turn:
                 self._condition.wait(left)
             return False
 
+    def start(self) -> None:
+        with self._condition:
+            self._stopped = False
+
     def stop(self) -> None:
         with self._condition:
             self._stopped = True

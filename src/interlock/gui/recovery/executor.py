@@ -67,7 +67,11 @@ class RecoveryExecutor:
         """Do nothing more: a running list of actions ends at the next one, a wait at once."""
         self._stop.set()
 
-    def execute(self, actions: Sequence[str], screenshot: Screenshot | None = None) -> RecoveryResult:
+    def start(self) -> None:
+        """Work again after a stop."""
+        self._stop.clear()
+
+    def execute(self, actions: list[str], screenshot: Screenshot | None = None) -> RecoveryResult:
         """Carry actions out in order and stop at the first that fails; never raises.
 
         Places of clicks are those in `screenshot`; without it, those on the screen.

@@ -30,7 +30,8 @@ class Album:
 
     def keep(self, screenshot: Screenshot) -> Path | None:
         """Save a picture; one that shows the same as the last is not saved twice. None where it cannot be saved."""
-        if self._last and is_unchanged(self._last[0], screenshot.frame) and self._last[1].exists():
+        frame = screenshot.frame if isinstance(screenshot.frame, Frame) else None
+        if self._last and is_unchanged(self._last[0], frame) and self._last[1].exists():
             return self._last[1]
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -38,7 +39,7 @@ class Album:
         except OSError as error:
             log.warning("a screenshot could not be saved", folder=str(self.folder), error=str(error))
             return None
-        self._last = (screenshot.frame, path) if screenshot.frame is not None else None
+        self._last = (frame, path) if frame is not None else None
         self._since_prune += 1
         if self._since_prune > PRUNE_EVERY:
             self.prune()

@@ -14,7 +14,7 @@ STALLED_S = 30.0
 
 
 class ProgressLayer:
-    """`last_progress` is when the last chunk reached the disk, by the monotonic clock; None before the first."""
+    """`last_progress` is when the last chunk reached the disk (monotonic seconds); None before the first."""
 
     name = "files"
 

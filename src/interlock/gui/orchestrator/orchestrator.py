@@ -1,0 +1,240 @@
+"""InterventionOrchestrator: looks at the screen now and then, recovers, and looks again."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+import msgspec
+import structlog
+
+from ...config.model import Gui
+from ...core import Clock, InterlockError, SystemClock
+from ..analyzer.auto import Analyzer
+from ..analyzer.result import AnalysisResult, ReplayStatus, Situation, unknown
+from ..recovery.executor import RecoveryExecutor, RecoveryResult
+from ..run import NoRun, RunLike
+from ..screenshot.album import Album
+from ..screenshot.backend import ScreenshotBackend
+from ..screenshot.screenshot import Screenshot
+from .decision import decide
+from .event import InterventionEvent
+from .pacing import Pacing
+
+InterventionConfig = Gui
+"""The section `gui` of the configuration."""
+
+KEEP_EVENTS = 10_000
+STOP_S = 4.5
+"""How long stop() waits for a check under way; one that hangs longer is left behind and does nothing more."""
+
+ROUNDS = 3
+"""One trouble may hide another: so many are dealt with in one check."""
+
+log = structlog.get_logger("interlock.gui")
+
+
+class Executor(Protocol):
+    """Carries actions out; RecoveryExecutor is ours."""
+
+    def execute(self, actions: list[str]) -> RecoveryResult: ...
+
+
+class InterventionOrchestrator:
+    """Captures, analyses, decides, recovers and looks again; every check leaves exactly one event."""
+
+    def __init__(
+        self,
+        config: Gui | Mapping[str, object],
+        screenshot_backend: ScreenshotBackend,
+        analyzer: Analyzer,
+        recovery_executor: Executor,
+        *,
+        clock: Clock | None = None,
+        run: RunLike | None = None,
+        window_id: int | str | None = None,
+        pace: Callable[[float], bool] | None = None,
+    ) -> None:
+        self.config = msgspec.convert(config, Gui) if isinstance(config, Mapping) else config
+        self.screenshot_backend, self.analyzer, self.recovery_executor = screenshot_backend, analyzer, recovery_executor
+        self._clock = clock or SystemClock()
+        self._run = run or NoRun()
+        self._window_id = window_id
+        self._pacing = Pacing(self.config, self._clock)
+        self._album = self._new_album()
+        self._events: deque[InterventionEvent] = deque(maxlen=KEEP_EVENTS)
+        self._checking = threading.Lock()
+        self._stopping = threading.Event()
+        # Waits the seconds, True if it was told to stop meanwhile.
+        self._pace = pace or self._stopping.wait
+        self._thread: threading.Thread | None = None
+        self._on_critical: Callable[[], object] = lambda: None
+        self.safe_point: Callable[[], AbstractContextManager[bool]] = lambda: contextlib.nullcontext(True)
+        """Entered around a recovery: a replay stops typing meanwhile, or says (False) that it cannot."""
+        self.situation: Callable[[], Situation] | None = None
+        """What should be on the screen right now, where a replay knows."""
+
+    def start(self) -> None:
+        """Check every `interval_seconds` in the background."""
+        if not self.config.enabled:
+            return
+        if self._thread is not None and self._thread.is_alive():
+            log.warning("the watch is running already")
+            return
+        self._stopping.clear()
+        for part in (self.recovery_executor, self.analyzer):
+            _tell(part, "start")
+        self._thread = threading.Thread(target=self._watch, name="interlock-watch", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the background checks within 5 seconds, whatever they are doing."""
+        self._stopping.set()
+        for part in (self.recovery_executor, self.analyzer):
+            _tell(part, "stop")
+        thread, self._thread = self._thread, None
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(STOP_S)
+            if thread.is_alive():
+                log.warning("a check is still under way and is left behind")
+                # Whoever hangs keeps its lock; later checks need one of their own.
+                self._checking = threading.Lock()
+                return
+        for part in (self.recovery_executor, self.analyzer):
+            _tell(part, "start")
+
+    def check_now(self, context: object = None) -> InterventionEvent:
+        """Check once, after any other check that is under way, and say what came of it."""
+        if not self.config.enabled:
+            return self._record(self._event(unknown(""), "skipped", "disabled"))
+        checking = self._checking
+        with checking:
+            return self._record(self._check(context, lambda: checking is not self._checking))
+
+    def set_critical_failure_callback(self, callback: Callable[[], object]) -> None:
+        """What is called, once, when `max_retries` recoveries in a row have failed."""
+        self._on_critical = callback
+
+    def get_events(self) -> list[InterventionEvent]:
+        """All events so far, the newest last; a copy."""
+        return list(self._events)
+
+    def _watch(self) -> None:
+        while not self._pace(self.config.interval_seconds) and not self._stopping.is_set():
+            self.check_now()
+
+    def _check(self, context: object, left_behind: Callable[[], bool]) -> InterventionEvent:
+        shot, failure = self._capture()
+        if shot is None:
+            return self._event(unknown(failure), "none", failure)
+        path = self._save(shot)
+        result = self._analyze(shot, context)
+        decision = decide(result, self.config, self._pacing)
+        if decision.outcome != "act":
+            self._pacing.saw(result.status)
+            return self._event(result, decision.outcome, decision.reason, path)
+        if left_behind():
+            return self._event(result, "skipped", "stopped", path)
+        with self.safe_point() as parked:
+            if not parked:
+                return self._event(result, "skipped", "the replay did not reach a safe point", path)
+            return self._recover(result, shot, context, path)
+
+    def _recover(
+        self, result: AnalysisResult, shot: Screenshot, context: object, path: str | None
+    ) -> InterventionEvent:
+        """Carry steps out and look again; another trouble behind the first is dealt with too."""
+        first, taken, reason, helped = result, list[str](), "", False
+        for _ in range(ROUNDS):
+            done = self._execute(result, shot)
+            taken += [action for action in done.action_taken.split("; ") if action]
+            if not done.success:
+                reason = done.error or "the recovery failed"
+                break
+            again, failure = self._capture()
+            after = self._analyze(again, context) if again is not None else unknown(failure)
+            helped = after.status is ReplayStatus.NORMAL
+            reason = "" if helped else f"afterwards: {after.status.value}, {after.description}"
+            if again is None or helped or not self._goes_on(result, after):
+                break
+            result, shot = after, again
+        _tell(self.analyzer, "tried", first, helped)
+        self._pacing.recovered(helped)
+        event = self._event(first, "recovered" if helped else "failed", reason, path, taken, helped)
+        if self._pacing.is_critical():
+            log.error("recoveries failed again and again", times=self.config.max_retries, last=reason)
+            self._on_critical()
+        return event
+
+    def _goes_on(self, before: AnalysisResult, after: AnalysisResult) -> bool:
+        """Whether the first trouble is gone and another one, with steps against it, has come to light."""
+        return (
+            decide(after, self.config, None).outcome == "act"
+            and after.status is not before.status
+            and not self._stopping.is_set()
+        )
+
+    def _execute(self, result: AnalysisResult, shot: Screenshot) -> RecoveryResult:
+        if isinstance(self.recovery_executor, RecoveryExecutor):
+            return self.recovery_executor.execute(list(result.recovery_actions), shot)
+        return self.recovery_executor.execute(list(result.recovery_actions))
+
+    def _capture(self) -> tuple[Screenshot | None, str]:
+        try:
+            if self._window_id is not None:
+                return self.screenshot_backend.capture_window(self._window_id), ""
+            return self.screenshot_backend.capture_screen(), ""
+        except Exception as error:  # noqa: BLE001 - whatever a backend raises, the replay goes on
+            log.error("the screen could not be captured", error=str(error))
+            return None, f"capture failed: {error}"
+
+    def _save(self, shot: Screenshot) -> str | None:
+        path = self._album.keep(shot) if self._album is not None else None
+        return str(path) if path is not None else None
+
+    def _analyze(self, shot: Screenshot, context: object) -> AnalysisResult:
+        if self.situation is not None:
+            context = msgspec.structs.replace(self.situation(), note=str(context or ""))
+        try:
+            return self.analyzer.analyze(shot, context)
+        except Exception as error:  # noqa: BLE001 - an analyzer of somebody else's may raise; a watch does not end of it
+            log.error("the analyzer failed", error=str(error))
+            return unknown(f"the analyzer failed: {error}")
+
+    def _event(
+        self,
+        result: AnalysisResult,
+        outcome: str,
+        reason: str = "",
+        path: str | None = None,
+        taken: Sequence[str] = (),
+        success: bool | None = None,
+    ) -> InterventionEvent:
+        return InterventionEvent(
+            self._clock.time(), result.status, result.confidence, list(taken), success, path, outcome, reason,  # type: ignore[arg-type]
+            result.description, result.raw_response, tuple(result.evidence),
+        )  # fmt: skip
+
+    def _record(self, event: InterventionEvent) -> InterventionEvent:
+        self._events.append(event)
+        try:
+            self._run.record("gui_event", event)
+        except InterlockError as error:
+            log.error("the event could not be recorded", error=str(error))
+        return event
+
+    def _new_album(self) -> Album | None:
+        if not self.config.save_screenshots:
+            return None
+        return Album(self.config.screenshot_dir, self.config.screenshot_retention_days, self._clock)
+
+
+def _tell(part: object, method: str, *arguments: object) -> None:
+    """Call a method that a part may have."""
+    function = getattr(part, method, None)
+    if callable(function):
+        function(*arguments)

@@ -1,0 +1,29 @@
+"""RunLike: what a GUI session needs of the run that it belongs to."""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol
+
+Passage = Literal["proceed", "stop"]
+
+
+class RunLike(Protocol):
+    """A run: its journal, and the gate that pause, resume and cancel close and open."""
+
+    def record(self, kind: str, body: object) -> None:
+        """Write a record to the run's journal."""
+        ...
+
+    def gate(self) -> Passage:
+        """Ask before each chunk; waits while the run is paused, and says stop when it was cancelled."""
+        ...
+
+
+class NoRun:
+    """A session on its own: nothing is recorded, nobody pauses it."""
+
+    def record(self, kind: str, body: object) -> None:
+        return
+
+    def gate(self) -> Passage:
+        return "proceed"
