@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from .input import InputBackend
     from .orchestrator import InterventionConfig, InterventionEvent, InterventionOrchestrator
     from .recovery import RecoveryExecutor, RecoveryResult
+    from .replay import ReplayEngine, ReplayResult
     from .screenshot import (
         MSSBackend,
         Screenshot,
@@ -25,6 +26,7 @@ _WHERE = {
     "input": ("InputBackend",),
     "orchestrator": ("InterventionConfig", "InterventionEvent", "InterventionOrchestrator"),
     "recovery": ("RecoveryExecutor", "RecoveryResult"),
+    "replay": ("ReplayEngine", "ReplayResult"),
     "screenshot": (
         "MSSBackend", "Screenshot", "ScreenshotBackend", "ScrotBackend", "WaylandBackend", "create_screenshot_backend",
     ),
@@ -36,9 +38,9 @@ _MODULE_OF = {name: module for module, names in _WHERE.items() for name in names
 __all__ = [
     "AnalysisResult", "ClaudeAnalyzer", "FileComparison", "FileOperation", "FileVerifier", "InputBackend",
     "InterventionConfig", "InterventionEvent", "InterventionOrchestrator", "LocalAnalyzer", "MSSBackend",
-    "Operation", "OperationType", "RecoveryExecutor", "RecoveryResult", "ReplaySession", "ReplayStatus",
-    "Screenshot", "ScreenshotBackend", "ScrotBackend", "VerificationResult", "WaylandBackend",
-    "create_screenshot_backend",
+    "Operation", "OperationType", "RecoveryExecutor", "RecoveryResult", "ReplayEngine", "ReplayResult",
+    "ReplaySession", "ReplayStatus", "Screenshot", "ScreenshotBackend", "ScrotBackend", "VerificationResult",
+    "WaylandBackend", "create_screenshot_backend",
 ]  # fmt: skip
 
 

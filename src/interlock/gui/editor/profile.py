@@ -25,6 +25,7 @@ _NO_SUGGESTIONS = {"other": "off", "comments": "off", "strings": "off"}
 _EXACT_TYPING: dict[str, object] = {
     "editor.autoIndent": "none",
     "editor.insertSpaces": False,
+    "editor.wordWrap": "off",
     "editor.quickSuggestions": _NO_SUGGESTIONS,
     "editor.wordBasedSuggestions": "off",
 }
@@ -105,16 +106,20 @@ SETTINGS: dict[str, object] = {
 }
 
 COMMANDS = {
-    "revert": ("r", "workbench.action.files.revert"),
-    "clear_notifications": ("n", "notifications.clearAll"),
-    "focus_editor": ("e", "workbench.action.focusActiveEditorGroup"),
-    "close_panel": ("p", "workbench.action.closePanel"),
-    "set_anchor": ("a", "editor.action.setSelectionAnchor"),
-    "select_from_anchor": ("s", "editor.action.selectFromAnchorToCursor"),
-    "close_find": ("f", "closeFindWidget"),
-    "close_modal_editor": ("m", "workbench.action.closeModalEditor"),
+    "revert": ("r", "workbench.action.files.revert", ""),
+    "clear_notifications": ("n", "notifications.clearAll", ""),
+    "focus_editor": ("e", "workbench.action.focusActiveEditorGroup", ""),
+    "set_anchor": ("a", "editor.action.setSelectionAnchor", "editorTextFocus"),
+    "select_from_anchor": ("s", "editor.action.selectFromAnchorToCursor", "editorTextFocus"),
+    "delete": ("d", "deleteRight", "editorTextFocus && editorHasSelection && !editorReadonly"),
+    "line_end": ("z", "cursorLineEnd", "editorTextFocus"),
+    "accept": ("k", "workbench.action.acceptSelectedQuickOpenItem", "inQuickOpen && !inCommandsPicker"),
 }
-"""Commands on keys of their own (ctrl+alt+shift and a letter): typing a command's name finds the nearest, not it."""
+"""Commands on keys of their own (ctrl+alt+shift and a letter), and when they apply.
+
+Typing a command's name into the palette finds the nearest, not it; and a Return that was meant for one box runs
+a command when another has come up in between.
+"""
 
 INERT = {"\n": "l", "\t": "t", " ": "b"}
 """Line end, tab and blank on keys that only a text editor understands.
@@ -130,9 +135,9 @@ def write_profile(user_data: Path, extra: dict[str, object] | None = None) -> No
     folder = user_data / "User"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "settings.json").write_text(json.dumps(SETTINGS | (extra or {}), indent=1))
-    keys: list[dict[str, object]] = [
-        {"key": _chord(letter), "command": command} for letter, command in COMMANDS.values()
-    ]
+    keys: list[dict[str, object]] = []
+    for letter, command, when in COMMANDS.values():
+        keys.append({"key": _chord(letter), "command": command, "when": when or "true"})
     keys += [
         {"key": _chord(letter), "command": "type", "args": {"text": text}, "when": "editorTextFocus && !editorReadonly"}
         for text, letter in INERT.items()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,13 +12,21 @@ from ..desktop.windows import Place, Window, WindowSystem
 from ..input.backend import InputBackend
 from ..session import inside
 from ..waiting import wait_until
-from .profile import COMMANDS, PREFIX
+from .profile import COMMANDS, INERT, PREFIX
 from .title import TERMINAL, TEXT_EDITOR, TitleState, parse_title
 
-STEP_S = 5.0
+STEP_S = 4.0
 """How long the editor may take for one step; under load a quick-open box takes a second."""
 
 OPEN_TRIES = 3
+
+LIST_S = 0.4
+"""How long the list of files takes to follow what was typed above it."""
+
+GUARD_EVERY = 32
+"""Characters between two looks at the title: a hundredth of a second of typing."""
+
+PIECE = re.compile(r"[\n\t ]|[^\n\t ]{1,32}")
 
 
 class EditorTrouble(InterlockError):
@@ -41,6 +50,7 @@ class VSCodeController:
         self.keyboard, self.windows, self.folder = keyboard, windows, Path(folder).resolve()
         self.accessibility = accessibility
         self.give_up = give_up
+        self.list_s, self.step_s = LIST_S, STEP_S
 
     def window(self) -> Window | None:
         """The editor's window, active or not."""
@@ -72,10 +82,10 @@ class VSCodeController:
                 return True
             self._prompt("ctrl", "p")
             self.keyboard.type_text(str(target))
-            # The list of files follows the text after a moment; too early, Return takes another one.
-            wait_until(lambda: False, 0.4, give_up=self.give_up)
-            self.keyboard.key_press("Return")
-            if self._wait(lambda: self.is_ready(path), STEP_S):
+            # The list of files follows the text after a moment; too early, another one would be taken.
+            wait_until(lambda: False, self.list_s, give_up=self.give_up)
+            self.run("accept")
+            if self._wait(lambda: self.is_ready(path), self.step_s):
                 return True
             self.keyboard.key_press("Escape")
             self.run("focus_editor")
@@ -85,16 +95,40 @@ class VSCodeController:
         """Put the cursor to a place."""
         self._prompt("ctrl", "g")
         self.keyboard.type_text(f"{line}:{column}")
-        self.keyboard.key_press("Return")
-        if not self._wait(self.is_ready, STEP_S):
+        self.run("accept")
+        if not self._wait(self.is_ready, self.step_s):
             raise EditorTrouble(f"the editor does not go to line {line}")
 
-    def select(self, line: int, column: int, last_line: int, last_column: int) -> None:
-        """Select from one place to another."""
-        self.go_to(line, column)
+    def go_to_end(self, line: int) -> None:
+        """Put the cursor behind the last character of a line."""
+        self.go_to(line)
+        self.run("line_end")
+
+    def set_anchor(self) -> None:
+        """Begin a selection here."""
         self.run("set_anchor")
-        self.go_to(last_line, last_column)
+
+    def delete_to_here(self) -> None:
+        """Delete from where the selection began."""
         self.run("select_from_anchor")
+        self.run("delete")
+
+    def type_exactly(self, text: str, guard: Callable[[], None]) -> None:
+        """Type a text into the text editor; `guard` is asked every few characters and raises to stop.
+
+        Line ends, tabs and blanks go through keys that nothing but a text editor understands.
+        """
+        unguarded = GUARD_EVERY
+        for piece in PIECE.findall(text):
+            if unguarded >= GUARD_EVERY:
+                guard()
+                unguarded = 0
+            unguarded += len(piece)
+            letter = INERT.get(piece)
+            if letter is None:
+                self.keyboard.type_text(piece)
+            else:
+                self.keyboard.key_combo(*PREFIX, letter)
 
     def focus_editor(self) -> None:
         """Put the keyboard into the text editor; EditorTrouble if something else keeps it."""
@@ -105,7 +139,7 @@ class VSCodeController:
             return
         self.run("focus_editor")
         # Without an open file there is no text editor, and the title looks as if a box were open.
-        if not self._wait(self.is_ready, STEP_S if state.file else 0.5) and state.file:
+        if not self._wait(self.is_ready, self.step_s if state.file else 0.5) and state.file:
             raise EditorTrouble("a dialog or an input box keeps the keyboard")
 
     def save(self) -> None:
@@ -137,7 +171,7 @@ class VSCodeController:
         """Open an input box of the editor and wait until it has the keyboard, so that nothing lands in the text."""
         self.focus_editor()
         self.keyboard.key_combo(*keys)
-        if not self._wait(self._box_is_open, STEP_S):
+        if not self._wait(self._box_is_open, self.step_s):
             raise EditorTrouble(f"{'+'.join(keys)} opens nothing")
 
     def _box_is_open(self) -> bool:

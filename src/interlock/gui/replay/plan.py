@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
@@ -14,11 +14,20 @@ CHUNK_CHARS = 400
 """Typed between two looks at the disk: a fifth of a second of typing, so that little is typed again after trouble."""
 
 
+Edit = tuple[int, int, str]
+
+
 class Place(Struct, frozen=True):
-    """Where the cursor goes: line and column from 1, the column in UTF-16 units as the editor counts."""
+    """Where the cursor goes: line and column from 1.
+
+    `at_end` says that nothing follows on the line. A place can be gone to if it is at a line's beginning or end, or
+    if only plain characters stand before it: behind a tab or a wide character, an editor counts columns differently.
+    """
 
     line: int
     column: int
+    at_end: bool = False
+    reachable: bool = True
 
 
 class Chunk(Struct, frozen=True, kw_only=True):
@@ -62,6 +71,12 @@ class Plan(Struct, frozen=True):
                 text = chunk.applied(text)
         return text
 
+    def restart(self, index: int) -> int:
+        """The last chunk up to this one, of the same file, at whose beginning the cursor can be put."""
+        while not self.chunks[index].start.reachable:
+            index -= 1
+        return index
+
     def expected(self, path: str) -> str:
         return self.content(path, len(self.chunks))
 
@@ -92,6 +107,26 @@ def make_plan(session: ReplaySession, before: Mapping[str, str], chunk_chars: in
                 texts[path] = chunk.applied(texts[path])
                 chunks.append(chunk)
     return Plan(session, start, tuple(chunks))
+
+
+def plan_edits(
+    session: ReplaySession,
+    before: Mapping[str, str],
+    edits: Mapping[str, Iterable[Edit]],
+    chunk_chars: int = CHUNK_CHARS,
+) -> Plan:
+    """A plan of plain edits: from one offset to another becomes a text, each in what the one before left."""
+    chunks: list[Chunk] = []
+    for path, several in edits.items():
+        text = before[path]
+        for begin, finish, wanted in several:
+            pieces = list(split_text(wanted, chunk_chars)) or [""]
+            for number, piece in enumerate(pieces):
+                chunk = _chunk(len(chunks), path, 0, text, begin, begin if number else finish, piece)
+                text = chunk.applied(text)
+                begin += len(piece)
+                chunks.append(chunk)
+    return Plan(session, dict(before), tuple(chunks))
 
 
 def _edits(text: str, target: str, operation: Operation, chunk_chars: int) -> Iterator[tuple[int, int, str]]:
@@ -141,8 +176,10 @@ def _chunk(index: int, path: str, operation: int, before: str, begin: int, finis
 def place_of(text: str, offset: int) -> Place:
     """Line and column of an offset."""
     line_start = text.rfind("\n", 0, offset) + 1
-    column = len(text[line_start:offset].encode("utf-16-le", "surrogatepass")) // 2 + 1
-    return Place(text.count("\n", 0, offset) + 1, column)
+    before = text[line_start:offset]
+    at_end = offset == len(text) or text[offset] == "\n"
+    plain = before.isascii() and before.isprintable()
+    return Place(text.count("\n", 0, offset) + 1, len(before) + 1, at_end, plain or at_end)
 
 
 def _offset(text: str, line: int) -> int:

@@ -1,0 +1,313 @@
+"""ReplayEngine: replays a scripted session into an editor, watched, and checks what came out."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import structlog
+
+from ...config.model import Gui
+from ...core import Clock, InterlockError, InvalidState, SystemClock
+from ..analyzer.result import Situation
+from ..orchestrator import InterventionEvent, InterventionOrchestrator
+from ..run import NoRun, RunLike
+from ..session import ReplaySession, inside, read_session
+from ..text import text_hash
+from ..verifier import FileVerifier, VerificationResult
+from .plan import CHUNK_CHARS, Chunk, Plan, make_plan
+from .result import ReplayResult
+from .safe_point import Disturbed, SafePoint
+from .store import SessionStore, read_text
+from .typist import Aborted, Editor, Typist
+
+MAX_TRIES = 8
+"""How often one chunk is tried; with the watcher's own limit on failed recoveries this is never reached in practice."""
+
+PATIENCE_S = 3.0
+"""How long the replay waits for a routine check; one that takes longer goes on beside the typing."""
+
+log = structlog.get_logger("interlock.gui")
+
+
+class ReplayEngine:
+    """Types a session chunk by chunk; every chunk is on disk, with the right hash, before the next begins."""
+
+    def __init__(
+        self,
+        vscode_controller: Editor,
+        intervention_orchestrator: InterventionOrchestrator | None = None,
+        *,
+        config: Gui | None = None,
+        run: RunLike | None = None,
+        clock: Clock | None = None,
+        store: Callable[[Path, str], SessionStore] = SessionStore,
+        on_progress: Callable[[int, int, str], None] = lambda done, total, path: None,
+    ) -> None:
+        self.vscode_controller, self.intervention_orchestrator = vscode_controller, intervention_orchestrator
+        self._config = config or Gui()
+        self._run, self._clock = run or NoRun(), clock or SystemClock()
+        self._new_store, self._on_progress = store, on_progress
+        self._session: ReplaySession | None = None
+        self._abort_reason: str | None = None
+        self._safe_point = SafePoint()
+        self._typist = Typist(vscode_controller, self._safe_point, self._clock, lambda: self._abort_reason is not None)
+        self._path: str | None = None
+        self._last_progress: float | None = None
+        self._troubles: list[str] = []
+        self._opened: set[str] = set()
+
+    def load_session(self, source: str | Path | Mapping[str, object] | ReplaySession) -> ReplaySession:
+        """Read and check a session; a bad one is an error that says where."""
+        self._session = read_session(source)
+        return self._session
+
+    def request_abort(self, reason: str = "recoveries failed again and again") -> None:
+        """End the replay at its next safe point, at once in practice."""
+        if self._abort_reason is None:
+            self._abort_reason = reason
+
+    def situation(self) -> Situation:
+        """What should be on the screen right now."""
+        typist = self._typist
+        return Situation(self._path, "", typist.typing, typist.operating, typist.serial)
+
+    def last_progress(self) -> float | None:
+        """When the last chunk reached the disk, by the monotonic clock."""
+        return self._last_progress
+
+    def execute(self, *, resume: bool = False, verify: bool | None = None, repair: bool = False) -> ReplayResult:
+        """Replay the loaded session. `verify` overrides the configuration; `repair` types again what differs."""
+        if self._session is None:
+            raise InvalidState("no session is loaded", todo="Call load_session first.")
+        self._abort_reason, self._troubles = None, []
+        started = self._clock.monotonic()
+        store = self._new_store(self.vscode_controller.folder, self._session.session_id)
+        plan, done, resumed = self._prepare(store, resume)
+        self._run.record("gui_session", {"session_id": self._session.session_id, "chunks": len(plan.chunks)})
+        with self._watched(store, plan):
+            done, reason = self._replay(plan, done, store, resumed)
+            verification = self._verify(plan, verify) if not reason else None
+            repaired = False
+            if repair and verification is not None and not verification.success:
+                reason = self._repair(plan)
+                verification, repaired = self._verify(plan, verify), True
+        seconds = self._clock.monotonic() - started
+        return ReplayResult(
+            not reason, done, len(plan.chunks), seconds, reason, verification, tuple(self._troubles), repaired
+        )
+
+    def _prepare(self, store: SessionStore, resume: bool) -> tuple[Plan, int, bool]:
+        """The plan, how much of it is done already, and whether it goes on from an interrupted run."""
+        assert self._session is not None
+        chars = self._session.replay_config.get("chunk_chars")
+        size = chars if isinstance(chars, int) and chars > 0 else CHUNK_CHARS
+        found = store.resume(self._session) if resume else None
+        if found is None:
+            beginning = store.begin(self._session)
+            plan, done = make_plan(self._session, beginning.texts(), size), 0
+        else:
+            beginning, done = found
+            plan = make_plan(self._session, beginning.texts(), size)
+            done = self._really_done(plan, done)
+            store.take_back(done)
+        for path in plan.paths:
+            target = inside(self.vscode_controller.folder, path)
+            if not target.exists():
+                # An editor opens what exists.
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.touch()
+        return plan, done, found is not None
+
+    def _really_done(self, plan: Plan, done: int) -> int:
+        """A chunk may have reached the disk just before a crash kept it from being written down."""
+        if done < len(plan.chunks):
+            chunk = plan.chunks[done]
+            found = read_text(inside(self.vscode_controller.folder, chunk.path))
+            if chunk.edits and found is not None and text_hash(found) == chunk.expected:
+                return done + 1
+        return done
+
+    def _replay(self, plan: Plan, done: int, store: SessionStore | None, resumed: bool = False) -> tuple[int, str]:
+        """Type what is left; how many chunks are done, and why it ended early. Without a store nothing is noted."""
+        self._opened = set()
+        try:
+            self._look(f"Starting: {plan.session.title or plan.session.session_id}")
+            if resumed and done < len(plan.chunks):
+                self._path = plan.chunks[done].path
+                done = self._come_back(plan, done, store, "an earlier run was interrupted")
+            while done < len(plan.chunks):
+                chunk = plan.chunks[done]
+                if self._path is not None and chunk.path != self._path:
+                    self._look(f"Just finished: {self._path}")
+                self._path = chunk.path
+                self._pass_gate()
+                done = self._bring(plan, done, store)
+                self._on_progress(done, len(plan.chunks), chunk.path)
+            if self._path is not None:
+                self._look(f"Just finished: {self._path}")
+        except Aborted:
+            return done, self._abort_reason or "aborted"
+        except InterlockError as error:
+            log.error("the replay ends", error=str(error))
+            return done, str(error)
+        return done, ""
+
+    def _bring(self, plan: Plan, done: int, store: SessionStore | None) -> int:
+        """Bring one chunk to the disk, from an earlier one on where that must be; how many are done then."""
+        goal = done + 1
+        for _ in range(MAX_TRIES):
+            try:
+                while done < goal:
+                    chunk = plan.chunks[done]
+                    if chunk.path not in self._opened:
+                        # Whatever the editor still had of the file from before is forgotten.
+                        self._typist.rewind(chunk.path, plan.content(chunk.path, done))
+                        self._opened.add(chunk.path)
+                    self._typist.bring(chunk)
+                    self._note(chunk, store)
+                    done += 1
+                return done
+            except Disturbed:
+                trouble = "a recovery had the keyboard"
+            except InterlockError as error:
+                trouble = str(error)
+            done = self._come_back(plan, done, store, trouble)
+        raise InvalidState(f"chunk {goal - 1} of {plan.chunks[goal - 1].path} cannot be typed ({trouble})")
+
+    def _come_back(self, plan: Plan, done: int, store: SessionStore | None, trouble: str) -> int:
+        """After trouble: look at the screen, have it recovered, and go back to where the text is known."""
+        log.warning("the replay is disturbed", chunk=done, trouble=trouble)
+        self._troubles.append(f"chunk {done}: {trouble}")
+        self._run.record("gui_trouble", {"chunk": done, "trouble": trouble})
+        start = plan.restart(done)
+        for _ in range(MAX_TRIES):
+            self._look_until_clear(f"Trouble: {trouble}")
+            try:
+                self._restore(plan, start)
+            except (Disturbed, InterlockError) as error:
+                trouble = str(error) or trouble
+                continue
+            if store is not None:
+                store.take_back(start)
+            return start
+        raise InvalidState(f"the editor does not come back ({trouble})")
+
+    def _restore(self, plan: Plan, done: int) -> None:
+        """Make every file that the session touches hold what it should by now, and the open one in the editor too."""
+        current = plan.chunks[min(done, len(plan.chunks) - 1)].path
+        for path in plan.paths:
+            text = plan.content(path, done)
+            target = inside(self.vscode_controller.folder, path)
+            found = read_text(target)
+            if path == current:
+                self._typist.rewind(path, text)
+            elif found is None or text_hash(found) != text_hash(text):
+                log.warning("a file had changed and is put back", path=path)
+                target.write_bytes(text.encode("utf-8"))
+
+    def _look(self, context: str) -> None:
+        """A routine check; it may go on beside the typing when it takes long."""
+        watch = self.intervention_orchestrator
+        if watch is None:
+            return
+        thread = threading.Thread(target=watch.check_now, args=(context,), name="interlock-check", daemon=True)
+        self._safe_point.end()
+        thread.start()
+        thread.join(PATIENCE_S)
+        self._safe_point.begin()
+
+    def _look_until_clear(self, context: str) -> None:
+        """Check after trouble, again after a cooldown, until there is nothing more to do about it."""
+        for _ in range(MAX_TRIES):
+            if self._abort_reason is not None:
+                raise Aborted
+            self._pass_gate()
+            left = self._check(context)
+            self._typist.start_over()
+            if left is None:
+                return
+            self._sleep(left)
+
+    def _check(self, context: str) -> float | None:
+        """Check now; after how many seconds to check again, None if that would not help."""
+        watch = self.intervention_orchestrator
+        if watch is None:
+            return None
+        # Not typing: whoever recovers at this moment, this check or another one, has the keyboard.
+        self._safe_point.end()
+        try:
+            event = watch.check_now(context)
+        finally:
+            self._safe_point.begin()
+        if not isinstance(event, InterventionEvent) or event.outcome in ("recovered", "none", "no_action"):
+            return None
+        if event.reason.startswith("cooldown"):
+            return float(event.reason.split()[1]) + 0.05
+        return None if event.outcome == "skipped" else 0.0
+
+    def _sleep(self, seconds: float) -> None:
+        from ..waiting import wait_until
+
+        wait_until(lambda: False, seconds, give_up=lambda: self._abort_reason is not None)
+
+    def _pass_gate(self) -> None:
+        if self._run.gate() == "stop":
+            self.request_abort("cancelled")
+            raise Aborted
+
+    def _note(self, chunk: Chunk, store: SessionStore | None) -> None:
+        self._last_progress = self._clock.monotonic()
+        if store is not None:
+            store.done(chunk, self._clock.time())
+        self._run.record("gui_chunk", {"chunk": chunk.index, "path": chunk.path, "sha256": chunk.expected})
+
+    def _verify(self, plan: Plan, wanted: bool | None) -> VerificationResult | None:
+        settings = self._config.verification
+        if not (settings.enabled and settings.verify_on_completion if wanted is None else wanted):
+            return None
+        verifier = FileVerifier(
+            self.vscode_controller.folder, settings.similarity_threshold, partial=settings.partial_threshold,
+            strict=True, originals=plan.before,
+        )  # fmt: skip
+        result = verifier.verify_session(plan.session)
+        self._run.record("gui_verification", result)
+        return result
+
+    def _repair(self, plan: Plan) -> str:
+        """Type the differing sections again; why that failed, if it did."""
+        from .repair import repair_plan
+
+        mending = repair_plan(plan, self.vscode_controller.folder)
+        done, reason = self._replay(mending, 0, None)
+        log.info("repaired", chunks=done)
+        return reason
+
+    @contextmanager
+    def _watched(self, store: SessionStore, plan: Plan) -> Iterator[None]:
+        """The watcher around the replay; it ends with it, whatever happens."""
+        watch = self.intervention_orchestrator
+        self._safe_point.begin()
+        if watch is None:
+            yield
+            return
+        watch.set_critical_failure_callback(self.request_abort)
+        watch.situation = self.situation
+
+        @contextmanager
+        def parked() -> Iterator[bool]:
+            with self._safe_point.hold() as free:
+                with contextlib.suppress(OSError):
+                    store.snapshot(plan.paths)
+                yield free
+
+        watch.safe_point = parked
+        watch.start()
+        try:
+            yield
+        finally:
+            self._safe_point.end()
+            watch.stop()

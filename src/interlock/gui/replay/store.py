@@ -1,0 +1,145 @@
+"""SessionStore: what a replay writes down so that it can go on after a crash, and what files were before it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+from pathlib import Path
+
+import msgspec
+import platformdirs
+from msgspec import Struct
+
+from ...core import BadInput
+from ..session import ReplaySession, inside
+from .plan import Chunk
+
+KEEP_SNAPSHOTS = 5
+
+
+class Beginning(Struct, frozen=True):
+    """The session and the files as they were; None for one that did not exist."""
+
+    session: ReplaySession
+    before: dict[str, str | None]
+
+    def texts(self) -> dict[str, str]:
+        return {path: text or "" for path, text in self.before.items()}
+
+
+class SessionStore:
+    """The folder of one session on one workspace."""
+
+    def __init__(self, workspace: Path, session_id: str, root: Path | None = None) -> None:
+        self.workspace = workspace.resolve()
+        where = hashlib.sha256(str(self.workspace).encode()).hexdigest()[:10]
+        name = re.sub(r"[^\w.-]+", "-", session_id)[:60]
+        self.folder = (root or default_root()) / f"{name}-{where}"
+        self._progress = self.folder / "progress.jsonl"
+
+    def begin(self, session: ReplaySession) -> Beginning:
+        """Write down how the files are now; whatever an earlier run left is forgotten."""
+        beginning = Beginning(session, {path: self._read(path) for path in session.merged()})
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._progress.unlink(missing_ok=True)
+        _write(self.folder / "beginning.json", msgspec.json.encode(beginning))
+        return beginning
+
+    def resume(self, session: ReplaySession) -> tuple[Beginning, int] | None:
+        """How an interrupted run began and how many chunks it had done; None if there was none."""
+        try:
+            raw = (self.folder / "beginning.json").read_bytes()
+        except OSError:
+            return None
+        beginning = msgspec.json.decode(raw, type=Beginning)
+        if msgspec.to_builtins(beginning.session) != msgspec.to_builtins(session):
+            raise BadInput(
+                f"the session {session.session_id!r} has changed since the interrupted run",
+                todo="Start it anew, without --resume.",
+            )
+        return beginning, self._done()
+
+    def originals(self) -> dict[str, str] | None:
+        """The files before the last run; None if there was none."""
+        try:
+            raw = (self.folder / "beginning.json").read_bytes()
+        except OSError:
+            return None
+        return msgspec.json.decode(raw, type=Beginning).texts()
+
+    def done(self, chunk: Chunk, time: float) -> None:
+        """Write down that a chunk is on disk; durable when this returns."""
+        line = msgspec.json.encode({"chunk": chunk.index, "path": chunk.path, "sha256": chunk.expected, "time": time})
+        with self._progress.open("ab") as file:
+            file.write(line + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+    def take_back(self, done: int) -> None:
+        """The replay goes on from an earlier chunk: forget those behind it."""
+        lines = self._lines()[:done]
+        _write(self._progress, b"".join(line + b"\n" for line in lines))
+
+    def snapshot(self, paths: tuple[str, ...]) -> Path:
+        """Keep the files as they are, before a recovery touches the editor."""
+        kept = sorted(self.folder.glob("snapshot-*"))
+        number = int(kept[-1].name.rpartition("-")[2]) + 1 if kept else 1
+        for old in kept[: max(0, len(kept) + 1 - KEEP_SNAPSHOTS)]:
+            shutil.rmtree(old, ignore_errors=True)
+        target = self.folder / f"snapshot-{number:05d}"
+        for path in paths:
+            source = inside(self.workspace, path)
+            if source.is_file():
+                (target / path).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source, target / path)
+        return target
+
+    def _done(self) -> int:
+        """Chunks done, as far as the lines are whole and in order: a crash may have cut the last one."""
+        count = 0
+        for line in self._lines():
+            try:
+                if msgspec.json.decode(line)["chunk"] != count:
+                    break
+            except (msgspec.DecodeError, KeyError, TypeError):
+                break
+            count += 1
+        return count
+
+    def _lines(self) -> list[bytes]:
+        try:
+            return self._progress.read_bytes().splitlines()
+        except OSError:
+            return []
+
+    def _read(self, path: str) -> str | None:
+        try:
+            return inside(self.workspace, path).read_bytes().decode("utf-8")
+        except FileNotFoundError:
+            return None
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadInput(f"the file cannot be edited ({error})", where=path) from None
+
+
+def default_root() -> Path:
+    return Path(platformdirs.user_state_dir("interlock")) / "gui"
+
+
+def read_text(path: Path) -> str | None:
+    """A file's text; None if it is not there or not UTF-8."""
+    try:
+        return path.read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _write(path: Path, data: bytes) -> None:
+    """All or nothing."""
+    temporary = path.with_name(path.name + ".new")
+    with temporary.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)

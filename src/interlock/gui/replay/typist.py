@@ -1,0 +1,192 @@
+"""Typist: brings one chunk into the editor and waits until it is on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+from ...core import Clock, InterlockError
+from ..text import normalise, text_hash
+from ..waiting import wait_until
+from .plan import Chunk, Place
+from .safe_point import Disturbed, SafePoint
+from .store import read_text
+
+SAVE_S = 6.0
+"""How long a saved chunk may take to reach the disk before somebody looks at the screen."""
+
+CHARS_PER_SECOND = 60
+"""What an editor on an overloaded machine still manages; typed keys wait in its queue before the save."""
+
+AWAY_S = 0.6
+"""How long the keyboard may seem to be elsewhere before that is trouble: titles follow late."""
+
+
+class NotOnDisk(InterlockError):
+    """Raised when what was typed does not reach the disk as it should."""
+
+
+class Aborted(Exception):
+    """Raised when the replay must end; says why."""
+
+
+class Editor(Protocol):
+    """What a replay asks of an editor; VSCodeController is ours."""
+
+    folder: Path
+    give_up: Callable[[], bool]
+
+    def open_file(self, path: str) -> bool: ...
+
+    def is_ready(self, path: str | None = None) -> bool: ...
+
+    def go_to(self, line: int, column: int = 1) -> None: ...
+
+    def go_to_end(self, line: int) -> None: ...
+
+    def set_anchor(self) -> None: ...
+
+    def delete_to_here(self) -> None: ...
+
+    def type_exactly(self, text: str, guard: Callable[[], None]) -> None: ...
+
+    def save(self) -> None: ...
+
+    def revert(self) -> None: ...
+
+
+class Typist:
+    """Types chunks; knows whether it is typing, and whether it has an input box open itself."""
+
+    def __init__(self, editor: Editor, safe_point: SafePoint, clock: Clock, is_aborted: Callable[[], bool]) -> None:
+        self.editor, self._safe_point, self._clock, self._is_aborted = editor, safe_point, clock, is_aborted
+        self.typing = self.operating = False
+        self.serial = 0
+        self._cursor: tuple[str, int] | None = None
+        self._recoveries = 0
+        editor.give_up = lambda: is_aborted() or safe_point.is_wanted
+
+    def bring(self, chunk: Chunk) -> None:
+        """Carry a chunk out; it is on disk when this returns."""
+        self.look_up()
+        if not self.editor.is_ready(chunk.path):
+            self.open(chunk.path)
+        if self._cursor != (chunk.path, chunk.begin) or chunk.finish > chunk.begin or not chunk.text:
+            self._go(chunk)
+        self._cursor = None
+        if not chunk.edits:
+            return
+        if chunk.text:
+            self._type(chunk)
+        self.editor.save()
+        self._wait_for_disk(chunk)
+        self._cursor = (chunk.path, chunk.begin + len(chunk.text))
+
+    def open(self, path: str) -> None:
+        """Show a file."""
+        self._cursor = None
+        with self._operation():
+            if not self.editor.open_file(path):
+                self.look_up()
+                raise NotOnDisk(f"the editor does not show {path}")
+
+    def rewind(self, path: str, text: str) -> None:
+        """Make file and editor hold this text again, whatever became of them."""
+        self._cursor = None
+        target = self.editor.folder / path
+        found = read_text(target)
+        if found is None or normalise(found) != text:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            ends = "\r\n" if found is not None and "\r\n" in found else "\n"
+            target.write_bytes(text.replace("\n", ends).encode("utf-8"))
+        self.open(path)
+        with self._operation():
+            self.editor.revert()
+            # The revert reads the file; what is typed before it is done would be lost.
+            wait_until(lambda: False, 0.3, give_up=self.editor.give_up)
+        self.look_up()
+
+    def look_up(self) -> None:
+        """Stop here if the replay was aborted, or while a recovery wants the keyboard; then raise Disturbed."""
+        if self._is_aborted():
+            raise Aborted
+        self._safe_point.pass_by()
+        if self._safe_point.recoveries != self._recoveries:
+            self.start_over()
+            raise Disturbed
+
+    def start_over(self) -> None:
+        """What recoveries have done so far is known."""
+        self._recoveries = self._safe_point.recoveries
+        self._cursor = None
+
+    def _go(self, chunk: Chunk) -> None:
+        with self._operation():
+            self._put(chunk.start)
+            if chunk.finish > chunk.begin:
+                self.editor.set_anchor()
+                self._put(chunk.end)
+                self.editor.delete_to_here()
+
+    def _put(self, place: Place) -> None:
+        self.look_up()
+        if place.at_end and place.column > 1:
+            self.editor.go_to_end(place.line)
+        else:
+            self.editor.go_to(place.line, place.column)
+
+    def _type(self, chunk: Chunk) -> None:
+        def ready() -> bool:
+            return self.editor.is_ready(chunk.path)
+
+        def guard() -> None:
+            self.look_up()
+            if not ready() and not wait_until(ready, AWAY_S, give_up=self.editor.give_up):
+                self.look_up()
+                raise NotOnDisk(f"the keyboard is not in {chunk.path}")
+
+        self.typing = True
+        try:
+            self.editor.type_exactly(chunk.text, guard)
+        finally:
+            self.typing = False
+
+    def _wait_for_disk(self, chunk: Chunk) -> None:
+        """Wait until the file holds what it should; sooner if the keyboard is gone for good."""
+        target = self.editor.folder / chunk.path
+        self.typing = True
+        since: list[float] = []
+
+        def there() -> bool:
+            found = read_text(target)
+            return found is not None and len(normalise(found)) == chunk.length and text_hash(found) == chunk.expected
+
+        def lost() -> bool:
+            if self._is_aborted() or self._safe_point.is_wanted:
+                return True
+            if self.editor.is_ready(chunk.path):
+                since.clear()
+                return False
+            since.append(self._clock.monotonic())
+            return since[-1] - since[0] > AWAY_S
+
+        try:
+            if wait_until(there, SAVE_S + len(chunk.text) / CHARS_PER_SECOND, give_up=lost):
+                return
+        finally:
+            self.typing = False
+        self.look_up()
+        raise NotOnDisk(f"chunk {chunk.index} of {chunk.path} is not on disk as it should be")
+
+    @contextmanager
+    def _operation(self) -> Iterator[None]:
+        """Around what the session does with boxes of its own, so that a watcher does not take them for trouble."""
+        self.operating = True
+        self.serial += 1
+        try:
+            yield
+        finally:
+            self.serial += 1
+            self.operating = False
