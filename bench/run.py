@@ -26,10 +26,13 @@ def main() -> None:
     """Measure, print as it goes, write RESULTS.md."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="only these")
+    parser.add_argument("--skip", action="append", default=[], help="not this one; may be repeated")
     parser.add_argument("--quick", action="store_true", help="smaller, for a first look; writes nothing")
     options = parser.parse_args()
     sections = []
     for name in options.names or sorted(path.stem for path in HERE.glob("*.py") if path.stem not in SKIPPED):
+        if name in options.skip:
+            continue
         module = importlib.import_module(name)
         if not hasattr(module, "measure"):
             continue
