@@ -211,5 +211,7 @@ def _commands() -> str:
         commands = importlib.import_module("commands")
     except ModuleNotFoundError:
         return "Not measured here: bench/commands.py is not there.\n"
+    if not hasattr(commands, "measure"):
+        return "Measured by `python bench/commands.py --traces DIR`.\n"
     title, header, rows = commands.measure()
     return f"{title}\n\n{_table(header, rows)}"

@@ -71,8 +71,8 @@ def test_a_complaint_is_a_failure(result: str) -> None:
 @pytest.mark.parametrize(
     "result",
     [
-        "File created successfully at: /work/reproduce_error.py",
-        "The file /work/error_handler.py has been edited.",
+        "File created successfully at: /srv/reproduce_error.py",
+        "The file /srv/error_handler.py has been edited.",
         "Here's the result of running `cat -n`:\n     1\traise ValueError('not found')",
         "ruff: no errors found",
         "0 failed, 12 passed",

@@ -89,12 +89,12 @@ def test_a_combination_needs_both_within_reach_of_each_other() -> None:
 
 
 def files(inside: int, outside: int) -> list[Did]:
-    paths = [f"/work/app/src/part{n}.py" for n in range(inside)] + [f"/home/other/part{n}.py" for n in range(outside)]
+    paths = [f"/srv/app/src/part{n}.py" for n in range(inside)] + [f"/home/other/part{n}.py" for n in range(outside)]
     return [Did("read_file", f"content of {path}", {"path": path}) for path in paths]
 
 
 def scope(calls: list[Did]) -> list[Issue]:
-    context = Context(original_prompt="Tidy the application", workspace="/work/app")
+    context = Context(original_prompt="Tidy the application", workspace="/srv/app")
     return [found for found in watch(steps(calls), context=context) if found.type == "scope_creep"]
 
 
@@ -104,20 +104,20 @@ def test_scope_creep_begins_above_three_in_ten_outside() -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/work/app/.env", "/work/app/.env.production", "config/secrets.yml", "/home/me/.ssh/id_rsa", ".git/config"]
+    "path", ["/srv/app/.env", "/srv/app/.env.production", "config/secrets.yml", "/home/me/.ssh/id_rsa", ".git/config"]
 )
 def test_a_critical_path_is_told_at_once(path: str) -> None:
     assert [found.step for found in scope([Did("read_file", "...", {"path": path})])] == [1]
 
 
-@pytest.mark.parametrize("path", ["/work/app/.env.example", "/work/app/.gitignore", "/work/app/environment.py"])
+@pytest.mark.parametrize("path", ["/srv/app/.env.example", "/srv/app/.gitignore", "/srv/app/environment.py"])
 def test_what_only_looks_critical_is_not_told(path: str) -> None:
     assert scope([Did("read_file", "...", {"path": path})]) == []
 
 
 def test_a_critical_path_that_the_task_names_is_not_told() -> None:
-    context = Context(original_prompt="Add the new key to the .env file", workspace="/work/app")
-    assert watch(steps([Did("read_file", "A=1", {"path": "/work/app/.env"})]), context=context) == []
+    context = Context(original_prompt="Add the new key to the .env file", workspace="/srv/app")
+    assert watch(steps([Did("read_file", "A=1", {"path": "/srv/app/.env"})]), context=context) == []
 
 
 GOAL = Context(

@@ -112,7 +112,7 @@ class ScopeCreep(Remembering[Scope]):
         """What may be touched: what was said, else where the places are that the task names."""
         told = [path for path in (*self.context.expected_paths, self.context.workspace or "") if path.startswith("/")]
         self.state.told = bool(told)
-        # A task that names /work/app/x.py may well need /work/app/y.py, and a script beside it.
+        # A task that names /srv/app/x.py may well need /srv/app/y.py, and a script beside it.
         places = named_places(goal_text(self.context, self.history.past.prompt))
         named = [path.rpartition("/")[0] for path in places if not _NEUTRAL.match(path)]
         return told or list(dict.fromkeys(named))
