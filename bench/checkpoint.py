@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import shutil
-import statistics
 import subprocess
 import sysconfig
 import tempfile
@@ -19,14 +18,15 @@ from interlock.config.model import Checkpoints as Settings
 from interlock.core import SystemClock
 
 NOTES = """\
-Milliseconds, the median of the rounds, in one run on one machine; `x` is the ratio to default git in the same row
-(the bare walk for hints). git: `add -A` and `write-tree` in a shadow repository; restore: `read-tree --reset -u`
-(apply), with `add -A` and `write-tree` before it (whole). tuned: `add -A -f`, compression 0, index version 4,
-untracked cache. Ours: a warm process, every checkpoint durable (fdatasync), hints name the changed files; the whole
-restore has a safety checkpoint by a full walk, and verification by another, independent one.
+Milliseconds, the best of the rounds, everything in one run on one machine and in turns; `x git` and `x walk` are
+ratios to default git and to the bare walk (`scandir` and `stat` of everything, in Python).
+git: `add -A` and `write-tree` in a shadow repository. Its restore: `read-tree --reset -u` (apply), preceded by `add -A`
+and `write-tree` (whole; without them files that were created would stay). tuned: `add -A -f`, compression 0, index
+version 4, untracked cache. Ours: a warm process; the whole restore has a safety checkpoint by a full walk, is durable
+before the first file moves, and ends with verification by another, independent walk.
 git saves no empty folders and loses modes (both), and ignored files (default); ours is exact."""
 
-HEADER = ["workspace", "what", "interlock", "git", "x", "git tuned", "cp -a", "bare walk"]
+HEADER = ["workspace", "what", "interlock", "git", "x git", "git tuned", "cp -a", "bare walk", "x walk"]
 
 
 def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
@@ -36,7 +36,7 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
         for name, make in _workspaces(quick):
             work = Path(folder) / "work"
             make(work)
-            rows += Comparison(name, work, Path(folder), rounds=3 if quick else 5).run()
+            rows += Comparison(name, work, Path(folder), rounds=4 if quick else 7).run()
             for left in Path(folder).iterdir():
                 shutil.rmtree(left)
     return "Checkpoints: first, increment, restore, size", HEADER, rows
@@ -53,43 +53,67 @@ class Comparison:
         self._draw = random.Random(1)
 
     def run(self) -> list[list[str]]:
-        walk = min(_timed(lambda: bare_walk(self._work)) for _ in range(self._rounds))
+        firsts = [self._first() for _ in range(2)]
+        first = [min(times) for times in zip(*firsts, strict=True)]
+        places = [self._folder / name for name in ("store", "git", "tuned", "copy")]
+        sizes = [size_of(place) for place in places]
+        default, tuned = Git(self._work, places[1], tuned=False), Git(self._work, places[2], tuned=True)
+        with Checkpoints.open(self._work, places[0], config=Settings(), clock=SystemClock()) as checkpoints:
+            checkpoints.create()
+            ours, hinted, git, git_tuned, walk = self._increments(checkpoints, default, tuned)
+            apply, whole = self._restores(checkpoints, default, tuned)
+        return [
+            self._row("first", *first),
+            self._row("increment, 5 changes", ours, git, git_tuned, None, walk),
+            self._row("the same with hints", hinted, None, None, None, walk),
+            self._row("restore 50, apply", *apply, None, walk),
+            self._row("restore 50, whole", *whole, None, walk),
+            [
+                self._name,
+                "store, MB",
+                f"{sizes[0] / 1e6:.0f}",
+                f"{sizes[1] / 1e6:.0f}",
+                f"{sizes[0] / sizes[1]:.2f}",
+                *(f"{size / 1e6:.0f}" for size in sizes[2:]),
+                "",
+                "",
+            ],
+        ]
+
+    def _first(self) -> list[float]:
+        """Everything saved for the first time: ours, git, tuned git, cp -a; and the bare walk."""
+        for name in ("store", "git", "tuned", "copy"):
+            shutil.rmtree(self._folder / name, ignore_errors=True)
         default = Git(self._work, self._folder / "git", tuned=False)
         tuned = Git(self._work, self._folder / "tuned", tuned=True)
-        firsts = [_timed(default.save), _timed(tuned.save)]
-        copy = _timed(lambda: subprocess.run(["cp", "-a", self._work, self._folder / "copy"], check=True))
-        sizes = [size_of(self._folder / "git"), size_of(self._folder / "tuned"), size_of(self._folder / "copy")]
-        shutil.rmtree(self._folder / "copy")
+        copy = ["cp", "-a", self._work, self._folder / "copy"]
         with Checkpoints.open(
             self._work, self._folder / "store", config=Settings(), clock=SystemClock()
         ) as checkpoints:
-            first = _timed(checkpoints.create)
-            size = size_of(self._folder / "store")
-            ours, hinted, gits, tuneds = self._increments(checkpoints, default, tuned)
-            back = self._restores(checkpoints, default, tuned)
-        walks = [walk, *(_timed(lambda: bare_walk(self._work)) for _ in range(self._rounds))]
-        walk = statistics.median(walks)
+            ours = _timed(checkpoints.create)
         return [
-            self._row("first", first, *firsts, copy, walk),
-            self._row("increment, 5 changes", ours, gits, tuneds, None, walk),
-            self._row("the same with hints", hinted, None, None, None, walk),
-            self._row("restore 50, apply", *back["apply"], None, walk),
-            self._row("restore 50, whole", *back["whole"], None, walk),
-            [self._name, "store, MB", *_megabytes(size, sizes), ""],
+            ours,
+            _timed(default.save),
+            _timed(tuned.save),
+            _timed(lambda: subprocess.run(copy, check=True)),
+            _timed(lambda: bare_walk(self._work)),
         ]
 
-    def _increments(self, checkpoints: Checkpoints, default: Git, tuned: Git) -> tuple[float, float, float, float]:
-        ours, hinted, gits, tuneds = [], [], [], []
+    def _increments(self, checkpoints: Checkpoints, default: Git, tuned: Git) -> list[float]:
+        """Ours, ours with hints, git, tuned git, bare walk."""
+        times: list[list[float]] = [[], [], [], [], []]
         for _ in range(self._rounds):
             self._change_five()
-            ours.append(_timed(checkpoints.create))
-            gits.append(_timed(default.save))
-            tuneds.append(_timed(tuned.save))
+            times[0].append(_timed(checkpoints.create))
+            times[2].append(_timed(default.save))
+            times[3].append(_timed(tuned.save))
+            times[4].append(_timed(lambda: bare_walk(self._work)))
             hints = self._change_five()
-            hinted.append(_timed(lambda hints=hints: checkpoints.create(hints=hints)))
-        return tuple(statistics.median(times) for times in (ours, hinted, gits, tuneds))  # type: ignore[return-value]
+            times[1].append(_timed(lambda hints=hints: checkpoints.create(hints=hints)))
+        return [min(series) for series in times]
 
-    def _restores(self, checkpoints: Checkpoints, default: Git, tuned: Git) -> dict[str, list[float]]:
+    def _restores(self, checkpoints: Checkpoints, default: Git, tuned: Git) -> tuple[list[float], list[float]]:
+        """Applying alone, and the whole: ours, git, tuned git."""
         apply: list[list[float]] = [[], [], []]
         whole: list[list[float]] = [[], [], []]
         for _ in range(self._rounds):
@@ -104,10 +128,7 @@ class Comparison:
             with _Applying() as applying:
                 whole[0].append(_timed(lambda saved=saved: _restore(checkpoints, saved.id)))
             apply[0].append(applying.seconds)
-        return {
-            "apply": [statistics.median(times) for times in apply],
-            "whole": [statistics.median(times) for times in whole],
-        }
+        return [min(series) for series in apply], [min(series) for series in whole]
 
     def _change_five(self) -> list[str]:
         """Three edits, a new file, a deletion."""
@@ -138,9 +159,9 @@ class Comparison:
     def _row(
         self, what: str, ours: float, git: float | None, tuned: float | None, copy: float | None, walk: float
     ) -> list[str]:
-        ratio = ours / git if git is not None else ours / walk
         times = [_ms(value) for value in (git, tuned, copy, walk)]
-        return [self._name, what, _ms(ours), times[0], f"{ratio:.2f}", *times[1:]]
+        to_git = f"{ours / git:.2f}" if git is not None else ""
+        return [self._name, what, _ms(ours), times[0], to_git, *times[1:], f"{ours / walk:.2f}"]
 
 
 class Git:
@@ -291,11 +312,6 @@ def _ms(seconds: float | None) -> str:
     if seconds is None:
         return ""
     return f"{seconds * 1000:,.1f}" if seconds < 0.1 else f"{seconds * 1000:,.0f}"
-
-
-def _megabytes(size: int, others: list[int]) -> list[str]:
-    git, *rest = others
-    return [f"{size / 1e6:.0f}", f"{git / 1e6:.0f}", f"{size / git:.2f}", *(f"{other / 1e6:.0f}" for other in rest)]
 
 
 def main() -> None:

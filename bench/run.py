@@ -16,6 +16,11 @@ HERE = Path(__file__).parent
 SKIPPED = {"run", "table", "detection"}
 """Not benchmarks of speed: this file, the table, and what `make bench-detect` runs."""
 
+HEAD = (
+    "# Results\n\nWritten by `make bench`. Ratios count; absolute times depend on the machine "
+    f"({os.cpu_count()} cores, {platform.system()} {platform.release()}, Python {platform.python_version()}).\n"
+)
+
 
 def main() -> None:
     """Measure, print as it goes, write RESULTS.md."""
@@ -32,12 +37,8 @@ def main() -> None:
         section = as_markdown(*module.measure(quick=options.quick), getattr(module, "NOTES", ""))
         sections.append(section)
         print(f"{section}\n({name}: {time.monotonic() - begin:.0f} s)\n", flush=True)
-    if not options.quick and not options.names:
-        head = (
-            "# Results\n\nWritten by `make bench`. Ratios count; absolute times depend on the machine "
-            f"({os.cpu_count()} cores, {platform.system()} {platform.release()}, Python {platform.python_version()}).\n"
-        )
-        (HERE / "RESULTS.md").write_text(head + "\n" + "\n".join(sections))
+        if not options.quick and not options.names:
+            (HERE / "RESULTS.md").write_text(HEAD + "\n" + "\n".join(sections))
 
 
 if __name__ == "__main__":

@@ -34,6 +34,19 @@ def picture(root: Path, *, times: bool = True) -> dict[bytes, Seen]:
     return seen
 
 
+def times_are_fine(folder: Path) -> bool:
+    """Whether two changes right after each other have different times here."""
+    path = folder / "times"
+    for _ in range(50):
+        path.write_bytes(b"1")
+        first = path.stat()
+        path.write_bytes(b"2")
+        if path.stat().st_ctime_ns == first.st_ctime_ns:
+            return False
+    path.unlink()
+    return True
+
+
 def names(folder: Path) -> list[str]:
     """What lies in a folder."""
     return sorted(os.listdir(folder))

@@ -12,12 +12,14 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from interlock.checkpoint import Checkpoints
+from interlock.checkpoint import Checkpoints, scan
 from interlock.config.model import Checkpoints as Settings
 from interlock.core import ManualClock
 
 from .mutations import CONTENTS, MODES, PATHS, PICKS, TIMES, Hand
-from .picture import picture
+from .picture import picture, times_are_fine
+
+CAREFUL = scan.FRESH_NS
 
 
 class Workspace(RuleBasedStateMachine):
@@ -38,8 +40,10 @@ class Workspace(RuleBasedStateMachine):
     def reopen(self) -> None:
         self.checkpoints = Checkpoints.open(self.root, self.folder / "store", config=Settings(), clock=ManualClock())
 
-    @initialize(target=saved)
-    def begin(self) -> str:
+    @initialize(target=saved, trusting=st.booleans())
+    def begin(self, trusting: bool) -> str:
+        # Where the kernel gives every change a time of its own, fresh times can be trusted, and then are.
+        scan.FRESH_NS = 0 if trusting and times_are_fine(self.folder) else CAREFUL
         return self.save()
 
     @rule(path=PATHS, content=CONTENTS, mode=MODES)
@@ -141,6 +145,7 @@ class Workspace(RuleBasedStateMachine):
         self.reopen()
 
     def teardown(self) -> None:
+        scan.FRESH_NS = CAREFUL
         self.checkpoints.close()
         shutil.rmtree(self.folder)
 

@@ -188,9 +188,10 @@ def test_damage_is_found_named_refused_and_healed(checkpoints: Checkpoints, work
 
 
 def test_damage_to_an_unchanged_file_is_healed_by_the_next_checkpoint(
-    checkpoints: Checkpoints, workspace: Path, stores: Path
+    checkpoints: Checkpoints, workspace: Path, stores: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (workspace / "file").write_text("precious " * 100)
+    monkeypatch.setattr(scan, "FRESH_NS", -(10**9))
     checkpoints.create()
     pack_of(stores).write_bytes(b"")
     assert len(checkpoints.verify().problems) == 1

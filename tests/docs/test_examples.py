@@ -50,10 +50,24 @@ def place(tmp_path):
     return work, environment
 
 
-@pytest.mark.parametrize(("where", "text"), blocks("console"), ids=[name for name, _ in blocks("console")])
-def test_commands_in_the_documentation_run(where, text, place):
+TESTED_ELSEWHERE = {"review.md"}
+"""Pages whose commands need files that are written on the page: tests/review runs them."""
+
+
+def by_page(kind: str) -> list[tuple[str, list[str]]]:
+    """Every page's blocks of a kind, in order, as a reader meets them."""
+    made: dict[str, list[str]] = {}
+    for where, text in blocks(kind):
+        page = where.rpartition("-")[0]
+        if page not in TESTED_ELSEWHERE:
+            made.setdefault(page, []).append(text)
+    return list(made.items())
+
+
+@pytest.mark.parametrize(("page", "texts"), by_page("console"), ids=[page for page, _ in by_page("console")])
+def test_commands_in_the_documentation_run(page, texts, place):
     work, environment = place
-    for line in text.splitlines():
+    for line in "\n".join(texts).splitlines():
         if line.startswith("$ ") and not line.startswith("$ make "):
             command = line[2:]
             done = subprocess.run(
@@ -68,13 +82,12 @@ def test_commands_in_the_documentation_run(where, text, place):
             assert done.returncode in FOUND_SOMETHING, f"{command}\n{done.stdout}\n{done.stderr}"
 
 
+HEAD = "from __future__ import annotations\n"
+
+
 def pages_of_python() -> list[tuple[str, str]]:
-    """Every page's Python, block after block, as a reader types it."""
-    made: dict[str, list[str]] = {}
-    for where, text in blocks("python"):
-        made.setdefault(where.rpartition("-")[0], []).append(text)
-    head = "from __future__ import annotations\n"
-    return [(page, head + "\n".join(texts).replace(head, "")) for page, texts in made.items()]
+    """Every page's Python, block after block."""
+    return [(page, HEAD + "\n".join(texts).replace(HEAD, "")) for page, texts in by_page("python")]
 
 
 @pytest.mark.parametrize(("page", "text"), pages_of_python(), ids=[page for page, _ in pages_of_python()])

@@ -72,6 +72,9 @@ class Editor:
     def terminal_has_focus(self) -> bool:
         return self._terminal
 
+    def revive(self) -> None:
+        return
+
 
 def executor(
     keyboard: RecordingInput, editor: Editor | None = None, waits: list[float] | None = None, **options: Any

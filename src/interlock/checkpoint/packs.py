@@ -34,26 +34,33 @@ RAW, ZSTD = 0, 1
 _local = threading.local()
 
 
+Blobs = list[tuple[bytes, int, int]]
+"""Digest, start and size of what lies in a frame."""
+
+
 class PackWriter:
-    """Takes contents, compresses them beside the caller, and appends them; nothing counts until `commit`."""
+    """Takes contents, compresses and appends them beside the caller; nothing counts until `record`."""
 
     def __init__(self, store: Store, *, new_pack: bool = False) -> None:
         self._store = store
-        self._new_pack = new_pack
-        self._pool: ThreadPoolExecutor | None = None
-        self._working: deque[tuple[Future[tuple[bytes, int]], list[tuple[bytes, int, int]], int]] = deque()
+        self._beside: ThreadPoolExecutor | None = None
+        self._working: deque[Future[None]] = deque()
         self._parts: list[bytes] = []
         self._raw = 0
-        self._blobs: list[tuple[bytes, int, int]] = []
+        self._blobs: Blobs = []
+        self._known: set[bytes] | None = None
         self._mine: set[bytes] = set()
         self._frames: list[Frame] = []
         self._rows: list[tuple[bytes, int, int, int]] = []
         self._next_frame = store.number("SELECT max(id) FROM frame") + 1
-        self._lengths: dict[int, int] = {}
-        self._pack, self._length, self._fd = 0, 0, -1
-        self._touched: list[Path] = []
+        newest, length = store.row("SELECT id, length FROM pack ORDER BY id DESC LIMIT 1") or (0, 0)
+        fits = newest and length < PACK_BYTES and not new_pack
+        self._pack: int = newest if fits else newest + 1
+        self._length: int = length if fits else 0
+        self._fd = -1
         self._unchecked = 0
-        self._known: set[bytes] | None = None
+        self._lengths: dict[int, int] = {}
+        self._touched: list[Path] = []
 
     def expect(self, many: int) -> None:
         """Prepare for many questions: above a thousand, all known names are fetched at once."""
@@ -72,25 +79,27 @@ class PackWriter:
         self._parts.append(content)
         self._raw += len(content)
         if self._raw >= FRAME_BYTES:
-            self._close_frame()
+            if self._beside is None:
+                # One thread: it keeps the order, and the caller is busy reading meanwhile.
+                self._beside = ThreadPoolExecutor(max_workers=1)
+            self._working.append(self._beside.submit(self._pack_frame, *self._close_frame()))
+            while len(self._working) > WAITING:
+                self._working.popleft().result()
 
     def add_object(self, digest: bytes, length: int, raw: int, codec: int) -> None:
         """Take note of a content that already lies in a file of its own."""
         self._mine.add(digest)
         self._touched += [self._store.object_path(digest), self._store.objects]
-        frame = Frame(self._next_frame, 0, 0, length, raw, codec)
-        self._next_frame += 1
+        frame = Frame(self._take_number(), 0, 0, length, raw, codec)
         self._frames.append(frame)
         self._rows.append((digest, frame.id, 0, raw))
 
     def finish(self) -> None:
         """Write out everything that was added."""
         while self._working:
-            self._write_next()
+            self._working.popleft().result()
         if self._parts:
-            content = b"".join(self._parts)
-            self._write(*_compress(content), self._blobs, len(content))
-            self._parts, self._blobs = [], []
+            self._pack_frame(*self._close_frame())
 
     def flush_later(self) -> None:
         """Have everything forced to the disk soon."""
@@ -114,54 +123,44 @@ class PackWriter:
 
     def close(self) -> None:
         """Let go; whatever was not recorded is cut off again by the next writer."""
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
+        if self._beside is not None:
+            self._beside.shutdown(wait=True, cancel_futures=True)
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
 
-    def _close_frame(self) -> None:
-        content = b"".join(self._parts)
-        self._working.append((self._beside().submit(_compress, content), self._blobs, len(content)))
+    def _take_number(self) -> int:
+        self._next_frame += 1
+        return self._next_frame - 1
+
+    def _close_frame(self) -> tuple[int, list[bytes], Blobs]:
+        closed = self._take_number(), self._parts, self._blobs
         self._parts, self._blobs, self._raw = [], [], 0
-        while len(self._working) > WAITING:
-            self._write_next()
+        return closed
 
-    def _beside(self) -> ThreadPoolExecutor:
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(max_workers=max(1, min(4, (os.cpu_count() or 2) - 1)))
-        return self._pool
-
-    def _write_next(self) -> None:
-        future, blobs, raw = self._working.popleft()
-        self._write(*future.result(), blobs, raw)
-
-    def _write(self, data: bytes, codec: int, blobs: list[tuple[bytes, int, int]], raw: int) -> None:
-        if self._fd < 0 or self._length >= PACK_BYTES:
+    def _pack_frame(self, number: int, parts: list[bytes], blobs: Blobs) -> None:
+        """Compress and append one frame."""
+        content = b"".join(parts)
+        data, codec = _compress(content)
+        if self._fd >= 0 and self._length >= PACK_BYTES:
+            os.close(self._fd)
+            self._fd = -1
+            self._store.flush.later([self._store.pack_path(self._pack)], 0)
+            self._pack, self._length = self._pack + 1, 0
+        if self._fd < 0:
             self._open_pack()
         if self._unchecked <= 0:
             refuse_to_fill(self._fd, len(data))
             self._unchecked = CHECK_EVERY
         self._unchecked -= len(data)
         write_all(self._fd, data)
-        frame = Frame(self._next_frame, self._pack, self._length, len(data), raw, codec)
-        self._next_frame += 1
+        self._frames.append(Frame(number, self._pack, self._length, len(data), len(content), codec))
+        self._rows.extend((digest, number, start, size) for digest, start, size in blobs)
         self._length += len(data)
         self._lengths[self._pack] = self._length
-        self._frames.append(frame)
-        self._rows.extend((digest, frame.id, start, size) for digest, start, size in blobs)
 
     def _open_pack(self) -> None:
-        """Go on with the last pack if it has room, cut back to what the database knows of it; else start one."""
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._store.flush.later([self._store.pack_path(self._pack)], 0)
-        if self._pack:
-            self._pack, self._length = self._pack + 1, 0
-        else:
-            newest, length = self._store.row("SELECT id, length FROM pack ORDER BY id DESC LIMIT 1") or (0, 0)
-            fits = newest and length < PACK_BYTES and not self._new_pack
-            self._pack, self._length = (newest, length) if fits else (newest + 1, 0)
+        """Open the pack, cut back to what the database knows of it."""
         path = self._store.pack_path(self._pack)
         self._touched += [path] if self._length else [path, self._store.packs]
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from ..core import Clock, InvalidState
 from .attributes import read_attributes
 from .descent import Descent
-from .entry import make_entry
+from .entry import Entry, make_entry
 from .policy import DEEPEST, Policy, special
 from .tree import Delta, Tree, join, printable
 
@@ -25,6 +25,9 @@ FRESH_NS = 20_000_000
 CHANGED = "changed while it was read"
 DENIED = "no permission to read"
 EXCLUDED = "excluded by configuration"
+
+
+_COVERED = frozenset((stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK))
 
 
 class Pending(Struct):
@@ -158,20 +161,19 @@ class Scanner:
         if stranger is not None:
             self._note_folder(folder, stranger, read_attributes(fd))
         for name, found in strange:
-            self._meet(folder, name, found, waiting)
+            self._meet(folder, name, found, get(name), waiting)
 
-    def _meet(self, folder: str, name: str, found: os.stat_result, waiting: list[str]) -> None:
+    def _meet(self, folder: str, name: str, found: os.stat_result, old: Entry | None, waiting: list[str]) -> None:
         """Something new or changed."""
-        path = join(folder, name)
-        old = self._known.get(path)
-        what = special(found.st_mode)
-        if what is not None:
-            self._miss(path, what)
+        path = f"{folder}/{name}" if folder else name
+        kind = stat.S_IFMT(found.st_mode)
+        if kind not in _COVERED:
+            self._miss(path, special(found.st_mode) or "neither file, folder nor link")
         elif self._policy.excludes(path):
             self._miss(path, EXCLUDED)
         elif found.st_dev != self._device:
             self._miss(path, "another file system")
-        elif stat.S_ISDIR(found.st_mode):
+        elif kind == stat.S_IFDIR:
             if path.count("/") >= DEEPEST:
                 self._miss(path, f"deeper than {DEEPEST} folders")
                 return

@@ -130,13 +130,14 @@ class Snapshots:
     def _refresh(self) -> None:
         """Load the newest tree if another process, or a failure, made ours stale."""
         head = self.history.head()
-        if head == self._seq:
+        reread = self._store.get_meta("reread") is not None
+        if head == self._seq and not reread:
             return
         self._tree = self.history.tree(head) if head and self._same_policy() else Tree()
         self._uncovered = self.history.uncovered(head) if head else {}
         self._seq = head
         self._walked = False
-        if self._store.get_meta("reread"):
+        if reread:
             self._tree.distrust()
 
     def _same_policy(self) -> bool:

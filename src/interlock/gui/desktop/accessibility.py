@@ -99,10 +99,11 @@ class Accessibility:
                 found += [self._node(each) for each in self._matches(frame, ("focused", "showing"), ())]
             return found
 
-    def find(self, frame: Reference, states: Sequence[str], roles: Sequence[str]) -> list[Node]:
-        """What has all of these states and one of these roles, below a frame."""
+    def list_items(self) -> list[str]:
+        """The names of all items of lists that show."""
         with self._lock:
-            return [self._node(each) for each in self._matches(frame, states, roles)]
+            found = [each for _, frame in self.frames() for each in self._matches(frame, ("showing",), ("list item",))]
+            return [self._name(each) for each in found[:20]]
 
     def _dialog(self, application: str, reference: Reference) -> Dialog:
         buttons = [self._node(each) for each in self._matches(reference, ("showing",), ("push button",))]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...core import InvalidState
 from ..desktop.accessibility import Accessibility
-from ..desktop.debug_port import DebugPort
+from ..desktop.debug_port import DebugPort, NoAnswer
 from ..desktop.display import VirtualDisplay
 from ..desktop.programs import Programs
 from ..desktop.windows import WindowSystem
@@ -20,6 +20,9 @@ from .vscode import VSCodeController
 
 WINDOW_S = 90.0
 """From the browser's start until the editor shows itself; four seconds on an idle machine."""
+
+
+READY = "!!document.querySelector('.explorer-folders-view .monaco-list-row, .explorer-viewlet .monaco-list-rows')"
 
 
 class EditorDesk:
@@ -49,6 +52,7 @@ class EditorDesk:
             self.accessibility = Accessibility(environment["DBUS_SESSION_BUS_ADDRESS"])
             self.debug = DebugPort(self.browser.debug_port)
             self.controller = VSCodeController(self.keyboard, self.windows, self.workspace, self.accessibility)
+            self.controller.revive = self.revive
             self.wait_for_window()
         except BaseException:
             self.programs.end()
@@ -72,6 +76,14 @@ class EditorDesk:
         self.browser.start(self.server.address(self.workspace), *self._size)
         self.wait_for_window()
 
+    def revive(self) -> None:
+        """Start again what has died: the server, and with it or alone the window."""
+        if not self.server.answers():
+            self.restart_server()
+            self.restart_window()
+        elif self.controller.window() is None:
+            self.restart_window()
+
     def close(self) -> None:
         for part in (self.keyboard, self.windows, self.accessibility, self.debug):
             part.close()
@@ -79,4 +91,11 @@ class EditorDesk:
 
     def _is_up(self) -> bool:
         window = self.controller.window()
-        return window is not None and self.windows.has_focus(window.id)
+        return window is not None and self.windows.has_focus(window.id) and self._answers_keys()
+
+    def _answers_keys(self) -> bool:
+        """Whether the page has got as far as showing the workspace; before, keys are lost."""
+        try:
+            return bool(self.debug.evaluate(READY))
+        except NoAnswer:
+            return False

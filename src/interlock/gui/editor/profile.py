@@ -102,7 +102,7 @@ SETTINGS: dict[str, object] = {
     "workbench.startupEditor": "none",
     "workbench.tips.enabled": False,
     "workbench.welcomePage.walkthroughs.openOnInstall": False,
-    "".join(f"[{language}]" for language in _LANGUAGES): _EXACT_TYPING,
+    **{f"[{language}]": _EXACT_TYPING for language in _LANGUAGES},
 }
 
 COMMANDS = {

@@ -51,6 +51,8 @@ class VSCodeController:
         self.accessibility = accessibility
         self.give_up = give_up
         self.list_s, self.step_s = LIST_S, STEP_S
+        self.revive: Callable[[], None] = lambda: None
+        """Starts the editor again if it has died; set by whoever started it."""
 
     def window(self) -> Window | None:
         """The editor's window, active or not."""
@@ -83,7 +85,7 @@ class VSCodeController:
             self._prompt("ctrl", "p")
             self.keyboard.type_text(str(target))
             # The list of files follows the text after a moment; too early, another one would be taken.
-            wait_until(lambda: False, self.list_s, give_up=self.give_up)
+            self._wait_for_list(target.name)
             self.run("accept")
             if self._wait(lambda: self.is_ready(path), self.step_s):
                 return True
@@ -170,13 +172,40 @@ class VSCodeController:
     def _prompt(self, *keys: str) -> None:
         """Open an input box of the editor and wait until it has the keyboard, so that nothing lands in the text."""
         self.focus_editor()
+        state = self.state()
+        told_by_title = state is not None and state.view == TEXT_EDITOR
         self.keyboard.key_combo(*keys)
-        if not self._wait(self._box_is_open, self.step_s):
+        if not told_by_title and self.accessibility is None:
+            # Without an open file the title does not change with a box, and nothing else can be asked.
+            wait_until(lambda: False, self.list_s, give_up=self.give_up)
+        elif not self._wait(self._title_tells_a_box if told_by_title else self._box_has_focus, self.step_s):
             raise EditorTrouble(f"{'+'.join(keys)} opens nothing")
 
-    def _box_is_open(self) -> bool:
+    def _wait_for_list(self, name: str) -> None:
+        """Wait until the list under an input box offers this file; a fixed time where nothing can be asked."""
+        if self.accessibility is None:
+            wait_until(lambda: False, self.list_s, give_up=self.give_up)
+        else:
+            self._wait(lambda: self._is_listed(name), self.step_s)
+
+    def _is_listed(self, name: str) -> bool:
+        assert self.accessibility is not None
+        try:
+            return any(item.startswith(name) for item in self.accessibility.list_items())
+        except NoAccessibility:
+            return False
+
+    def _title_tells_a_box(self) -> bool:
         state = self.state()
         return state is not None and state.view == ""
+
+    def _box_has_focus(self) -> bool:
+        assert self.accessibility is not None
+        try:
+            focused = self.accessibility.focused()
+        except NoAccessibility:
+            return False
+        return any(node.role in ("entry", "list item") and node.place is not None for node in focused)
 
     def _shows(self, state: TitleState, path: str) -> bool:
         return state.file == str(self.folder / path)

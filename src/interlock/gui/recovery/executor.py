@@ -45,6 +45,10 @@ class Controller(Protocol):
 
     def terminal_has_focus(self) -> bool: ...
 
+    def revive(self) -> None:
+        """Start again what we started ourselves and what has died."""
+        ...
+
 
 class RecoveryExecutor:
     """Executes action strings through an input backend and an editor's controller."""
@@ -124,6 +128,8 @@ class RecoveryExecutor:
                     raise Refused("the notifications could not be cleared")
 
     def _focus(self) -> None:
+        if self.vscode_controller is not None:
+            self.vscode_controller.revive()
         window = self.input_backend.search_window(EDITOR_TITLE)
         if not window:
             raise Refused(f"there is no window titled {EDITOR_TITLE!r}")

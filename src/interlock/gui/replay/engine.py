@@ -24,8 +24,8 @@ from .safe_point import Disturbed, SafePoint
 from .store import SessionStore, read_text
 from .typist import Aborted, Editor, Typist
 
-MAX_TRIES = 8
-"""How often one chunk is tried; with the watcher's own limit on failed recoveries this is never reached in practice."""
+MAX_TRIES = 5
+"""How often one chunk is tried; more help only if the machine is very slow, and then the waits are what counts."""
 
 PATIENCE_S = 3.0
 """How long the replay waits for a routine check; one that takes longer goes on beside the typing."""
@@ -205,6 +205,7 @@ class ReplayEngine:
             found = read_text(target)
             if path == current:
                 self._typist.rewind(path, text)
+                self._opened.add(path)
             elif found is None or text_hash(found) != text_hash(text):
                 log.warning("a file had changed and is put back", path=path)
                 target.write_bytes(text.encode("utf-8"))

@@ -20,6 +20,9 @@ SAVE_S = 6.0
 CHARS_PER_SECOND = 60
 """What an editor on an overloaded machine still manages; typed keys wait in its queue before the save."""
 
+WRITE_S = 0.5
+"""How long a file may take to be written."""
+
 AWAY_S = 0.6
 """How long the keyboard may seem to be elsewhere before that is trouble: titles follow late."""
 
@@ -158,13 +161,16 @@ class Typist:
         target = self.editor.folder / chunk.path
         self.typing = True
         since: list[float] = []
+        seen = [read_text(target)]
 
         def there() -> bool:
             found = read_text(target)
+            if found != seen[-1]:
+                seen.append(found)
             return found is not None and len(normalise(found)) == chunk.length and text_hash(found) == chunk.expected
 
         def lost() -> bool:
-            if self._is_aborted() or self._safe_point.is_wanted:
+            if self._is_aborted() or self._safe_point.is_wanted or self._came_out_wrong(seen, there):
                 return True
             if self.editor.is_ready(chunk.path):
                 since.clear()
@@ -178,7 +184,15 @@ class Typist:
         finally:
             self.typing = False
         self.look_up()
-        raise NotOnDisk(f"chunk {chunk.index} of {chunk.path} is not on disk as it should be")
+        if len(seen) > 1 and seen[-1] is not None:
+            raise NotOnDisk(f"chunk {chunk.index} of {chunk.path} came out differently: ...{_end(chunk, seen[-1])!r}")
+        raise NotOnDisk(f"chunk {chunk.index} of {chunk.path} did not reach the disk")
+
+    def _came_out_wrong(self, seen: list[str | None], there: Callable[[], bool]) -> bool:
+        """Whether the file was written and is not what it should be; a second look, as writing takes a moment."""
+        if len(seen) < 2:
+            return False
+        return not wait_until(there, WRITE_S) and len(seen) <= 3
 
     @contextmanager
     def _operation(self) -> Iterator[None]:
@@ -190,3 +204,8 @@ class Typist:
         finally:
             self.serial += 1
             self.operating = False
+
+
+def _end(chunk: Chunk, text: str) -> str:
+    """What stands where the chunk's text should end."""
+    return normalise(text)[: chunk.begin + len(chunk.text)][-40:]

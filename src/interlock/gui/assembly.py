@@ -1,0 +1,119 @@
+"""Puts a watch together: capture, layers of evidence, input and orchestration for one display."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from ..config.model import Gui
+from .analyzer.auto import Analyzer
+from .analyzer.budget import Budget
+from .analyzer.evidence import Layer
+from .analyzer.factory import create_analyzer
+from .analyzer.layers.accessibility import AccessibilityLayer
+from .analyzer.layers.debug_port import DebugPortLayer
+from .analyzer.layers.server import ServerLayer
+from .analyzer.layers.window import WindowLayer
+from .analyzer.local import LocalAnalyzer
+from .analyzer.result import Situation
+from .desktop.accessibility import Accessibility
+from .desktop.debug_port import DebugPort
+from .desktop.windows import WindowSystem
+from .editor.vscode import VSCodeController
+from .input.backend import InputBackend
+from .orchestrator import InterventionOrchestrator
+from .recovery.executor import RecoveryExecutor
+from .run import RunLike
+from .screenshot.backend import create_screenshot_backend
+
+
+class Screen(Struct, frozen=True, kw_only=True):
+    """What a watch can reach of a display; everything but the display itself may be missing."""
+
+    display: str | None
+    windows: WindowSystem | None = None
+    keyboard: InputBackend | None = None
+    controller: VSCodeController | None = None
+    accessibility: Accessibility | None = None
+    debug: DebugPort | None = None
+    server_answers: Callable[[], bool] | None = None
+
+
+class Watch(Struct, frozen=True):
+    """A watch and what its questions may cost."""
+
+    orchestrator: InterventionOrchestrator
+    local: LocalAnalyzer
+    budget: Budget
+
+    def follow(self, situation: Callable[[], Situation]) -> None:
+        """Let a replay say what should be on the screen."""
+        self.orchestrator.situation = situation
+        self.local.live = situation
+
+
+def assemble(
+    screen: Screen,
+    config: Gui,
+    *,
+    run: RunLike | None = None,
+    extra_layers: Sequence[Layer] = (),
+    window_id: int | str | None = None,
+    expect_editor: bool = True,
+) -> Watch:
+    """A watch over a display. `expect_editor` is false for screens where no editor has to be in front."""
+    local = LocalAnalyzer((*_layers(screen, expect_editor), *extra_layers))
+    on_call = (lambda record: run.record("gui_model_call", record)) if run is not None else None
+    analyzer: Analyzer
+    analyzer, budget = create_analyzer(config, local, on_call)
+    backend = create_screenshot_backend(config, display=screen.display)
+    executor = RecoveryExecutor(
+        screen.keyboard or _NoKeyboard(), screen.controller, allowed_buttons=config.allowed_buttons
+    )
+    orchestrator = InterventionOrchestrator(config, backend, analyzer, executor, run=run, window_id=window_id)
+    return Watch(orchestrator, local, budget)
+
+
+def _layers(screen: Screen, expect_editor: bool) -> list[Layer]:
+    """Every layer that can be had, the cheap ones first."""
+    layers: list[Layer] = []
+    if screen.windows is not None and expect_editor:
+        folder = str(screen.controller.folder) if screen.controller is not None else None
+        layers.append(WindowLayer(screen.windows, folder))
+    if screen.accessibility is not None:
+        layers.append(AccessibilityLayer(screen.accessibility))
+    if screen.server_answers is not None:
+        layers.append(ServerLayer(screen.server_answers))
+    if screen.debug is not None:
+        layers.append(DebugPortLayer(screen.debug))
+    return layers
+
+
+class _NoKeyboard(InputBackend):
+    """A display on which nothing can be typed: recoveries fail and say so."""
+
+    name = "none"
+
+    def _refuse(self, *_: object) -> None:
+        from .input.backend import InputError
+
+        raise InputError("nothing can be typed on this display")
+
+    def type_text(self, text: str) -> None:
+        self._refuse()
+
+    def key_press(self, key: str) -> None:
+        self._refuse()
+
+    def key_combo(self, *keys: str) -> None:
+        self._refuse()
+
+    def mouse_move_click(self, x: int, y: int) -> None:
+        self._refuse()
+
+    def search_window(self, name: str) -> int | None:
+        return None
+
+    def activate_window(self, window_id: int) -> None:
+        self._refuse()
