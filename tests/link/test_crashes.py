@@ -34,5 +34,5 @@ def test_five_hundred_kills_ten_times(seed: int) -> None:
 
 @pytest.mark.torture
 def test_the_judge_sees_effects_in_transactions_of_their_own() -> None:
-    report = run_driver("crash_driver", "200", "1", "split-transactions", timeout=3000)
+    report = run_driver("crash_driver", "100", "1", "split-transactions", timeout=3000)
     assert any(report[what] for what in FORBIDDEN), report

@@ -6,6 +6,7 @@ One line of JSON, padded with spaces to 128 bytes, so that every change is one w
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 import zlib
@@ -19,6 +20,7 @@ from ..control import Desired
 from ..core import Applied, InterlockError, Status
 
 SIZE = 128
+SOON_S = 0.02
 TRIES = 5
 """A reader may see a write half done; it looks again, a moment later."""
 
@@ -87,7 +89,7 @@ class FileGate:
         _write(self._path, desired.status, desired.revision, desired.shut)
         self._revision = desired.revision
         if desired.shut:
-            self._hands.submit(_sync, self._path)
+            self._hands.submit(_sync_soon, self._path)
         return Applied(True, "gate file")
 
 
@@ -107,6 +109,13 @@ def _sync(path: Path) -> None:
         os.fdatasync(handle)
     finally:
         os.close(handle)
+
+
+def _sync_soon(path: Path) -> None:
+    """Not at once: the journal's own sync, which the RESULT waits for, comes first."""
+    time.sleep(SOON_S)
+    with contextlib.suppress(FileNotFoundError):
+        _sync(path)
 
 
 def _check(status: str, shut: bool, revision: int) -> int:

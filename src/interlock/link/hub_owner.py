@@ -62,6 +62,7 @@ class HubLink:
         self._thread = LoopThread(f"hub {self.run_id}")
         self._hands = ThreadPoolExecutor(1, f"hub {self.run_id}")
         self._more = asyncio.Event()
+        self._sending: set[asyncio.Future[None]] = set()
         self._outbox: Outbox | None = None
         self._unfollow: Callable[[], None] | None = None
 
@@ -77,8 +78,8 @@ class HubLink:
         if self._outbox is not None and not self.problem:
             with contextlib.suppress(TimeoutError, SessionLost):
                 self._thread.begin(self._outbox.finish()).result(flush_s)
-        self._thread.close()
         self._hands.shutdown()
+        self._thread.close()
 
     def answer(self, session: Session, body: bytes, inbox: str | None, message_id: str | None) -> None:
         """Send an answer; if that fails, the sender asks again. Called in whatever thread has it."""
@@ -148,7 +149,8 @@ class HubLink:
                     await session.client.publish(f"$JS.API.CONSUMER.MSG.NEXT.{STREAM}.{consumer}", want, inbox)
                 pending = PULL
             try:
-                message = await asyncio.wait_for(arrived.get(), PULL_S + 5)
+                async with asyncio.timeout(PULL_S + 5):
+                    message = await arrived.get()
             except TimeoutError:
                 raise SessionLost("the hub does not answer") from None
             status = (message.headers or {}).get("Status")
@@ -169,18 +171,27 @@ class HubLink:
         about = message.metadata
         age = max(0.0, session.broker_time() - about.timestamp.timestamp())
         reply = HubReply(self, session, about.sequence.stream, (message.headers or {}).get(REPLY_HEADER))
-        loop = asyncio.get_running_loop()
+        # In another thread, and not waited for: the ACK goes out while the command is being executed.
+        self._hands.submit(self._hand_over, message, reply, age)
+
+    def _hand_over(self, message: Any, reply: HubReply, age: float) -> None:
+        """One copy after the other, in the order in which they came."""
         try:
-            # In another thread: the ACK goes out while the command is being executed.
-            await loop.run_in_executor(self._hands, self._hand_over, bytes(message.data), reply, age)
+            self._endpoint.receive(bytes(message.data), reply, age=age, actor="hub")
         except InterlockError:
             # Not durable, so not acknowledged: the broker brings it again.
             return
-        async with telling():
-            await message.ack()
+        self._thread.loop.call_soon_threadsafe(self._acknowledge, message)
 
-    def _hand_over(self, data: bytes, reply: HubReply, age: float) -> None:
-        self._endpoint.receive(data, reply, age=age, actor="hub")
+    def _acknowledge(self, message: Any) -> None:
+        async def send() -> None:
+            with contextlib.suppress(SessionLost):
+                async with telling():
+                    await message.ack()
+
+        task = asyncio.ensure_future(send())
+        self._sending.add(task)
+        task.add_done_callback(self._sending.discard)
 
     async def _ensure_consumer(self, session: Session) -> str:
         from nats.js import api

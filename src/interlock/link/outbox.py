@@ -22,7 +22,7 @@ CHUNK = 128
 MAX_RECORD = 900_000
 """Bytes of a record that fit into one message; of a longer one only the head goes out."""
 
-GRACE_S = 0.002
+GRACE_S = 0.006
 SOON_S = 0.01
 """How long records wait for the commands to be over."""
 
