@@ -13,7 +13,7 @@ import zstandard
 
 from .store import Frame, Store
 
-FRAME_BYTES = 256 * 1024
+FRAME_BYTES = 128 * 1024
 """Raw bytes gathered into one frame: neighbours compress together, and reading one file costs little."""
 
 PACK_BYTES = 32 * 1024 * 1024
