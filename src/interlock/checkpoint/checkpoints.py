@@ -21,6 +21,7 @@ from .place import default_store, inside, refuse_missing, refuse_unfit, resolved
 from .plan import Moment, OwnChanges, Plan
 from .restoration import Restoration, last_done
 from .rollback import Restored, Rollback
+from .scan import without_gc
 from .snapshot import Progress, Snapshots
 from .store import NoSpace, Store
 from .sweep import Sweep, Swept
@@ -270,7 +271,7 @@ class Checkpoints:
         cause: str,
         folders: Iterable[str] = (),
     ) -> Restored:
-        with self._busy("roll back"), self.freeze():
+        with self._busy("roll back"), self.freeze(), without_gc():
             self._refuse_other_run(force=force)
             self.recovered += self._rollback.recover()
             target = self.get(wanted)

@@ -88,7 +88,7 @@ class Scanner:
         return self._scan
 
     def _look(self, waiting: list[str], *, deep: bool) -> None:
-        with Descent(self._root) as descent, _without_gc():
+        with Descent(self._root) as descent, without_gc():
             found = os.fstat(self._root)
             old = self._known.root
             if old is None or not old.matches(found) or old.ctime_ns != found.st_ctime_ns:
@@ -226,7 +226,7 @@ def over_budget(what: str, folder: str) -> InvalidState:
 
 
 @contextmanager
-def _without_gc() -> Iterator[None]:
+def without_gc() -> Iterator[None]:
     """Many short-lived values and no cycles: the collector would only cost."""
     was = gc.isenabled()
     gc.disable()
