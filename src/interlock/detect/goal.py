@@ -58,7 +58,13 @@ def goal_text(context: Context, prompt: str = "") -> str:
 
 def goal_stems(context: Context, prompt: str = "") -> list[bytes]:
     """The stems of the goal, in a fixed order."""
-    return sorted(stems(goal_text(context, prompt).encode("utf-8", "replace")))
+    return list(_sorted_stems(goal_text(context, prompt)))
+
+
+@lru_cache(maxsize=16)
+def _sorted_stems(text: str) -> tuple[bytes, ...]:
+    """The same for every detector and agent that asks."""
+    return tuple(sorted(stems(text.encode("utf-8", "replace"))))
 
 
 def named_places(text: str) -> list[str]:
