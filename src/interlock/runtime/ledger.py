@@ -172,8 +172,8 @@ class Ledger:
         if not buckets or buckets[-1].second < second:
             buckets.append(Bucket(second))
             horizon = second - 2 * self.window
-            if buckets[0].second < horizon:
-                self._s.buckets = buckets = [b for b in buckets if b.second >= horizon]
+            while buckets[0].second < horizon:
+                del buckets[0]
         return buckets[-1]
 
     def _act(self, action: Action) -> None:
