@@ -10,13 +10,14 @@ from ..core import Applied, Decision, Directive, Intervention, Review, Step
 class StepRecord(Struct, frozen=True, omit_defaults=True):
     """kind `step`: a step as admitted, the review that it got, and what was decided where that was not to proceed.
 
-    `unobserved` says that supervision was broken when it came.
+    `unobserved` says that supervision was broken when it came; `absent` are files that it claims and that are missing.
     """
 
     step: Step
     review: Review | None = None
     decision: Decision | None = None
     unobserved: bool = False
+    absent: tuple[str, ...] | None = None
 
 
 class InterventionRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
