@@ -16,14 +16,10 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from ..core import Capability, Usage
+from ..core import Usage
 from ..runtime import Options
 from .inprocess import Asked, Outcome, Session, Supervision, Turn
-
-NAME = "langchain"
-CAPABILITIES: frozenset[Capability] = frozenset(
-    ("deny", "rewrite", "inject", "hold", "stop", "switch_model", "usage", "conversation")
-)
+from .inprocess.abilities import LANGCHAIN
 
 Update: TypeAlias = "dict[str, object] | None"
 Result: TypeAlias = "ToolMessage | Command"
@@ -50,7 +46,7 @@ class InterlockMiddleware(AgentMiddleware):
 
     def __init__(self, **options: Unpack[Options]) -> None:
         super().__init__()
-        self.supervision = Supervision(NAME, CAPABILITIES, options)
+        self.supervision = Supervision("langchain", LANGCHAIN, options)
         self._sessions: dict[str, Session] = {}
 
     def before_agent(self, state: SupervisedState, runtime: Runtime) -> Update:

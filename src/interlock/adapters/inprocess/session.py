@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from ...core import ENDED, Decision, InterlockError, Message, NotFound, Step, Usage
 from ...core.step import Role
 from ...runtime import Supervisor
+from ...runtime.workspace import MEANWHILE
 from .adapter import InProcess
 from .asked import Asked, Outcome, read_error, read_outcome
 from .children import Children
@@ -40,6 +41,7 @@ class Session:
         self._marks = Marks()
         self._lock = threading.Lock()
         self.closed = False
+        children.on_frozen = self._keep_work
 
     @property
     def run_id(self) -> str:
@@ -193,6 +195,11 @@ class Session:
             return self._marks.at(workspace.checkpoints.get(wanted).step)
         except NotFound:
             return None
+
+    def _keep_work(self) -> None:
+        """Before files go back: what changed while a call runs is the run's own work."""
+        if self.children.calls:
+            self.supervisor.checkpoint(cause=MEANWHILE, step=self.supervisor.next_index)
 
     async def _in_thread(self, work: Callable[[], Decision], step: Step) -> Decision:
         """The answer without blocking the loop; a call that was given up meanwhile leaves the gate again."""
