@@ -135,6 +135,7 @@ class Watch:
         self._marks: dict[str, bytes] = {}
         self._throttled_for: set[str] = set()
         self._assumed = False
+        self.priced = 0.0
         self._fresh = self.detectors.save()
 
     def review(self, step: Step) -> Review | None:
@@ -151,6 +152,7 @@ class Watch:
             if step.usage is not None and not step.usage.cost_usd:
                 usage = step.usage
                 cost = self.guard.part("prices", lambda: self.prices.cost(step.model, usage), None) or 0.0
+            self.priced = cost
             self.ledger.count(step, now, cost)
         return now
 
