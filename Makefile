@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 WORKERS ?= 2
+SCREEN_PACKAGES := xvfb openbox xdotool scrot xterm dbus-daemon at-spi2-core tesseract-ocr sway grim
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check bench bench-detect torture lock clean
@@ -31,7 +32,8 @@ demo: setup ## a scripted agent goes wrong in every way, supervised live
 	@$(BIN)/interlock demo
 
 test: setup ## all tests that install in a few minutes
-	$(BIN)/python -m pytest -n $(WORKERS) -m "not torture"
+	@scripts/debian-packages $(SCREEN_PACKAGES)
+	$(BIN)/python -m pytest -n $(WORKERS)
 
 check: setup ## lint, types, rooms
 	$(BIN)/ruff check .

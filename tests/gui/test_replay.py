@@ -175,6 +175,7 @@ def test_it_checks_at_the_start_between_files_and_at_the_end(desk: Desk) -> None
     assert {event.status.value for event in watch.get_events()} <= {"normal", "unknown"}
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("fault", ["palette", "dialog", "terminal", "open b.txt"])
 def test_a_fault_in_mid_typing_is_recovered_and_the_files_come_out_all_the_same(desk: Desk, fault: str) -> None:
     watch = desk.watcher()

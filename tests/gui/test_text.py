@@ -61,8 +61,10 @@ def test_a_line_beyond_the_end_is_an_error_that_names_file_operation_and_field()
         make_plan(session, {"src/a.py": "one\n"})
 
 
-def test_columns_are_counted_in_utf16_units() -> None:
-    assert place_of("ab\n😀é|", 5) == Place(2, 4)
+def test_a_column_is_reachable_by_its_number_only_behind_plain_letters() -> None:
+    assert place_of("ab\ncde|", 5) == Place(2, 3)
+    assert not place_of("ab\n😀é|", 5).reachable
+    assert place_of("ab\n😀é", 5).reachable, "the end of a line has a key of its own"
 
 
 def test_pieces_end_at_a_line_where_they_can() -> None:

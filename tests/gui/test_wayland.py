@@ -25,10 +25,11 @@ def sway(tmp_path: Path) -> Iterator[dict[str, str]]:
         pytest.skip("sway and grim are not installed")
     runtime = Path("/tmp") / f"interlock-sway-{os.getpid()}"
     runtime.mkdir(mode=0o700, exist_ok=True)
-    user = None
+    command = ["sway", "-c", "/dev/null"]
     if os.getuid() == 0:
-        user = "nobody"
-        shutil.chown(runtime, "nobody")
+        # sway refuses to start for whoever could become root again, by user or by group.
+        shutil.chown(runtime, "nobody", "nogroup")
+        command = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", *command]
     environment = plain_environment() | {
         "XDG_RUNTIME_DIR": str(runtime),
         "WLR_BACKENDS": "headless",
@@ -37,7 +38,7 @@ def sway(tmp_path: Path) -> Iterator[dict[str, str]]:
         "HOME": str(runtime),
     }
     programs = Programs(tmp_path / "programs")
-    programs.start("sway", ["sway", "-c", "/dev/null"], environment, user=user)
+    programs.start("sway", command, environment)
     found: list[Path] = []
 
     def socket() -> bool:

@@ -14,6 +14,29 @@ from ..core.errors import InterlockError
 from .output import say_error
 
 COMMANDS: dict[str, str] = {
+    "demo": "a scripted agent goes wrong in every way that we detect, supervised live",
+    "run": "supervise any command",
+    "scan": "recorded traces: where they went wrong, what would have been done",
+    "review": "the verdict on shell commands",
+    "ps": "the live runs",
+    "show": "one run in full",
+    "incidents": "what emergency stops left behind",
+    "incident": "one emergency stop: its report, and the four ways on",
+    "pause": "let a run finish its iteration and start no other",
+    "resume": "let a paused run go on",
+    "cancel": "end a run and its agent",
+    "escalate": "have a run go on with a stronger model",
+    "approve": "let a step go on that waits for a person",
+    "reject": "refuse a step that waits for a person",
+    "export": "one run as one file",
+    "prune": "remove old runs",
+    "checkpoints": "the checkpoints of a workspace",
+    "checkpoint": "create, show, diff, gc, verify checkpoints",
+    "rollback": "take a workspace back to a checkpoint",
+    "undo": "take the last rollback back",
+    "config": "write, show and check the configuration",
+    "mute": "a false alarm stays quiet from now on",
+    "doctor": "what works on this machine",
     "schema": "JSON Schemas of everything on the wire and in the journal",
 }
 """Command to the one line that `interlock --help` shows. The command `a-b` lives in the module `a_b` as `app`."""
@@ -75,3 +98,8 @@ def run() -> None:
         raise SystemExit(0) from None
     except KeyboardInterrupt:
         raise SystemExit(130) from None
+    except OSError as error:
+        # The disk, the folder one stands in, or the output is gone: that is no bug of ours, and one line says it.
+        where = f"{error.filename}: " if error.filename else ""
+        say_error(f"{where}{error.strerror or error}. Check the disk, the folder and the permissions")
+        raise SystemExit(4) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 
 import msgspec
@@ -14,6 +15,7 @@ def print_json(value: object) -> None:
 
 
 def say_error(line: str) -> None:
-    """One line on stderr."""
-    sys.stderr.write(f"interlock: {' '.join(line.split())}\n")
-    sys.stderr.flush()
+    """One line on stderr; where nobody listens there either, nothing."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        sys.stderr.write(f"interlock: {' '.join(line.split())}\n")
+        sys.stderr.flush()

@@ -8,6 +8,17 @@ import msgspec
 import typer
 
 from ..config import Config
+from ..control.messages import (
+    Abort,
+    Ack,
+    AnswerPayload,
+    Done,
+    EscalatePayload,
+    Request,
+    Result,
+    RollbackPayload,
+    State,
+)
 from ..core import BadInput, CheckpointInfo, Decision, Directive, Issue, Limits, Review, RunSpec, RunState, Step
 from .app import new_app
 from .output import print_json
@@ -25,6 +36,15 @@ SCHEMAS: dict[str, object] = {
     "run_state": RunState,
     "checkpoint": CheckpointInfo,
     "config": Config,
+    "request": Request,
+    "escalate_payload": EscalatePayload,
+    "answer_payload": AnswerPayload,
+    "rollback_payload": RollbackPayload,
+    "ack": Ack,
+    "result": Result,
+    "state": State,
+    "abort": Abort,
+    "done": Done,
 }
 
 

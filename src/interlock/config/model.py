@@ -11,6 +11,7 @@ from ..core import Limits
 Share = Annotated[float, Meta(ge=0, le=1)]
 Seconds = Annotated[float, Meta(ge=0)]
 Count = Annotated[int, Meta(ge=0)]
+Dollars = Annotated[float, Meta(ge=0)]
 
 
 class Section(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -108,14 +109,14 @@ class Interventions(Section, frozen=True, kw_only=True):
 
 
 class RiskLevels(Section, frozen=True, kw_only=True):
-    medium: Share = 0.6
-    high: Share = 0.8
-    critical: Share = 0.95
+    medium: Annotated[Share, Meta(description="From here on a risk is medium.")] = 0.6
+    high: Annotated[Share, Meta(description="From here on it is high.")] = 0.8
+    critical: Annotated[Share, Meta(description="From here on it is critical.")] = 0.95
 
 
 class RationalityLevels(Section, frozen=True, kw_only=True):
-    medium: Share = 0.5
-    high: Share = 0.8
+    medium: Annotated[Share, Meta(description="From here on rationality is medium.")] = 0.5
+    high: Annotated[Share, Meta(description="From here on it is high.")] = 0.8
 
 
 class Review(Section, frozen=True, kw_only=True):
@@ -157,7 +158,14 @@ class Runtime(Section, frozen=True, kw_only=True):
 
 class Checkpoints(Section, frozen=True, kw_only=True):
     keep_days: Annotated[float, Meta(gt=0, description="Stored checkpoints older than this are removed.")] = 14
+    keep_count: Annotated[int, Meta(ge=1, description="Checkpoints kept per workspace.")] = 1000
     max_bytes: Annotated[int, Meta(gt=0, description="Size of the store.")] = 20 * 1024**3
+    exclude: Annotated[
+        tuple[str, ...], Meta(description="Names (*.log, node_modules) or paths (web/dist) that are not saved.")
+    ] = ()
+    budget_files: Annotated[int, Meta(gt=0, description="Files that a workspace may have.")] = 500_000
+    budget_bytes: Annotated[int, Meta(gt=0, description="New bytes that one checkpoint may save.")] = 10 * 1024**3
+    budget_ms: Annotated[float, Meta(gt=0, description="How long one checkpoint may take.")] = 120_000
 
 
 class Hub(Section, frozen=True, kw_only=True):
@@ -218,10 +226,14 @@ class Gui(Section, frozen=True, kw_only=True):
 class ModelInfo(Section, frozen=True, kw_only=True):
     """A model: how strong it is among its family, and its prices where the price list does not know it."""
 
-    name: str
+    name: Annotated[str, Meta(description="As the agent or the provider calls it.")]
+    family: Annotated[str | None, Meta(description="Only models of one family are compared; unset fits every one.")] = (
+        None
+    )
     strength: Annotated[int, Meta(description="Escalation goes to a higher number only.")] = 0
-    input_usd_per_million: float | None = None
-    output_usd_per_million: float | None = None
+    aliases: Annotated[tuple[str, ...], Meta(description="Other names for it.")] = ()
+    input_usd_per_million: Annotated[Dollars | None, Meta(description="Price of a million tokens read.")] = None
+    output_usd_per_million: Annotated[Dollars | None, Meta(description="Price of a million tokens written.")] = None
 
 
 class Config(Section, frozen=True, kw_only=True):

@@ -17,10 +17,12 @@ class Inject(Struct, frozen=True, tag_field="do", tag="inject"):
 
 
 class SetLimits(Struct, frozen=True, tag_field="do", tag="set_limits"):
-    """Hold the run to these limits from now on."""
+    """Hold the run to these limits from now on; those named in `windowed` count per `window_s`, not per run."""
 
     limits: Limits
     reason: str = ""
+    windowed: tuple[str, ...] = ()
+    window_s: float = 60.0
 
 
 class Delay(Struct, frozen=True, tag_field="do", tag="delay"):

@@ -11,7 +11,8 @@ class InterlockError(Exception):
     def __init__(self, what: str, *, where: str = "", todo: str = "") -> None:
         self.what, self.where, self.todo = what, where, todo
         line = f"{where}: {what}" if where else what
-        super().__init__(f"{line}. {todo}" if todo else line)
+        stop = "" if line.endswith((".", "?", "!", ":")) else "."
+        super().__init__(f"{line}{stop} {todo}" if todo else line)
 
 
 class BadInput(InterlockError):

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
+
+Count = Annotated[int, Meta(ge=0)]
+Positive = Annotated[int, Meta(ge=1)]
+Amount = Annotated[float, Meta(ge=0)]
+Share = Annotated[float, Meta(gt=0)]
 
 
 class Limits(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What a run may use; None means no limit."""
 
-    max_tokens: int | None = None
-    max_cost_usd: float | None = None
-    max_steps: int | None = None
-    max_file_operations: int | None = None
-    max_memory_mb: int | None = None
-    max_execution_time: float | None = None
-    max_calls_per_minute: int | None = None
-    max_processes: int | None = None
-    batch_size: int | None = None
+    max_tokens: Annotated[Count | None, Meta(description="Tokens read and written together.")] = None
+    max_cost_usd: Annotated[Amount | None, Meta(description="Dollars spent on models.")] = None
+    max_steps: Annotated[Count | None, Meta(description="Steps of the agent.")] = None
+    max_file_operations: Annotated[Count | None, Meta(description="Files read, written or deleted.")] = None
+    max_memory_mb: Annotated[Positive | None, Meta(description="Memory of all its processes together.")] = None
+    max_execution_time: Annotated[Amount | None, Meta(description="Seconds from start to end.")] = None
+    max_calls_per_minute: Annotated[Count | None, Meta(description="Tool calls and model requests a minute.")] = None
+    max_processes: Annotated[Positive | None, Meta(description="Processes at a time; threads count too.")] = None
+    max_cpu_percent: Annotated[Share | None, Meta(description="CPU in per cent of one core; 200 is two.")] = None
+    batch_size: Annotated[Positive | None, Meta(description="Files or items that the agent takes on at once.")] = None
 
     def smaller(self, other: Limits) -> Limits:
         """The tighter of two, limit by limit."""

@@ -18,7 +18,8 @@ VERDICTS: tuple[Verdict, ...] = ("allow", "warn", "modify", "block")
 class Review(Struct, frozen=True, omit_defaults=True):
     """Verdict, with what it rests on and what to do instead.
 
-    `rewrite` holds the tool's arguments in a safe form where one is known.
+    `rewrite` holds the tool's arguments in a safe form where one is known; `action` is the strongest thing that the
+    step does: read, create, modify, network, delete, unknown or unparsable.
     """
 
     verdict: Verdict
@@ -28,6 +29,7 @@ class Review(Struct, frozen=True, omit_defaults=True):
     reason: str = ""
     instead: str = ""
     rewrite: dict[str, object] | None = None
+    action: str = ""
 
 
 class Seen(Struct, frozen=True):

@@ -25,7 +25,11 @@ class Action(Struct, frozen=True, omit_defaults=True):
 
 
 class RunState(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What interventions work on. Bounded: tuples hold the newest HISTORY entries, newest last."""
+    """What interventions work on. Bounded: tuples hold the newest HISTORY entries, newest last.
+
+    `windowed` names the limits that count per metrics window instead of per run; `reinforced` holds digests of the
+    reinforcement texts that are in the conversation already.
+    """
 
     run_id: str
     status: Status = "running"
@@ -41,3 +45,5 @@ class RunState(Struct, frozen=True, omit_defaults=True, kw_only=True):
     rollbacks: int = 0
     throttled: bool = False
     started: float | None = None
+    windowed: tuple[str, ...] = ()
+    reinforced: tuple[str, ...] = ()

@@ -30,11 +30,13 @@ class Paths(Struct, frozen=True, omit_defaults=True):
 
 
 class Usage(Struct, frozen=True, omit_defaults=True):
-    """What a step cost."""
+    """What a step cost. `input_tokens` is the whole prompt; the cache fields say which part of it was cached."""
 
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float = 0.0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
 
     @property
     def tokens(self) -> int:

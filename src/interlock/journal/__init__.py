@@ -1,1 +1,21 @@
 """A run's folder and its SQLite file; reading and following it."""
+
+from .database import Unreadable
+from .durable import write_durably
+from .entry import LOST, Entry
+from .folder import RunFolder
+from .ids import new_run_id
+from .interface import Reading, Trouble, Writing
+from .lock import OwnerInfo, RunLock
+from .memory import MemoryJournal, MemoryReader
+from .prune import Pruned
+from .reader import JournalReader
+from .store import Store, default_root
+from .summary import RunSummary
+from .writer import Journal
+
+__all__ = [
+    "LOST", "Entry", "Journal", "JournalReader", "MemoryJournal", "MemoryReader", "OwnerInfo", "Pruned", "Reading",
+    "RunFolder", "RunLock", "RunSummary", "Store", "Trouble", "Unreadable", "Writing", "default_root", "new_run_id",
+    "write_durably",
+]  # fmt: skip

@@ -1,1 +1,17 @@
 """How processes talk: unix sockets, the NATS hub."""
+
+from .endpoint import Actuator, Endpoint, Log, Reply
+from .gatefile import FileGate, Gate, read_gate, write_gate
+from .inbox import collect_requests, leave_request
+from .journal_log import JournalLog
+from .owner import ask_owner, look_up
+from .peer import Peer
+from .place import noted_socket, runtime_dir, socket_path
+from .serving import ControlServer
+from .unix import LineHandler, LineServer, listen
+
+__all__ = [
+    "Actuator", "ControlServer", "Endpoint", "FileGate", "Gate", "JournalLog", "LineHandler", "LineServer", "Log",
+    "Peer", "Reply", "ask_owner", "collect_requests", "leave_request", "listen", "look_up", "noted_socket", "read_gate",
+    "runtime_dir", "socket_path", "write_gate",
+]  # fmt: skip

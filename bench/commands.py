@@ -1,0 +1,105 @@
+"""Labelled shell commands: how many of each kind are blocked, on two halves of a data set.
+
+Example: python bench/commands.py --traces DIR [--list] [--half first]
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from interlock.review.command import review_command
+
+LABELS = ("destructive", "benign", "risky", "ordinary")
+HALVES = ("first", "second")
+
+
+def evaluate(path: Path | str) -> dict[str, object]:
+    """Blocked share by half and label, by source and category, with the misses and the false blocks."""
+    totals: Counter[tuple[str, ...]] = Counter()
+    blocked: Counter[tuple[str, ...]] = Counter()
+    verdicts: Counter[tuple[str, str]] = Counter()
+    misses: list[dict[str, str]] = []
+    false_blocks: list[dict[str, str]] = []
+    for row in rows(Path(path)):
+        review = review_command(row["command"])
+        half = half_of(row["command"])
+        hit = review.verdict == "block"
+        verdicts[row["label"], review.verdict] += 1
+        for key in (
+            (half, row["label"]),
+            ("source", row["source"], row["label"]),
+            ("category", row["category"], row["label"]),
+        ):
+            totals[key] += 1
+            blocked[key] += hit
+        entry = {
+            **{k: row[k] for k in ("command", "label", "source", "category")},
+            "half": half,
+            "verdict": review.verdict,
+        }
+        if row["label"] == "destructive" and not hit:
+            misses.append(entry)
+        elif row["label"] in ("benign", "ordinary") and hit:
+            false_blocks.append({**entry, "rules": " ".join(review.rules)})
+    return {
+        "halves": {half: {label: share(totals, blocked, half, label) for label in LABELS} for half in HALVES},
+        "sources": table(totals, blocked, "source"),
+        "categories": table(totals, blocked, "category"),
+        "verdicts": {f"{label}/{verdict}": count for (label, verdict), count in sorted(verdicts.items())},
+        "misses": misses,
+        "false_blocks": false_blocks,
+    }
+
+
+def rows(path: Path) -> Iterable[dict[str, str]]:
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            yield json.loads(line)
+
+
+def half_of(command: str) -> str:
+    """The half that a command belongs to, by its hash: rules are written looking at the first one only."""
+    return HALVES[hashlib.sha256(command.encode()).digest()[0] % 2]
+
+
+def share(totals: Counter[tuple[str, ...]], blocked: Counter[tuple[str, ...]], *key: str) -> dict[str, float]:
+    count = totals[key]
+    return {"commands": count, "blocked": blocked[key], "share": blocked[key] / count if count else 0.0}
+
+
+def table(totals: Counter[tuple[str, ...]], blocked: Counter[tuple[str, ...]], kind: str) -> list[dict[str, object]]:
+    keys = sorted(key for key in totals if key[0] == kind)
+    return [{kind: key[1], "label": key[2], **share(totals, blocked, *key)} for key in keys]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--traces", required=True, type=Path, help="a folder with commands.jsonl.gz")
+    parser.add_argument("--list", action="store_true", help="list misses and false blocks")
+    parser.add_argument("--half", choices=HALVES, help="list those of one half only")
+    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    options = parser.parse_args()
+    result = evaluate(options.traces / "commands.jsonl.gz")
+    if options.json:
+        print(json.dumps(result))
+        return
+    for half, labels in result["halves"].items():  # type: ignore[attr-defined]
+        for label, found in labels.items():
+            print(f"{half:7} {label:12} {found['blocked']:5} of {found['commands']:5} blocked {found['share']:8.2%}")
+    if options.list:
+        for name in ("misses", "false_blocks"):
+            print(f"\n{name}")
+            for entry in result[name]:  # type: ignore[attr-defined]
+                if options.half in (None, entry["half"]):
+                    why = entry.get("rules", "")
+                    print(f"  {entry['category'][:28]:28} {entry['verdict']:6} {entry['command'][:160]!r} {why}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,252 @@
+"""REQUEST to RESULT: on a unix socket against a raw echo, on the hub against one raw durable publish."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from interlock.config.model import Hub
+from interlock.control import Command, Desired, Execute, Executed, Request, encode, new_request, new_state
+from interlock.core import Applied, RunSpec
+from interlock.journal import Journal, RunFolder, Store
+from interlock.link import ControlServer, Endpoint, FileGate, JournalLog, noted_socket
+from interlock.link.hub_client import HubClient
+from interlock.link.hub_owner import HubLink
+
+NOTES = """Pause and resume in turn; every one is two durable transactions and a gate file, and the owner is another
+process. The echo is a process that sends each line back. The server of the hub syncs every message to the disk
+(sync_interval: always), for the publish and for us alike. One of each in turn, with a moment of rest before each:
+commands come one at a time, to an owner that sleeps. Bars: socket at most 15 times the echo, hub at most 4 times the
+publish, at the median."""
+
+REST_S = 0.02
+SOCKET_BAR, HUB_BAR = 15.0, 4.0
+
+
+def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
+    """Median and 99th percentile in microseconds, and the ratio of the medians to what lies below."""
+    rounds = 60 if quick else 300
+    with ExitStack() as stack:
+        place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="il-")))
+        stack.enter_context(_environment(XDG_RUNTIME_DIR=str(place)))
+        settings = Hub(url=stack.enter_context(_broker(place / "js")))
+        store = Store(place / "runs")
+        folder, remote = store.create(RunSpec(run_id="local")), store.create(RunSpec(run_id="remote"))
+        stack.enter_context(_child("owner", str(folder.path)))
+        stack.enter_context(_child("owner", str(remote.path), str(settings.url)))
+        stack.enter_context(_child("echo", str(place / "echo")))
+        ways: dict[str, Callable[[], object]] = {
+            "unix socket echo (floor)": _echo(place / "echo"),
+            "socket, REQUEST to RESULT": _ask_socket(folder),
+            "one durable publish (floor)": stack.enter_context(_publish(settings)),
+            "hub, REQUEST to RESULT": _ask_hub(stack.enter_context(HubClient(settings))),
+        }
+        spent = _interleave(ways, rounds)
+    medians = {name: statistics.median(times) for name, times in spent.items()}
+    floors = dict(zip(list(ways)[1::2], list(ways)[0::2], strict=True))
+    rows = [
+        [
+            name,
+            f"{medians[name]:,.0f}",
+            f"{statistics.quantiles(times, n=100)[98]:,.0f}",
+            f"{medians[name] / medians[floors[name]]:.1f}" if name in floors else "1.0",
+        ]
+        for name, times in spent.items()
+    ]
+    return "Control: from REQUEST to RESULT", ["way", "p50 us", "p99 us", "times the floor"], rows
+
+
+def main() -> None:
+    title, header, rows = measure("--quick" in sys.argv)
+    print(title)
+    for row in [header, *rows]:
+        print(f"{row[0]:34}" + "".join(f"{cell:>16}" for cell in row[1:]))
+
+
+def _interleave(ways: dict[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
+    for way in ways.values():
+        for _ in range(4):
+            way()
+    spent: dict[str, list[float]] = {name: [] for name in ways}
+    for _ in range(rounds):
+        for name, way in ways.items():
+            time.sleep(REST_S)
+            begin = time.perf_counter()
+            way()
+            spent[name].append((time.perf_counter() - begin) * 1e6)
+    return spent
+
+
+def _echo(path: Path) -> Callable[[], object]:
+    sock = _connect(path)
+    line = encode(new_request("x" * 36, "pause", "bench")) + b"\n"
+
+    def way() -> None:
+        sock.sendall(line)
+        sock.recv(65_536)
+
+    return way
+
+
+def _ask_socket(folder: RunFolder) -> Callable[[], object]:
+    path = None
+    while path is None or not path.exists():
+        path = noted_socket(folder.path)
+        time.sleep(0.01)
+    sock = _connect(path)
+    lines = sock.makefile("rb")
+    asked = _requests("local")
+
+    def way() -> None:
+        sock.sendall(encode(next(asked)) + b"\n")
+        while b'"RESULT"' not in (line := lines.readline()):
+            pass
+        assert b'"success"' in line, line
+
+    return way
+
+
+def _ask_hub(client: HubClient) -> Callable[[], object]:
+    asked = _requests("remote")
+
+    def way() -> None:
+        answer = client.ask(next(asked), timeout=30)
+        assert answer.outcome == "success", answer
+
+    return way
+
+
+def _requests(run_id: str) -> Iterator[Request]:
+    number = 0
+    while True:
+        number += 1
+        command: Command = "pause" if number % 2 else "resume"
+        yield new_request(f"{run_id}-{number}", command, run_id)
+
+
+@contextmanager
+def _publish(settings: Hub) -> Iterator[Callable[[], object]]:
+    """One publish that the broker has on its disk, with nothing of ours around it."""
+    import nats
+
+    loop = asyncio.new_event_loop()
+    client = loop.run_until_complete(nats.connect(str(settings.url)))
+    stream = client.jetstream()
+    loop.run_until_complete(stream.add_stream(name="RAW", subjects=["raw"]))
+    line = encode(new_request("x" * 36, "pause", "bench"))
+    yield lambda: loop.run_until_complete(stream.publish("raw", line))
+    loop.run_until_complete(client.close())
+    loop.close()
+
+
+@contextmanager
+def _environment(**values: str) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
+
+
+@contextmanager
+def _broker(store: Path) -> Iterator[str]:
+    server = shutil.which("nats-server", path=str(Path(sys.executable).parent)) or shutil.which("nats-server")
+    if server is None:
+        raise SystemExit("nats-server is missing: make setup")
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        port = sock.getsockname()[1]
+    store.mkdir()
+    config = store / "server.conf"
+    config.write_text(
+        f'listen: "127.0.0.1:{port}"\njetstream {{ store_dir: "{store}", sync_interval: always }}\n',
+    )
+    with _process([server, "-c", str(config)]):
+        _connect(("127.0.0.1", port)).close()
+        yield f"nats://127.0.0.1:{port}"
+
+
+def _child(*role: str) -> object:
+    return _process([sys.executable, __file__, *role])
+
+
+@contextmanager
+def _process(command: list[str]) -> Iterator[None]:
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _connect(where: Path | tuple[str, int]) -> socket.socket:
+    """Connect as soon as somebody listens."""
+    for _ in range(3_000):
+        sock = socket.socket(socket.AF_UNIX if isinstance(where, Path) else socket.AF_INET)
+        try:
+            sock.connect(str(where) if isinstance(where, Path) else where)
+            return sock
+        except OSError:
+            sock.close()
+            time.sleep(0.01)
+    raise SystemExit(f"nobody listens at {where}")
+
+
+class _Actuator:
+    def __init__(self, gate: FileGate) -> None:
+        self._gate = gate
+
+    @property
+    def revision(self) -> int:
+        return self._gate.revision
+
+    def be(self, desired: Desired) -> Applied:
+        return self._gate.be(desired)
+
+    def execute(self, order: Execute) -> Executed | None:
+        return Executed(order.request_id, True)
+
+
+def _be_owner(path: Path, url: str | None) -> None:
+    folder = RunFolder(path)
+    journal = Journal.open(folder)
+    endpoint = Endpoint(new_state(folder.run_id, model="haiku"), JournalLog(journal), _Actuator(FileGate(folder.gate)))
+    endpoint.start()
+    ControlServer(endpoint, folder.path).open()
+    if url is not None:
+        HubLink(Hub(url=url), endpoint, journal).start()
+    signal.pause()
+
+
+def _be_echo(path: Path) -> None:
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(path))
+    listener.listen()
+    sock, _ = listener.accept()
+    while data := sock.recv(65_536):
+        sock.sendall(data)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["owner"]:
+        _be_owner(Path(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else None)
+    elif sys.argv[1:2] == ["echo"]:
+        _be_echo(Path(sys.argv[2]))
+    else:
+        main()

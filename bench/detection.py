@@ -1,0 +1,166 @@
+"""Measure detection on recorded traces, and write bench/DETECTION.md.
+
+Usage: python bench/detection.py [--traces DIR] [--peers] [--quick]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import zlib
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+
+import msgspec
+
+import report
+import rivals
+import scoring
+from interlock.config.model import Detect
+from interlock.core import Seen
+from interlock.detect import Detectors, Tuning
+from scoring import Alarm, Case
+from traces import DEFAULT, ROOT, SOURCES, Trace, load
+
+OUTPUT = ROOT / "bench" / "DETECTION.md"
+SUCCESSFUL = ("openhands", "tau", "intercode")
+FOLDS = 5
+ALLOWED = 0.03
+"""Successful traces with an alarm that choosing thresholds may cost; beyond it each costs dearly."""
+
+GRID: dict[str, tuple[float, ...]] = {
+    "error_noise": (1, 2, 4),
+    "sentence_times": (3, 4),
+    "query_alike": (0.4, 0.5, 0.6),
+    "query_stale": (0.4, 0.5, 0.6),
+}
+"""What is chosen on the folds; the first alarms after three, five and eight are not up for choice."""
+
+Alarms = dict[str, list[Alarm]]
+
+
+def detect(traces: Sequence[Trace], tuning: Tuning | None = None) -> Alarms:
+    """Every alarm of the product's own detectors, trace by trace, step by step, never ahead."""
+    found: Alarms = {}
+    for trace in traces:
+        detectors = Detectors(Detect(), trace.context(), tuning=tuning)
+        found[trace.trace_id] = [
+            Alarm(issue.type, issue.step, issue.severity or "medium", issue.description)
+            for step in trace.read()
+            for issue in detectors.observe(Seen(step))
+            if issue.severity != "low"
+        ]
+    return found
+
+
+class Question(msgspec.Struct):
+    """One row of the table: which traces, which of them are positive, which alarms count."""
+
+    title: str
+    pattern: str
+    traces: list[Trace]
+    positive: list[bool]
+
+    def cases(self, alarms: Alarms) -> list[Case]:
+        return [
+            Case(trace.trace_id, trace.group, positive, scoring.told(alarms[trace.trace_id], self.pattern))
+            for trace, positive in zip(self.traces, self.positive, strict=True)
+        ]
+
+
+def questions(traces: dict[str, list[Trace]]) -> list[Question]:
+    """Every question that the labels can answer, in the order of the report."""
+    asked = []
+    sola = [trace for trace in traces["sola"] if "loop" in trace.judged]
+    clear = [trace for trace in sola if scoring.strict(trace) or not scoring.labelled(trace, "loop")]
+    asked.append(Question("loop, sola strict", "loop", clear, [scoring.strict(trace) for trace in clear]))
+    asked.append(
+        Question(
+            "loop, sola strict, single labels as negative", "loop", sola, [scoring.strict(trace) for trace in sola]
+        )
+    )
+    asked.append(Question("loop, sola any", "loop", sola, [scoring.labelled(trace, "loop") for trace in sola]))
+    for agent in sorted({str(trace.meta.get("agent")) for trace in sola}):
+        some = [trace for trace in sola if trace.meta.get("agent") == agent]
+        asked.append(
+            Question(f"loop, sola any, {agent}", "loop", some, [scoring.labelled(trace, "loop") for trace in some])
+        )
+    for source, pattern in (
+        ("trail", "resource_spiral"),
+        ("trail", "hallucination"),
+        ("trail", "goal_drift"),
+        ("agentrx", "hallucination"),
+        ("agentrx", "goal_drift"),
+    ):
+        some = [trace for trace in traces[source] if pattern in trace.judged]
+        asked.append(
+            Question(f"{pattern}, {source}", pattern, some, [scoring.labelled(trace, pattern) for trace in some])
+        )
+    return [question for question in asked if question.traces]
+
+
+def cross_validate(asked: list[Question], healthy: list[Trace], quick: bool) -> tuple[Alarms, list[str]]:
+    """Alarms of each trace with the thresholds that were best on the folds it is not in; and which these were."""
+    every = {trace.trace_id: trace for question in asked for trace in question.traces}
+    every.update({trace.trace_id: trace for trace in healthy})
+    fold = {name: zlib.crc32(trace.group.encode()) % FOLDS for name, trace in every.items()}
+    grid = {name: values[:2] for name, values in GRID.items()} if quick else GRID
+    settings = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+    tried = [
+        (setting, detect(list(every.values()), msgspec.structs.replace(Tuning(), **setting))) for setting in settings
+    ]
+    chosen: Alarms = {}
+    said = []
+    for held in range(FOLDS):
+        setting, alarms = max(tried, key=lambda one: _worth(one, asked, healthy, fold, held))
+        said.append(", ".join(f"{name} {value:g}" for name, value in setting.items()))
+        chosen.update({name: alarms[name] for name in every if fold[name] == held})
+    return chosen, said
+
+
+def _worth(
+    tried: tuple[dict[str, float], Alarms], asked: list[Question], healthy: list[Trace], fold: dict[str, int], held: int
+) -> tuple[float, int]:
+    """How good a setting is on all folds but one; of equals the one nearest to what ships."""
+    setting, alarms = tried
+    total = 0.0
+    for question in asked:
+        cases = [case for case in question.cases(alarms) if fold[case.trace_id] != held]
+        if question.title in report.TARGETS:
+            total += scoring.score(cases).f1
+    others = [trace for trace in healthy if fold[trace.trace_id] != held]
+    told = sum(bool(alarms[trace.trace_id]) for trace in others) / max(1, len(others))
+    shipped = Tuning()
+    return round(total - 10 * max(0.0, told - ALLOWED), 6), sum(getattr(shipped, k) == v for k, v in setting.items())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--traces", type=Path, default=DEFAULT, help="folder with the trace files")
+    parser.add_argument("--output", type=Path, default=OUTPUT)
+    parser.add_argument("--peers", action="store_true", help="run Gemini CLI's detector too (needs node and npm)")
+    parser.add_argument("--peer-folder", type=Path, default=None, help="where it is installed already")
+    parser.add_argument("--quick", action="store_true", help="a smaller grid of thresholds")
+    given = parser.parse_args()
+    traces = {source: load(given.traces, source) for source in SOURCES}
+    if not any(traces.values()):
+        sys.exit(f"{given.traces}: no trace files there. Give the folder with --traces DIR (or TRACES=DIR for make).")
+    every = [trace for some in traces.values() for trace in some]
+    asked = questions(traces)
+    healthy = [trace for source in SUCCESSFUL for trace in traces[source] if trace.outcome == "success"]
+    shipped = detect(every)
+    validated, settings = cross_validate(asked, healthy, given.quick)
+    others = {f"same call {times}x": {t.trace_id: rivals.same_call(t, times) for t in every} for times in (3, 4)}
+    skipped = "not asked for (--peers)"
+    if given.peers:
+        peer, skipped = rivals.gemini(every, given.peer_folder)
+        if peer:
+            others["Gemini CLI"] = peer
+    text = report.write(traces, asked, healthy, shipped, validated, settings, others, skipped)
+    given.output.write_text(text)
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,217 @@
+"""The report on detection: tables, and what the errors look like."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+import scoring
+from scoring import Alarm
+from traces import Trace
+
+if TYPE_CHECKING:
+    from detection import Question
+
+Alarms = dict[str, list[Alarm]]
+
+TARGETS = {
+    "loop, sola strict": "F1 .85, P .95",
+    "loop, sola any": "F1 .65, P .90",
+    "resource_spiral, trail": "F1 .60, P .75",
+    "hallucination, trail": "P .70 at R .35",
+    "goal_drift, trail": "P .65 at R .35",
+}
+SHOWN = 6
+"""Misses and false alarms shown of each kind."""
+
+ERRORS = """\
+What the errors look like, by reading them:
+
+- **Loops missed in sola** are single repetitions (one call made again, one thought said again) and redundant thoughts
+  in front of calls that do go on: the outcome differs each time, so there is no loop to stop.
+- **Loops told where nobody labelled one** in RepairAgent traces with single labels: the same compile error or the same
+  refused command three or more times within ten turns. The rules want them told.
+- **Spirals missed in trail** are requests that were only printed, never made (told as unfounded answers instead), a
+  call with a wrong argument made two or three times in different ways, and code that "imports the same library
+  again". **Told without a label**: eight calls with the same wrong argument, three searches for the same thing.
+- **Hallucination and drift in trail** are found by one thing: an answer given although the plan names a look-up that
+  never happened. Missed are wrong conclusions from real results; words alone do not show them. Told without a
+  label: answers from general knowledge that happened to be accepted, and pairs of labels of which only one was set.
+- **Successful runs with an alarm** made the same failing call three and more times in a row, or the same edit and
+  the same run of it, and came through all the same (or were stopped with a patch that was good enough).
+
+Tried and left out: sentences of 40 characters that come again (tells healthy runs that "run the test script again"),
+or four times instead of three (finds fewer loops). Imports and symbols that do not exist as contradictions: 6 of 95
+successful OpenHands runs have two or more. Arguments that a tool does not take as hallucination: labelled in 3 of the
+8 traces that have them. Three calls that print a similar request and get only that print back: labelled in 2 of 4
+traces (nearly equal ones are told). Growth of tokens per progress from the first step on: told three healthy runs,
+because a context that fills from nothing grows fast. Two searches that share half of their words instead of three: as
+right here, but too eager for a person who searches the same way.
+
+The rules were written with these traces in view, so even the cross-validated figures flatter: what they are worth
+shows on traces that nobody looked at.
+"""
+
+
+def write(
+    traces: dict[str, list[Trace]],
+    asked: list[Question],
+    healthy: list[Trace],
+    shipped: Alarms,
+    validated: Alarms,
+    settings: list[str],
+    others: dict[str, Alarms],
+    skipped: str,
+) -> str:
+    """The whole report as Markdown."""
+    parts = [
+        "# Detection on recorded traces\n",
+        "Written by `make bench-detect`. Traces see the detectors one step at a time, sensitivity medium; an alarm is "
+        "an issue of severity medium or above. A trace counts once: the pattern was labelled, or an alarm that counts "
+        "for it rose. Intervals are 95%, by drawing whole groups anew.\n",
+        _sizes(traces),
+        "## As shipped\n",
+        _patterns(asked, shipped),
+        "## Cross-validated\n",
+        f"Thresholds chosen on four fifths of the groups, figures from the rest. Chosen: {_chosen(settings)}.\n",
+        _patterns(asked, validated, targets_only=True),
+        "## Beside simple and published detectors\n",
+        _rivals(asked, healthy, shipped, others, skipped),
+        "## Delay\n",
+        _delay(traces["sola"], shipped, others),
+        "## Successful traces\n",
+        _successful(traces, healthy, shipped),
+        "## Typical misses and false alarms\n",
+        ERRORS,
+        _examples(asked, healthy, shipped),
+        "## Commands\n",
+        _commands(),
+    ]
+    return "\n".join(parts)
+
+
+def _table(header: list[str], rows: list[list[str]]) -> str:
+    lines = [" | ".join(header), " | ".join("---" for _ in header), *(" | ".join(row) for row in rows)]
+    return "\n".join(f"| {line} |" for line in lines) + "\n"
+
+
+def _sizes(traces: dict[str, list[Trace]]) -> str:
+    rows = [
+        [source, str(len(some)), str(sum(len(trace.steps) for trace in some)), str(len({t.group for t in some}))]
+        for source, some in traces.items()
+    ]
+    return _table(["source", "traces", "steps", "groups"], rows)
+
+
+def _patterns(asked: list[Question], alarms: Alarms, targets_only: bool = False) -> str:
+    rows = []
+    for question in asked:
+        if targets_only and question.title not in TARGETS:
+            continue
+        cases = question.cases(alarms)
+        got = scoring.score(cases)
+        row = [question.title, f"{sum(question.positive)} of {len(cases)}"]
+        for figure in ("precision", "recall", "f1"):
+            low, high = scoring.interval(cases, lambda one, name=figure: getattr(one, name))  # type: ignore[misc]
+            row.append(f"{getattr(got, figure):.2f} ({low:.2f}–{high:.2f})")
+        rows.append([*row, f"{got.hits} / {got.false} / {got.missed}", TARGETS.get(question.title, "")])
+    return _table(["pattern", "positive", "precision", "recall", "F1", "hit / false / missed", "wanted"], rows)
+
+
+def _chosen(settings: list[str]) -> str:
+    return "; ".join(f"{setting} ({settings.count(setting)}x)" for setting in dict.fromkeys(settings))
+
+
+def _rivals(
+    asked: list[Question], healthy: list[Trace], shipped: Alarms, others: dict[str, Alarms], skipped: str
+) -> str:
+    wanted = [
+        question for question in asked if question.pattern in ("loop", "resource_spiral") and question.title in TARGETS
+    ]
+    rows = []
+    for name, alarms in {"Interlock": shipped, **others}.items():
+        row = [name]
+        for question in wanted:
+            got = scoring.score(question.cases(alarms))
+            row.append(f"{got.precision:.2f} / {got.recall:.2f} / {got.f1:.2f}")
+        loops = sum(scoring.told(alarms[trace.trace_id], "loop") for trace in healthy)
+        rows.append([*row, f"{loops} of {len(healthy)}"])
+    text = _table(["detector", *(f"{q.title} (P / R / F1)" for q in wanted), "successful with a loop alarm"], rows)
+    return text + (f"\nGemini CLI's own detector: {skipped}.\n" if skipped else "")
+
+
+def _delay(sola: list[Trace], shipped: Alarms, others: dict[str, Alarms]) -> str:
+    rows = []
+    for name, alarms in {"Interlock": shipped, **others}.items():
+        found = scoring.delays(sola, alarms)
+        middle, late = scoring.median(found), scoring.median([max(0, one) for one in found])
+        rows.append([name, str(len(found)), *("-" if one is None else f"{one:g}" for one in (middle, late))])
+    head = ["detector", "traces", "median steps from second labelled repetition", "early alarms as 0"]
+    return _table(head, rows)
+
+
+def _successful(traces: dict[str, list[Trace]], healthy: list[Trace], alarms: Alarms) -> str:
+    rows = []
+    for source in (*dict.fromkeys(trace.source for trace in healthy), "all"):
+        some = [trace for trace in healthy if source in (trace.source, "all")]
+        steps = sum(len(trace.steps) for trace in some)
+        told = [trace for trace in some if alarms[trace.trace_id]]
+        count = sum(len(alarms[trace.trace_id]) for trace in some)
+        kinds = sorted({alarm.type for trace in told for alarm in alarms[trace.trace_id]})
+        share = f"{len(told)} of {len(some)} ({len(told) / len(some):.1%})"
+        rows.append([source, share, f"{1000 * count / steps:.2f}", ", ".join(kinds)])
+    forced = sum(_three_in_a_row(trace) for trace in healthy)
+    note = (
+        f"\n{forced} of {len(healthy)} made the very same call three times in a row; wanted are at most 3%. "
+        "Telling the same failing call by the third time and staying below that figure exclude each other here.\n"
+        if forced / len(healthy) > 0.03
+        else ""
+    )
+    return _table(["source", "with any alarm", "alarms per 1,000 steps", "types"], rows) + note
+
+
+def _three_in_a_row(trace: Trace) -> bool:
+    rivals = importlib.import_module("rivals")
+    return bool(rivals.same_call(trace, 3))
+
+
+def _examples(asked: list[Question], healthy: list[Trace], alarms: Alarms) -> str:
+    lines = []
+    for question in asked:
+        if question.title not in TARGETS:
+            continue
+        cases = question.cases(alarms)
+        for kind, some in (
+            ("missed", [case for case in cases if case.positive and not case.told]),
+            ("told without a label", [case for case in cases if case.told and not case.positive]),
+        ):
+            for case in some[:SHOWN]:
+                trace = next(trace for trace in question.traces if trace.trace_id == case.trace_id)
+                what = _why_labelled(trace, question.pattern) if kind == "missed" else _why_told(alarms, case.trace_id)
+                lines.append(f"- {question.title}, {kind}, `{case.trace_id}`: {what}")
+    told = [trace.trace_id for trace in healthy if alarms[trace.trace_id]]
+    lines += [f"- successful, `{name}`: {_why_told(alarms, name)}" for name in told[: 2 * SHOWN]]
+    return "\n".join(lines) + "\n"
+
+
+def _why_labelled(trace: Trace, pattern: str) -> str:
+    label = next(label for label in trace.labels if label.pattern == pattern)
+    steps = ", ".join(map(str, scoring.labelled_steps(trace, pattern)[:5]))
+    said = " ".join((label.note or label.source_label or "").split())
+    return f"labelled at {steps}: {said[:160]}"
+
+
+def _why_told(alarms: Alarms, trace_id: str) -> str:
+    first = alarms[trace_id][0]
+    return f"{first.type} at {first.step}: {' '.join(first.description.split())[:160]}"
+
+
+def _commands() -> str:
+    try:
+        commands = importlib.import_module("commands")
+    except ModuleNotFoundError:
+        return "Not measured here: bench/commands.py is not there.\n"
+    if not hasattr(commands, "measure"):
+        return "Measured by `python bench/commands.py --traces DIR`.\n"
+    title, header, rows = commands.measure()
+    return f"{title}\n\n{_table(header, rows)}"

@@ -1,0 +1,107 @@
+"""What a review costs per command, beside a bare parse and the standard library's splitter.
+
+Example: python bench/review.py [--traces DIR]
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import shlex
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import tree_sitter_bash
+from tree_sitter import Language, Parser
+
+from interlock.config.model import Review as ReviewConfig
+from interlock.core import Context, Step, Tool
+from interlock.review import Reviewer, review_command
+from interlock.review.rules.load import FAMILIES, read_family
+
+NOTES = (
+    "Median over commands of the fastest of several passes, so that other work on the machine counts less. "
+    "The commands are the cases that stand beside the rules; at most 60 µs per review is the target."
+)
+
+PASSES = 7
+
+
+def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
+    """Title, header and rows for the table of results."""
+    return table(cases(), 3 if quick else PASSES)
+
+
+def table(commands: list[str], passes: int) -> tuple[str, list[str], list[list[str]]]:
+    parser = Parser(Language(tree_sitter_bash.language()))
+    reviewer = Reviewer(ReviewConfig(), Context(original_prompt="Fix the tests"), "/home/me/project")
+    ways: dict[str, Callable[[str], object]] = {
+        "bare parse (tree-sitter-bash)": lambda command: parser.parse(command.encode()),
+        "shlex.split": split,
+        "review_command": review_command,
+        "Reviewer.review of a step, with context": lambda command: reviewer.review(as_step(command)),
+    }
+    costs = {name: cost(way, commands, passes) for name, way in ways.items()}
+    floor = statistics.median(costs["bare parse (tree-sitter-bash)"])
+    rows = [
+        [
+            name,
+            f"{statistics.median(found):.1f}",
+            f"{percentile(found, 0.9):.1f}",
+            f"{statistics.median(found) / floor:.1f}",
+        ]
+        for name, found in costs.items()
+    ]
+    return f"Review of {len(commands)} commands", ["what", "µs (median)", "µs (90%)", "times a bare parse"], rows
+
+
+def cases() -> list[str]:
+    """The cases beside the shipped rules."""
+    rules = [rule for path in sorted(FAMILIES.glob("*.yaml")) for rule in read_family(path).rules]
+    return [case for rule in rules for case in (*rule.matches, *rule.passes)]
+
+
+def cost(way: Callable[[str], object], commands: list[str], passes: int) -> list[float]:
+    """Microseconds per command, sorted."""
+    best = [float("inf")] * len(commands)
+    for _ in range(passes + 1):
+        for at, command in enumerate(commands):
+            begin = time.perf_counter_ns()
+            way(command)
+            best[at] = min(best[at], (time.perf_counter_ns() - begin) / 1000)
+    return sorted(best)
+
+
+def split(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return []
+
+
+def as_step(command: str) -> Step:
+    return Step(run_id="r", index=0, role="assistant", kind="tool_call", tool=Tool("bash", {"command": command}, "c"))
+
+
+def percentile(values: list[float], share: float) -> float:
+    return values[int(len(values) * share)]
+
+
+def main() -> None:
+    from table import as_markdown
+
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--traces", type=Path, help="a folder with commands.jsonl.gz, to measure on those")
+    folder = options.parse_args().traces
+    if folder is None:
+        print(as_markdown(*measure(), NOTES))
+        return
+    with gzip.open(folder / "commands.jsonl.gz", "rt", encoding="utf-8") as lines:
+        print(as_markdown(*table([json.loads(line)["command"] for line in lines], PASSES), ""))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+"""Runs every benchmark and writes RESULTS.md beside it."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import platform
+import sys
+import time
+from pathlib import Path
+
+from table import as_markdown
+
+HERE = Path(__file__).parent
+SKIPPED = {"run", "table", "detection"}
+"""Not benchmarks of speed: this file, the table, and what `make bench-detect` runs."""
+
+HEAD = (
+    "# Results\n\nWritten by `make bench`. Ratios count; absolute times depend on the machine "
+    f"({os.cpu_count()} cores, {platform.system()} {platform.release()}, Python {platform.python_version()}).\n"
+)
+
+
+def main() -> None:
+    """Measure, print as it goes, write RESULTS.md."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", help="only these")
+    parser.add_argument("--skip", action="append", default=[], help="not this one; may be repeated")
+    parser.add_argument("--quick", action="store_true", help="smaller, for a first look; writes nothing")
+    options = parser.parse_args()
+    sections = []
+    for name in options.names or sorted(path.stem for path in HERE.glob("*.py") if path.stem not in SKIPPED):
+        if name in options.skip:
+            continue
+        module = importlib.import_module(name)
+        if not hasattr(module, "measure"):
+            continue
+        begin = time.monotonic()
+        section = as_markdown(*module.measure(quick=options.quick), getattr(module, "NOTES", ""))
+        sections.append(section)
+        print(f"{section}\n({name}: {time.monotonic() - begin:.0f} s)\n", flush=True)
+        if not options.quick and not options.names:
+            (HERE / "RESULTS.md").write_text(HEAD + "\n" + "\n".join(sections))
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(HERE))
+    main()

@@ -1,0 +1,49 @@
+"""How long `interlock --version` takes, against a bare interpreter in the same run."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+NOTES = "Medians of interleaved runs. `interlock --version` is to take at most 2.5 times the bare interpreter."
+
+
+def took(command: list[str]) -> float:
+    """Milliseconds of one run."""
+    begin = time.perf_counter()
+    subprocess.run(command, check=True, capture_output=True)
+    return (time.perf_counter() - begin) * 1000
+
+
+def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
+    """Title, header and rows for the table of results."""
+    interlock = str(Path(sys.executable).with_name("interlock"))
+    commands = {
+        "python -I -c pass": [sys.executable, "-I", "-c", "pass"],
+        "interlock --version": [interlock, "--version"],
+        "interlock --help": [interlock, "--help"],
+        "import interlock": [sys.executable, "-c", "import interlock"],
+    }
+    times: dict[str, list[float]] = {name: [] for name in commands}
+    for _ in range(5 if quick else 40):
+        for name, command in commands.items():
+            times[name].append(took(command))
+    bare = statistics.median(times["python -I -c pass"])
+    rows = [
+        [name, f"{statistics.median(values):.1f}", f"{statistics.median(values) / bare:.2f}"]
+        for name, values in times.items()
+    ]
+    return "Start-up", ["command", "ms (median)", "ratio to a bare interpreter"], rows
+
+
+def main() -> None:
+    from table import print_table
+
+    print_table(*measure(), NOTES)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,23 @@
+"""The adapter for any process: what can be done to one that is silent, and to one that tells its steps."""
+
+from __future__ import annotations
+
+from ...core import Applied, Capability, Directive, Stop
+
+SILENT: frozenset[Capability] = frozenset(("hold", "stop", "relaunch"))
+"""A process whose steps nobody sees: frozen to hold it, ended to stop it, started again with the same arguments."""
+
+SPEAKING: frozenset[Capability] = SILENT | {"deny", "rewrite", "inject", "usage"}
+"""One that asks on INTERLOCK_SOCKET before its steps and does as the answer says."""
+
+
+class ProcessAdapter:
+    """What a decision can ask for comes with the answer to a step, so only a process that speaks is ever asked it."""
+
+    name = "process"
+    capabilities: frozenset[Capability] = SPEAKING
+
+    def apply(self, directive: Directive) -> Applied:
+        if isinstance(directive, Stop):
+            return Applied(True, "said in the answer to its step, if it asks for one")
+        return Applied(True, "said in the answer to its step")

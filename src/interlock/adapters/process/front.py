@@ -1,0 +1,229 @@
+"""The front of a run: the command's parent, before terminal and shell as if it were not there."""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import threading
+import time
+import uuid
+from pathlib import Path
+
+from msgspec import Struct
+
+from ...config import Config
+from ...control import new_request
+from ...core import BadInput, Context, InterlockError, RunSpec
+from ...journal import RunFolder
+from ...link import ask_owner, listen, runtime_dir, socket_path
+from ...process import Tree, spawn
+from ...process.proc import look_at
+from .ownership import OwnerGone, Ownership
+from .talk import Begin, Exited, Finished, Started
+from .terminal import Signalled, Signals, keep_settings, stop_ourselves
+
+SECOND_S = 5.0
+"""A Ctrl-C that comes this soon after another is meant for the run; a later one is the command's, like the first."""
+
+PATIENCE_S = 60.0
+"""How long the owner may take over the end."""
+
+STOP_S = 0.5
+"""How long a command may take to stop after Ctrl-Z."""
+
+NOT_FOUND, NOT_EXECUTABLE = 127, 126
+"""What a shell says of a command that cannot be started."""
+
+
+class Launch(Struct, frozen=True, kw_only=True):
+    """Everything that makes a run."""
+
+    spec: RunSpec
+    config: Config
+    context: Context
+    store: Path
+    needs_approval: bool = False
+    removed_actions: tuple[str, ...] = ()
+
+
+class CannotStart(BadInput):
+    """Raised when there is no such command, or it cannot be run; the status is the shell's."""
+
+    def __init__(self, error: InterlockError, exit_status: int) -> None:
+        super().__init__(error.what, where=error.where, todo=error.todo)
+        self.exit_status = exit_status
+
+
+def run_command(launch: Launch) -> Finished:
+    """Run the command to its end, supervised. `exit_status` is minus a signal where one ended the command."""
+    return _Front(launch).run()
+
+
+class _Front:
+    def __init__(self, launch: Launch) -> None:
+        self._launch = launch
+        self._events: queue.SimpleQueue[object] = queue.SimpleQueue()
+        self._folder = RunFolder(launch.store / launch.spec.run_id)
+        self._control = socket_path(self._folder.path)
+        self._steps = runtime_dir() / f"s{self._control.name}"
+        begin = Begin(
+            spec=launch.spec,
+            store=str(launch.store),
+            config=launch.config,
+            context=launch.context,
+            needs_approval=launch.needs_approval,
+            removed_actions=launch.removed_actions,
+        )
+        self._ownership = Ownership(begin, (listen(self._control), listen(self._steps)), self._events)
+        self._signals = Signals(self._events)
+        self._tree: Tree | None = None
+        self._interrupted = float("-inf")
+        self._cancelling = False
+        self._status: int | None = None
+        self._unsupervised = ""
+        self._begun = time.time()
+
+    def run(self) -> Finished:
+        restore_terminal = keep_settings()
+        try:
+            self._ownership.start()
+            self._tree = self._spawn()
+            self._signals.start()
+            self._ownership.tell(Started(self._tree.handle()))
+            threading.Thread(target=self._wait, name="interlock-command", daemon=True).start()
+            finished = self._loop()
+            if finished.reason != "COMPLETE":
+                # A full-screen program that was ended leaves the terminal as it had set it.
+                restore_terminal()
+            return finished
+        finally:
+            self._ownership.close()
+            self._control.unlink(missing_ok=True)
+            self._steps.unlink(missing_ok=True)
+
+    def _spawn(self) -> Tree:
+        spec, config = self._launch.spec, self._launch.config
+        environment = {
+            **os.environ,
+            "INTERLOCK_RUN": spec.run_id,
+            "INTERLOCK_SOCKET": str(self._steps),
+            "INTERLOCK_GATE": str(self._folder.gate),
+            "INTERLOCK_FAIL": config.runtime.fail,
+        }
+        if spec.continues is not None:
+            environment["INTERLOCK_CONTINUES"] = spec.continues
+        try:
+            return spawn(spec, env=environment, limits=config.limits)
+        except BadInput as error:
+            self._ownership.tell(Exited(NOT_FOUND))
+            self._next(Finished, PATIENCE_S)
+            raise CannotStart(error, NOT_EXECUTABLE if "denied" in error.what else NOT_FOUND) from None
+
+    def _wait(self) -> None:
+        assert self._tree is not None
+        status = self._tree.wait()
+        self._events.put(Exited(status if status is not None else 0, tuple(e.words for e in self._tree.events())))
+
+    def _loop(self) -> Finished:
+        """Take events until the run is over."""
+        deadline: float | None = None
+        while True:
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            try:
+                event = self._events.get(timeout=left)
+            except queue.Empty:
+                return self._without_owner("the owner did not come to an end")
+            if isinstance(event, Finished):
+                assert self._tree is not None
+                self._tree.close()
+                return event
+            if isinstance(event, Exited):
+                self._status = event.status
+                if self._unsupervised:
+                    return self._without_owner(self._unsupervised)
+                self._ownership.tell(event)
+                deadline = time.monotonic() + PATIENCE_S
+            elif isinstance(event, OwnerGone) and not event.again:
+                self._unsupervised = f"supervision was lost: {event.words}"
+                if self._status is not None:
+                    return self._without_owner(self._unsupervised)
+            elif isinstance(event, Signalled):
+                self._take_signal(event)
+
+    def _take_signal(self, event: Signalled) -> None:
+        assert self._tree is not None
+        if event.number in (signal.SIGTSTP, signal.SIGCHLD):
+            self._follow_stop(wait=event.number == signal.SIGTSTP)
+            return
+        if not event.shared and self._status is None:
+            _pass_on(self._tree.pid, event.number)
+        if event.number == signal.SIGINT:
+            now = time.monotonic()
+            if now - self._interrupted < SECOND_S:
+                self._cancel()
+            self._interrupted = now
+
+    def _follow_stop(self, *, wait: bool) -> None:
+        """Stop when the command has: it may take a moment to put its screen away, or not stop at all."""
+        assert self._tree is not None
+        deadline = time.monotonic() + (STOP_S if wait else 0.0)
+        while True:
+            root = look_at(self._tree.pid)
+            if root is None or root.dead:
+                return
+            if root.stopped:
+                stop_ourselves()
+                return
+            if time.monotonic() >= deadline:
+                return
+            time.sleep(0.01)
+
+    def _cancel(self) -> None:
+        """End the run as `interlock cancel` would; without an owner by ourselves."""
+        if self._cancelling:
+            return
+        self._cancelling = True
+        threading.Thread(target=self._ask_cancel, name="interlock-cancel", daemon=True).start()
+
+    def _ask_cancel(self) -> None:
+        assert self._tree is not None
+        request = new_request(str(uuid.uuid4()), "cancel", self._launch.spec.run_id, actor="terminal", reason="Ctrl-C")
+        if not self._unsupervised:
+            ask_owner(self._folder, request, timeout=5.0)
+        if self._status is None and self._tree.wait(5.0) is None:
+            self._tree.end(1.0)
+
+    def _next(self, kind: type[Finished], seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            try:
+                if isinstance(self._events.get(timeout=deadline - time.monotonic()), kind):
+                    return
+            except queue.Empty:
+                return
+
+    def _without_owner(self, why: str) -> Finished:
+        """What can be said where there is nobody to sum the run up."""
+        spec = self._launch.spec
+        if self._tree is not None and self._status is not None:
+            self._tree.close()
+        status = 130 if self._cancelling else self._status
+        return Finished(
+            run_id=spec.run_id,
+            name=spec.name,
+            status="unknown",
+            reason="ERROR",
+            message=why,
+            exit_status=status if status is not None else 0,
+            command_status=self._status,
+            seconds=time.time() - self._begun,
+            folder=str(self._folder.path),
+        )
+
+
+def _pass_on(pid: int, number: int) -> None:
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        return

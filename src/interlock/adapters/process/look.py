@@ -1,0 +1,92 @@
+"""Look: what the owner does without being told: samples, limits, holds that last, checkpoints of a silent process."""
+
+from __future__ import annotations
+
+import threading
+
+from ...core import Limits
+from ...runtime import Supervisor
+from ...runtime.records import LimitRecord
+from ...runtime.workspace import MEANWHILE
+from .held import HeldTree
+from .steps import StepServer
+
+INTERVAL_S = 0.5
+CHECKPOINT_S = 30.0
+"""A silent process gets a checkpoint this often; one that tells its steps gets them around its steps."""
+
+
+class Look:
+    """A thread that looks twice a second while the command runs."""
+
+    def __init__(self, supervisor: Supervisor, held: HeldTree, steps: StepServer, started: float) -> None:
+        self._supervisor, self._held, self._steps, self._started = supervisor, held, steps, started
+        self._clock = supervisor.run.clock
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="interlock-look", daemon=True)
+        self._limits = supervisor.watch.meter.limits
+        self._told: dict[str, int] = {}
+        self._paused_since: float | None = None
+        self._checkpoint_at = self._clock.monotonic() + CHECKPOINT_S
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        """One last look, and no more."""
+        self._over.set()
+        if self._thread.ident is not None:
+            self._thread.join()
+        self.note_events()
+
+    def note_events(self) -> None:
+        """Put limits that the tree reached into the journal, each once per count."""
+        tree = self._held.tree
+        for event in tree.events() if tree is not None else ():
+            if event.count > self._told.get(event.limit, 0):
+                self._told[event.limit] = event.count
+                self._supervisor.scribe.limit(LimitRecord(event.words, limit=event.limit))
+
+    def _run(self) -> None:
+        while not self._over.wait(self._pause()):
+            self._look()
+
+    def _pause(self) -> float:
+        """Not longer than until the time is up."""
+        limits: Limits = self._supervisor.watch.meter.limits
+        if limits.max_execution_time is None:
+            return INTERVAL_S
+        left = self._started + limits.max_execution_time - self._clock.time()
+        return min(INTERVAL_S, max(0.01, left))
+
+    def _look(self) -> None:
+        tree = self._held.tree
+        if tree is None:
+            return
+        self._supervisor.look(tree.usage().memory_mb, self._clock.time() - self._started)
+        self.note_events()
+        self._follow_limits()
+        self._held.keep_still(self._held_for())
+        now = self._clock.monotonic()
+        if not self._steps.spoken and now >= self._checkpoint_at and self._supervisor.run.gate.status == "running":
+            self.keep()
+            self._checkpoint_at = self._clock.monotonic() + CHECKPOINT_S
+
+    def _follow_limits(self) -> None:
+        """Hold the processes to the run's limits when those have changed: a throttle that worked is lifted."""
+        limits = self._supervisor.watch.meter.limits
+        if limits != self._limits:
+            self._limits = limits
+            self._held.limit(self._supervisor.process_limits)
+
+    def keep(self) -> None:
+        """A checkpoint of what a silent process has done so far."""
+        self._supervisor.checkpoint(cause=MEANWHILE, step=self._supervisor.next_index)
+
+    def _held_for(self) -> float:
+        if self._supervisor.run.gate.status != "paused":
+            self._paused_since = None
+            return 0.0
+        now = self._clock.monotonic()
+        self._paused_since = self._paused_since or now
+        return now - self._paused_since

@@ -1,0 +1,207 @@
+"""The owner of one run: journal, control endpoint, step lines, limits, checkpoints. Started by the front.
+
+python -m interlock.adapters.process.owner FRONT CONTROL STEPS: three descriptors, a pair of sockets with the front and
+two listening sockets. When the front is gone, the owner goes on until the command has ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import socket
+import sys
+from pathlib import Path
+
+import msgspec
+
+from ...core import InterlockError
+from ...journal import RunFolder, Store
+from ...process import UNKNOWN_STATUS, Tree, attach
+from ...runtime import Incidents, Supervisor
+from ...runtime.approvals import Approvals
+from ...runtime.continuing import clean_up, keep_tree
+from ...runtime.opening import Options
+from ...runtime.workspace import MEANWHILE
+from .adapter import ProcessAdapter
+from .held import HeldTree
+from .look import Look
+from .steps import StepServer
+from .talk import Begin, Channel, Exited, Failed, Finished, Ready, Started, ToOwner
+
+EXIT_OF = {"MAX_ITERATIONS": 124, "EMERGENCY_STOP": 125, "USER_CANCELLED": 130}
+"""Why a run was ended, and the exit status that says so."""
+
+
+class Owner:
+    """One run, from the first message to the last."""
+
+    def __init__(self, begin: Begin, control: socket.socket, steps: socket.socket) -> None:
+        self._begin = begin
+        self.held = HeldTree()
+        self._folder = RunFolder(Path(begin.store) / begin.spec.run_id)
+        self._supervisor = self._open(control)
+        self._steps = StepServer(steps, self._supervisor)
+        self.held.speaks = lambda: self._steps.spoken
+        run = self._supervisor.run
+        if begin.reopen:
+            self._steps.recall(run.journal.reader())
+        self.held.on_frozen = self._keep_silent_work
+        self._look = Look(self._supervisor, self.held, self._steps, run.summary.started)
+
+    def start(self) -> None:
+        """Be there for the command."""
+        self._steps.start()
+        self._look.start()
+        days = self._begin.config.interventions.emergency_stop.preserve_incident_data_days
+        Incidents(Store(Path(self._begin.store))).remove_older_than(days, self._supervisor.run.clock.time())
+
+    def take(self, tree: Tree) -> None:
+        """The command runs."""
+        self.held.take(tree)
+        held = self.held.limit(self._supervisor.process_limits)
+        self._supervisor.run.record("started", {"pid": tree.pid, "mechanism": tree.mechanism, "limits": held})
+        if self._supervisor.run.reason is not None:
+            # Ended before it was known to us: a cancel that came early, or one that a predecessor did not live to do.
+            self.held.end(0)
+
+    def finish(self, status: int | None, limits: tuple[str, ...] = ()) -> Finished:
+        """The command has ended: the run ends, and this is what it was."""
+        supervisor, run = self._supervisor, self._supervisor.run
+        self._look.close()
+        killed_by_limit = status is not None and status < 0 and bool(limits or self.limits_reached())
+        if killed_by_limit and run.reason is None:
+            supervisor.finish("done", "MAX_ITERATIONS", "; ".join(limits or self.limits_reached()))
+        else:
+            failed = status not in (0, None)
+            supervisor.finish(*(("aborted", "ERROR") if failed else ("done", "COMPLETE")), _words(status))
+        self._steps.close()
+        if not self._steps.spoken:
+            self._keep_silent_work()
+        finished = self._summarize(status, limits)
+        supervisor.close()
+        if self.held.tree is not None:
+            self.held.tree.close()
+        if run.reason == "EMERGENCY_STOP" and self._begin.config.interventions.emergency_stop.auto_cleanup:
+            clean_up(self._folder)
+        return finished
+
+    def limits_reached(self) -> tuple[str, ...]:
+        """In words, the limits that the process tree reached."""
+        tree = self.held.tree
+        return tuple(event.words for event in tree.events()) if tree is not None else ()
+
+    def _open(self, control: socket.socket) -> Supervisor:
+        begin = self._begin
+        store = Store(Path(begin.store))
+        options = Options(
+            spec=begin.spec,
+            config=begin.config,
+            context=begin.context,
+            store=store,
+            adapter=ProcessAdapter(),
+            processes=self.held,
+            listener=control,
+            approvals=Approvals(begin.needs_approval, frozenset(begin.removed_actions)),
+        )
+        if begin.reopen and self._folder.spec_file.exists():
+            return Supervisor.reopen(self._folder, **options)
+        return Supervisor.open(**options)
+
+    def _keep_silent_work(self) -> None:
+        if not self._steps.spoken:
+            self._supervisor.checkpoint(cause=MEANWHILE, step=self._supervisor.next_index)
+
+    def _summarize(self, status: int | None, limits: tuple[str, ...]) -> Finished:
+        run, ledger = self._supervisor.run, self._supervisor.watch.ledger
+        with contextlib.suppress(InterlockError):
+            # On a full disk the summary says what is known.
+            run.journal.flush()
+        summary, tree = run.summary, self.held.tree
+        incident = run.journal.reader().last("incident") if run.reason == "EMERGENCY_STOP" else None
+        own = status if status is not None else UNKNOWN_STATUS
+        return Finished(
+            run_id=summary.run_id,
+            name=summary.name,
+            status=summary.status,
+            reason=run.reason or "",
+            message=run.why_ended,
+            exit_status=EXIT_OF.get(run.reason or "", own),
+            command_status=status,
+            seconds=run.clock.time() - summary.started,
+            steps=summary.steps,
+            issues=summary.issues,
+            interventions=summary.interventions,
+            tokens=ledger.spend.tokens,
+            cost_usd=ledger.spend.cost_usd,
+            checkpoints=run.journal.reader().count("checkpoint"),
+            files_changed=self._changed(),
+            limits_reached=limits or self.limits_reached(),
+            incident_id=msgspec.json.decode(incident.body)["id"] if incident is not None else None,
+            processes_left=len(tree.pids()) if tree is not None else 0,
+            folder=str(self._folder.path),
+        )
+
+    def _changed(self) -> tuple[str, ...]:
+        """The files that differ from what they were at the start."""
+        workspace, first = self._supervisor.hands.workspace, self._first_checkpoint()
+        if workspace is None or first is None:
+            return ()
+        try:
+            changes = workspace.checkpoints.diff(first)
+        except InterlockError:
+            return ()
+        return tuple(change.path for change in changes if change.kind != "touched")
+
+    def _first_checkpoint(self) -> str | None:
+        reader = self._supervisor.run.journal.reader()
+        for record in reader.read(kinds=frozenset(("checkpoint",)), limit=1):
+            return str(msgspec.json.decode(record.body)["id"])
+        return None
+
+
+def main() -> None:
+    """Serve one run; everything that goes wrong before it starts is told to the front."""
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    front, control, steps = (socket.socket(fileno=int(word)) for word in sys.argv[1:4])
+    channel = Channel(front)
+    line = channel.receive()
+    if line is None:
+        return
+    begin = msgspec.json.decode(line, type=Begin)
+    try:
+        owner = Owner(begin, control, steps)
+        owner.start()
+    except InterlockError as error:
+        channel.send(Failed(error.what, error.where, error.todo))
+        return
+    channel.send(Ready())
+    _serve(owner, channel, RunFolder(Path(begin.store) / begin.spec.run_id))
+
+
+def _serve(owner: Owner, channel: Channel, folder: RunFolder) -> None:
+    tree: Tree | None = None
+    while (line := channel.receive()) is not None:
+        message: ToOwner = msgspec.json.decode(line, type=ToOwner)
+        if isinstance(message, Started):
+            tree = attach(message.tree)
+            keep_tree(folder, message.tree)
+            owner.take(tree)
+        elif isinstance(message, Exited):
+            channel.send(owner.finish(message.status, message.limits))
+            return
+    # The front is gone, and with it whoever could learn the exit status.
+    if tree is not None:
+        tree.wait()
+    owner.finish(None)
+
+
+def _words(status: int | None) -> str:
+    if status is None:
+        return "the command ended; nobody was there to learn its exit status"
+    if status < 0:
+        return f"the command was ended by signal {-status}"
+    return f"the command ended with status {status}"
+
+
+if __name__ == "__main__":
+    main()

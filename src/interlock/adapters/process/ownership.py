@@ -1,0 +1,134 @@
+"""Ownership: the front's side of the owner process. Starts it, hears it, and starts it again when it dies."""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from typing import IO
+
+import msgspec
+from msgspec.structs import replace
+
+from ...core import InterlockError
+from .talk import Begin, Channel, Exited, Failed, Finished, Ready, Started, ToFront
+
+RETRIES = 5
+WITHIN_S = 60.0
+"""An owner that dies more often than RETRIES within this long is not started again."""
+
+
+class OwnerGone:
+    """An owner has died; `again` says whether another one is on its way."""
+
+    def __init__(self, again: bool, words: str) -> None:
+        self.again, self.words = again, words
+
+
+class Ownership:
+    """Owners one after the other, on the same sockets. What they say goes into `events`."""
+
+    def __init__(
+        self, begin: Begin, listeners: tuple[socket.socket, socket.socket], events: queue.SimpleQueue[object]
+    ) -> None:
+        self._begin, self._listeners, self._events = begin, listeners, events
+        self._told: list[Started | Exited] = []
+        self._deaths: list[float] = []
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._channel: Channel | None = None
+        self._words: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  as long as the run
+        self._over = False
+
+    def start(self) -> None:
+        """Start an owner and wait until it is ready; raise what keeps it from that."""
+        self._launch(self._begin)
+        answer = self._hear()
+        if isinstance(answer, Failed):
+            self.close()
+            raise InterlockError(answer.what, where=answer.where, todo=answer.todo)
+        if not isinstance(answer, Ready):
+            words = self._last_words()
+            self.close()
+            raise InterlockError(f"supervision could not be started ({words})", todo="See interlock doctor.")
+        threading.Thread(target=self._follow, name="interlock-owner", daemon=True).start()
+
+    def tell(self, message: Started | Exited) -> None:
+        """Tell the owner, and every one that comes after it."""
+        with self._lock:
+            self._told.append(message)
+            if self._channel is not None:
+                self._channel.send(message)
+
+    def close(self) -> None:
+        """No more owners; one that lives on is ended."""
+        with self._lock:
+            self._over = True
+        if self._process is not None and self._process.poll() is None:
+            self._process.send_signal(signal.SIGKILL)
+            self._process.wait()
+        for listener in self._listeners:
+            listener.close()
+
+    def _launch(self, begin: Begin) -> None:
+        here, there = socket.socketpair()
+        fds = (there.fileno(), *(listener.fileno() for listener in self._listeners))
+        # -P: nothing from the workspace may be imported in place of our own modules.
+        command = [sys.executable or "python3", "-P", "-m", "interlock.adapters.process.owner", *map(str, fds)]
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=self._words,
+            stderr=self._words,
+            pass_fds=fds,
+            start_new_session=True,
+        )
+        there.close()
+        self._channel = Channel(here)
+        self._channel.send(begin)
+
+    def _hear(self) -> ToFront | None:
+        assert self._channel is not None
+        line = self._channel.receive()
+        return None if line is None else msgspec.json.decode(line, type=ToFront)
+
+    def _follow(self) -> None:
+        """Pass on what the owner says; when it dies, start another."""
+        while True:
+            while (message := self._hear()) is not None:
+                self._events.put(message)
+                if isinstance(message, Finished):
+                    assert self._process is not None
+                    self._process.wait()
+                    return
+            assert self._process is not None
+            self._process.wait()
+            with self._lock:
+                if self._over:
+                    return
+                again = self._may_retry()
+                self._events.put(OwnerGone(again, self._last_words()))
+                if not again:
+                    return
+                self._launch(replace(self._begin, reopen=True))
+                assert self._channel is not None
+                for told in self._told:
+                    self._channel.send(told)
+
+    def _may_retry(self) -> bool:
+        now = time.monotonic()
+        self._deaths = [*(death for death in self._deaths if now - death < WITHIN_S), now]
+        return len(self._deaths) <= RETRIES
+
+    def _last_words(self) -> str:
+        """The last line that an owner wrote before it died."""
+        size = os.fstat(self._words.fileno()).st_size
+        tail = os.pread(self._words.fileno(), 2000, max(0, size - 2000)).decode("utf-8", "replace")
+        lines = tail.strip().splitlines()
+        return lines[-1] if lines else "its process ended without a word"

@@ -1,0 +1,106 @@
+"""What the front and the owner of a run tell each other, as JSON lines over a pair of sockets."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from typing import IO
+
+import msgspec
+from msgspec import Struct
+
+from ...config import Config
+from ...core import Context, RunSpec
+from ...process import TreeHandle
+
+
+class Begin(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
+    """Front to owner, first: supervise this run; `reopen` where a predecessor has begun it already."""
+
+    spec: RunSpec
+    store: str
+    config: Config
+    context: Context
+    reopen: bool = False
+    needs_approval: bool = False
+    removed_actions: tuple[str, ...] = ()
+
+
+class Ready(Struct, frozen=True, tag_field="say", tag="ready"):
+    """Owner to front: everything is in place, the command may start."""
+
+
+class Failed(Struct, frozen=True, tag_field="say", tag="failed"):
+    """Owner to front: the run cannot be supervised, for this reason."""
+
+    what: str
+    where: str = ""
+    todo: str = ""
+
+
+class Started(Struct, frozen=True, tag_field="say", tag="started"):
+    """Front to owner: the command runs, and this is its tree."""
+
+    tree: TreeHandle
+
+
+class Exited(Struct, frozen=True, tag_field="say", tag="exited"):
+    """Front to owner: the command has ended (minus the signal that ended it), after reaching these limits."""
+
+    status: int
+    limits: tuple[str, ...] = ()
+
+
+class Finished(Struct, frozen=True, kw_only=True, tag_field="say", tag="finished"):
+    """Owner to front, last: the whole run in one value, which is also what `--summary` writes."""
+
+    run_id: str
+    name: str
+    status: str
+    reason: str
+    message: str
+    exit_status: int
+    command_status: int | None
+    seconds: float
+    steps: int = 0
+    issues: int = 0
+    interventions: int = 0
+    tokens: int = 0
+    cost_usd: float = 0.0
+    checkpoints: int = 0
+    files_changed: tuple[str, ...] = ()
+    limits_reached: tuple[str, ...] = ()
+    incident_id: str | None = None
+    processes_left: int = 0
+    folder: str = ""
+
+
+ToOwner = Begin | Started | Exited
+ToFront = Ready | Failed | Finished
+
+
+class Channel:
+    """One end of the pair. `send` may be called from any thread; what cannot be sent any more is not an error."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock = sock
+        self._file: IO[bytes] = sock.makefile("rb")
+        self._lock = threading.Lock()
+
+    def send(self, message: ToOwner | ToFront) -> None:
+        with self._lock:
+            try:
+                self._sock.sendall(msgspec.json.encode(message) + b"\n")
+            except OSError:
+                # The other end is gone, which whoever reads notices.
+                return
+
+    def receive(self) -> bytes | None:
+        """The next line; None when the other end is gone."""
+        try:
+            return self._file.readline() or None
+        except OSError:
+            return None
+
+    def close(self) -> None:
+        self._sock.close()

@@ -1,0 +1,96 @@
+"""Job control for the front: it stands in for the command before the shell, and takes nothing from the command.
+
+The command is in our process group, so that the kernel itself hands it Ctrl-C, Ctrl-Z and window sizes.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import sys
+import termios
+import threading
+from collections.abc import Callable
+
+from msgspec import Struct
+
+WAITED_FOR = (
+    signal.SIGINT,
+    signal.SIGQUIT,
+    signal.SIGTERM,
+    signal.SIGHUP,
+    signal.SIGUSR1,
+    signal.SIGUSR2,
+    signal.SIGTSTP,
+    signal.SIGCHLD,
+    signal.SIGALRM,
+)
+FROM_TERMINAL = 0x80
+"""si_code of a signal that the kernel sent, to everyone in the foreground."""
+
+
+class Signalled(Struct, frozen=True):
+    """A signal that came; `shared` says that the command got it too."""
+
+    number: int
+    shared: bool
+
+
+class Signals:
+    """Takes signals in a thread of its own and puts them into `events`. Those that were ignored stay ignored."""
+
+    def __init__(self, events: queue.SimpleQueue[object]) -> None:
+        self._events = events
+        self._wanted = {number for number in WAITED_FOR if signal.getsignal(number) is not signal.SIG_IGN}
+        signal.pthread_sigmask(signal.SIG_BLOCK, self._wanted)
+
+    def start(self) -> None:
+        threading.Thread(target=self._take, name="interlock-signals", daemon=True).start()
+
+    def _take(self) -> None:
+        while True:
+            info = signal.sigwaitinfo(self._wanted)
+            self._events.put(Signalled(info.si_signo, info.si_code == FROM_TERMINAL))
+
+
+def stop_ourselves() -> None:
+    """Stop as the command did, so that the shell takes the terminal back; returns when the shell continues us."""
+    previous = signal.getsignal(signal.SIGTSTP)
+    signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTSTP})
+    os.kill(os.getpid(), signal.SIGTSTP)
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTSTP})
+    signal.signal(signal.SIGTSTP, previous)
+
+
+def die_of(number: int) -> None:
+    """End by the signal that ended the command: a shell treats a script differently then."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if number not in (signal.SIGKILL, signal.SIGSTOP):
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
+    os.kill(os.getpid(), number)
+
+
+def keep_settings() -> Callable[[], None]:
+    """Remember how the terminal is set; what is returned sets it like that again."""
+    try:
+        descriptor = os.open("/dev/tty", os.O_RDWR | os.O_CLOEXEC | os.O_NOCTTY)
+        settings = termios.tcgetattr(descriptor)
+    except (OSError, termios.error):
+        return lambda: None
+
+    def restore() -> None:
+        # From the background this would stop us.
+        if os.tcgetpgrp(descriptor) == os.getpgrp():
+            termios.tcsetattr(descriptor, termios.TCSADRAIN, settings)
+
+    return restore
+
+
+def is_terminal() -> bool:
+    """Whether people read what we say."""
+    return sys.stderr.isatty()

@@ -1,0 +1,116 @@
+"""A trace file as a stream of events: a trace begins, gives its steps, ends; faults come in between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+from msgspec import Struct
+
+from ...core import Step
+from .lines import LineError, read_lines
+from .neutral import LineShape, LooseStep, LooseTrace, shape_of, tighten
+from .transcript import Transcript, TranscriptLine
+
+TODO = "See docs/traces.md for the three kinds of line that scan reads"
+
+
+class Begin(Struct, frozen=True):
+    """A trace begins; `task` may be empty."""
+
+    trace_id: str
+    task: str = ""
+
+
+class End(Struct, frozen=True):
+    """A trace is complete."""
+
+    trace_id: str
+
+
+TraceEvent = Begin | Step | End | LineError
+
+_shape = msgspec.json.Decoder(LineShape)
+_trace = msgspec.json.Decoder(LooseTrace)
+_step = msgspec.json.Decoder(LooseStep)
+_transcript = msgspec.json.Decoder(TranscriptLine)
+
+
+def read_events(name: str) -> Iterator[TraceEvent]:
+    """Every trace of one file, one line in memory at a time. Raises BadInput where the file cannot be opened."""
+    feed = _Feed()
+    empty = True
+    for number, line in read_lines(name):
+        empty = False
+        if isinstance(line, LineError):
+            yield line
+            continue
+        try:
+            yield from feed.take(line)
+        except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
+            yield LineError(number, _explain(line, error), TODO)
+            if b"\x00" in line:
+                # The rest of a binary file has nothing to say either.
+                break
+        except RecursionError:
+            yield LineError(number, "the JSON is nested too deeply", TODO)
+    if empty:
+        yield LineError(1, "the file is empty", TODO)
+    yield from feed.finish()
+
+
+class _Feed:
+    """What must be remembered between lines: the traces whose steps come one a line."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, int] = {}
+        self._sessions: dict[str, Transcript] = {}
+
+    def take(self, line: bytes) -> Iterator[TraceEvent]:
+        shape = _shape.decode(line)
+        match shape_of(shape):
+            case "trace":
+                trace = _trace.decode(line)
+                yield Begin(trace.trace_id, trace.task or "")
+                for index, loose in enumerate(trace.steps):
+                    yield tighten(loose, trace.trace_id, index)
+                yield End(trace.trace_id)
+            case "transcript":
+                yield from self._transcript(_transcript.decode(line))
+            case "step":
+                yield from self._step(_step.decode(line), shape.run_id or shape.trace_id or "stdin")
+
+    def finish(self) -> Iterator[TraceEvent]:
+        for run_id in self._open:
+            yield End(run_id)
+
+    def _begin(self, run_id: str, task: str = "") -> Iterator[TraceEvent]:
+        if run_id not in self._open:
+            self._open[run_id] = 0
+            yield Begin(run_id, task)
+
+    def _step(self, loose: LooseStep, run_id: str) -> Iterator[TraceEvent]:
+        asked = loose.content if loose.role == "user" and isinstance(loose.content, str) else ""
+        yield from self._begin(run_id, asked)
+        yield tighten(loose, run_id, self._open[run_id])
+        self._open[run_id] += 1
+
+    def _transcript(self, line: TranscriptLine) -> Iterator[TraceEvent]:
+        run_id = line.sessionId or next(iter(self._sessions), "session")
+        session = self._sessions.setdefault(run_id, Transcript(run_id))
+        for step in session.steps(line):
+            asked = step.content if step.role == "user" and step.kind == "message" else ""
+            yield from self._begin(run_id, asked)
+            yield step
+
+
+def _explain(line: bytes, error: Exception) -> str:
+    if b"\x00" in line:
+        return "this is binary, not text"
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return "this is not UTF-8"
+    if isinstance(error, msgspec.ValidationError):
+        return f"the step or trace is not as it should be ({error})"
+    return f"this is not JSON ({error})"

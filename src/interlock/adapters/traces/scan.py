@@ -1,0 +1,115 @@
+"""Scan: a recorded trace through the very same decisions as a live run, and what they would have been."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from ...config import Config
+from ...core import Context, Intervention, Issue, Step
+from ...runtime.border import Border
+from ...runtime.watch import Plugins, Watch
+from .feed import Begin, End, read_events
+from .lines import LineError
+
+
+class Finding(Struct, frozen=True):
+    """An issue, as scan prints it."""
+
+    id: str
+    type: str
+    step: int
+    severity: str
+    confidence: float
+    description: str
+    details: dict[str, object]
+    evidence: tuple[int, ...]
+
+    @classmethod
+    def of(cls, issue: Issue) -> Finding:
+        confidence = 1.0 if issue.confidence is None else issue.confidence
+        severity = issue.severity or "medium"
+        return cls(
+            issue.id, issue.type, issue.step, severity, confidence, issue.description, issue.details, issue.evidence
+        )
+
+
+class WouldDo(Struct, frozen=True, omit_defaults=True):
+    """An intervention that would have been made: where, which, and for which type of issue."""
+
+    step: int
+    type: str
+    issue: str
+    held_back: str = ""
+
+    @classmethod
+    def of(cls, made: Intervention) -> WouldDo:
+        return cls(made.step, made.type, made.issue_type)
+
+
+class Scanned(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One trace: how long it was, what was found, what would have been done."""
+
+    trace_id: str
+    steps: int
+    issues: list[Finding]
+    interventions: list[WouldDo]
+    assumed_times: int = 0
+
+
+class Scanner:
+    """Reads traces and gives one result for each, in the order in which they end. Assumes every capability."""
+
+    def __init__(self, config: Config, plugins: Plugins | None = None) -> None:
+        self.config = config
+        self.plugins = plugins
+        self.steps = 0
+        self._border = Border()
+        self._open: dict[str, _Trace] = {}
+
+    def scan(self, name: str) -> Iterator[Scanned | LineError]:
+        """Every trace of a file. Raises BadInput where the file cannot be opened."""
+        for event in read_events(name):
+            if isinstance(event, Step):
+                self.steps += 1
+                self._open[event.run_id].take(self._border.admit(event))
+            elif isinstance(event, Begin):
+                self._open[event.trace_id] = _Trace(event, self.config, self.plugins)
+            elif isinstance(event, End):
+                yield self._open.pop(event.trace_id).result()
+            else:
+                yield event
+
+
+class _Trace:
+    def __init__(self, begin: Begin, config: Config, plugins: Plugins | None) -> None:
+        context = Context(original_prompt=begin.task)
+        self._id = begin.trace_id
+        self._watch = Watch(begin.trace_id, config, context, plugins=plugins, assume_checkpoint=True)
+        self._steps = 0
+        self._assumed = 0
+        self._issues: list[Finding] = []
+        self._interventions: list[WouldDo] = []
+
+    def take(self, step: Step) -> None:
+        self._steps += 1
+        self._watch.count(step)
+        judgement = self._watch.observe(step, self._watch.review(step))
+        self._assumed += judgement.assumed_time
+        if judgement.issues:
+            self._issues += [Finding.of(issue) for issue in judgement.issues]
+            self._interventions += [WouldDo.of(ruling.intervention) for ruling in judgement.rulings if _acts(ruling)]
+
+    def result(self) -> Scanned:
+        return Scanned(
+            trace_id=self._id,
+            steps=self._steps,
+            issues=self._issues,
+            interventions=self._interventions,
+            assumed_times=self._assumed,
+        )
+
+
+def _acts(ruling: object) -> bool:
+    return bool(getattr(ruling, "directives", ()) or getattr(ruling, "would", ()))

@@ -1,0 +1,48 @@
+"""Extended attributes and access lists of a file, as one comparable value."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+import msgspec
+
+_LABELS = ("security.selinux", "security.ima", "security.evm", "security.SMACK64")
+"""Set by the system when a file is made; not ours to put back."""
+
+_NONE = {errno.ENOTSUP, errno.EPERM, errno.EACCES, errno.ENODATA, errno.ENOSYS, errno.EINVAL, errno.EBADF}
+
+
+def read_attributes(fd: int) -> bytes:
+    """The attributes of an open file; empty where there are none or the file system has none."""
+    try:
+        names = os.listxattr(fd)
+        if not names:
+            return b""
+        pairs = sorted((os.fsencode(name), os.getxattr(fd, name)) for name in names if name not in _LABELS)
+    except OSError as error:
+        if error.errno in _NONE:
+            return b""
+        raise
+    return msgspec.msgpack.encode(pairs) if pairs else b""
+
+
+def write_attributes(fd: int, wanted: bytes) -> bool:
+    """Make the attributes of an open file these; False where the system does not let us."""
+    now = dict(decode_attributes(read_attributes(fd)))
+    then = dict(decode_attributes(wanted))
+    try:
+        for name in now.keys() - then.keys():
+            os.removexattr(fd, name)
+        for name, value in then.items():
+            if now.get(name) != value:
+                os.setxattr(fd, name, value)
+    except OSError as error:
+        if error.errno in _NONE:
+            return False
+        raise
+    return True
+
+
+def decode_attributes(data: bytes) -> list[tuple[bytes, bytes]]:
+    return msgspec.msgpack.decode(data, type=list[tuple[bytes, bytes]]) if data else []

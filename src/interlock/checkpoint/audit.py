@@ -1,0 +1,104 @@
+"""Audit: read every stored content and list of files, and say what is damaged and what that affects."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+
+import zstandard
+from msgspec import Struct
+
+from ..core import InvalidState
+from .history import History
+from .intake import EMPTY
+from .large import CHUNK, digest_of
+from .packs import ZSTD, read_frame
+from .store import Frame, Store
+from .tree import join, printable
+
+
+class Problem(Struct, frozen=True, omit_defaults=True):
+    """Something in the store that cannot be trusted."""
+
+    what: str
+    checkpoint: str = ""
+    path: str = ""
+
+
+class Audited(Struct, frozen=True):
+    """What an audit read and found."""
+
+    checkpoints: int
+    contents: int
+    bytes: int
+    problems: tuple[Problem, ...] = ()
+
+
+class Audit:
+    """One audit. Damaged contents are forgotten, so that the next checkpoint saves anew what is still on the disk."""
+
+    def __init__(self, store: Store, history: History) -> None:
+        self._store, self._history = store, history
+        self._contents = self._bytes = 0
+
+    def run(self, progress: Callable[[int, int], None] | None = None) -> Audited:
+        bad = dict(self.bad_contents(progress))
+        problems = list(self.affected(bad))
+        if bad:
+            with self._store.transaction():
+                self._store.db.executemany("DELETE FROM blob WHERE digest=?", [(digest,) for digest in bad])
+                self._store.set_meta("reread", "1")
+        for (line,) in self._store.rows("PRAGMA integrity_check"):
+            if line != "ok":
+                problems.append(Problem(f"the database is damaged: {line}"))
+        return Audited(len(self._history.infos()), self._contents, self._bytes, tuple(problems))
+
+    def bad_contents(
+        self, progress: Callable[[int, int], None] | None = None, *, after: int = 0
+    ) -> Iterator[tuple[bytes, str]]:
+        """Contents that are not what they should be, among the frames after one."""
+        rows = self._store.rows("SELECT id, pack, start, length, raw, codec FROM frame WHERE id>?", after)
+        frames = [Frame(*row) for row in rows]
+        for done, frame in enumerate(frames):
+            blobs = self._store.rows("SELECT digest, start, size FROM blob WHERE frame=? ORDER BY start", frame.id)
+            self._contents += len(blobs)
+            self._bytes += frame.raw
+            try:
+                if frame.pack:
+                    content = read_frame(self._store, frame)
+                    for digest, start, size in blobs:
+                        if hashlib.sha256(content[start : start + size]).digest() != digest:
+                            yield digest, "its checksum is wrong"
+                else:
+                    for digest, _, _ in blobs:
+                        if self._object_digest(digest, frame) != digest:
+                            yield digest, "its checksum is wrong"
+            except (OSError, EOFError, zstandard.ZstdError) as error:
+                yield from ((digest, str(error)) for digest, _, _ in blobs)
+            if progress is not None:
+                progress(done + 1, len(frames))
+
+    def _object_digest(self, digest: bytes, frame: Frame) -> bytes:
+        with open(self._store.object_path(digest), "rb") as file:
+            if frame.codec != ZSTD:
+                return digest_of(file.fileno(), os.fstat(file.fileno()).st_size, sparse=len(digest) == 33)
+            sha = hashlib.sha256()
+            for chunk in zstandard.ZstdDecompressor().read_to_iter(file, write_size=CHUNK):
+                sha.update(chunk)
+            return sha.digest()
+
+    def affected(self, bad: dict[bytes, str]) -> Iterator[Problem]:
+        """The paths whose content is damaged or missing, each at the first checkpoint that has it."""
+        known = {digest for (digest,) in self._store.rows("SELECT digest FROM blob")} - bad.keys() | {EMPTY}
+        for seq, name in self._store.rows("SELECT seq, id FROM checkpoint ORDER BY seq"):
+            try:
+                _, delta = next(self._history.deltas(seq, seq))
+            except InvalidState as error:
+                yield Problem(error.what, name)
+                continue
+            for folder, listing in delta.changed.items():
+                for file, entry in listing.items():
+                    if entry is not None and entry.is_file and entry.data not in known:
+                        why = bad.get(entry.data, "it is missing")
+                        yield Problem(f"content {entry.data.hex()[:16]}: {why}", name, printable(join(folder, file)))

@@ -1,0 +1,336 @@
+"""Checkpoints: an exact, undoable memory of one workspace."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from pathlib import Path
+
+from ..config.model import Checkpoints as Settings
+from ..core import CheckpointInfo, Clock, InvalidState, NotFound
+from .audit import Audit, Audited
+from .change import Change
+from .comparison import Comparison
+from .entry import state_of
+from .lock import WAIT_S, Busy, Holder, RunLock, find_holder, find_overlap, operation, taken
+from .loss import drop_lost
+from .own import OwnRecord
+from .place import default_store, inside, refuse_missing, refuse_unfit, resolved, store_of
+from .plan import Moment, OwnChanges, Plan
+from .restoration import Restoration, last_done
+from .rollback import Restored, Rollback
+from .scan import without_gc
+from .snapshot import Progress, Snapshots
+from .store import NoSpace, Store
+from .sweep import Sweep, Swept
+from .trouble import as_errors
+
+Freeze = Callable[[], AbstractContextManager[object]]
+"""Holds the agent still while the context is entered, and lets it go on whatever happens."""
+
+AnyPath = str | os.PathLike[str]
+Infos = list[CheckpointInfo]
+Changes = list[Change]
+Lines = list[str]
+
+TIDY_EVERY = 16
+"""Checkpoints between two looks whether something is due to be removed."""
+
+
+class Checkpoints:
+    """The checkpoints of one workspace. Safe to use from several threads; several processes take turns."""
+
+    def __init__(self, workspace: Path, store: Store, settings: Settings, clock: Clock, run_id: str | None) -> None:
+        self.workspace, self.run_id = workspace, run_id
+        self._store, self._settings, self._clock = store, settings, clock
+        self._snapshots = Snapshots(str(workspace), store, settings, clock)
+        self._rollback = Rollback(store, self._snapshots, clock)
+        self._comparison = Comparison(store, self._snapshots)
+        self._history = self._snapshots.history
+        self._mutex = threading.RLock()
+        self._held = False
+        self._made = 0
+        self._run_lock: RunLock | None = None
+        self.freeze: Freeze = nullcontext
+        self.recovered: list[str] = []
+
+    @classmethod
+    def open(
+        cls,
+        workspace: Path,
+        store: Path | None = None,
+        *,
+        config: Settings,
+        clock: Clock,
+        run_id: str | None = None,
+        freeze: Freeze | None = None,
+    ) -> Checkpoints:
+        """Open a workspace's checkpoints, finishing what a crash left half done.
+
+        `store` is the folder of all workspaces' checkpoints. With a `run_id` the workspace is held for that run
+        until `close`; a second run is refused and told who is there.
+        """
+        workspace = resolved(workspace)
+        stores = resolved(store) if store is not None else default_store()
+        refuse_unfit(workspace, stores)
+        own = store_of(workspace, stores)
+        refuse_missing(workspace, own)
+        lock = None
+        with as_errors(own):
+            opened = Store(own)
+            try:
+                if run_id is not None:
+                    holder = Holder(os.getpid(), str(workspace), run_id)
+                    overlap = find_overlap(stores, workspace, own)
+                    if overlap is not None:
+                        raise taken(overlap, str(workspace))
+                    lock = RunLock(own, holder)
+                found = cls(workspace, opened, config, clock, run_id)
+                found._run_lock = lock
+                found.freeze = freeze or nullcontext
+                found.recover()
+            except BaseException:
+                opened.close()
+                if lock is not None:
+                    lock.release()
+                raise
+        return found
+
+    def close(self) -> None:
+        with self._mutex:
+            self._store.close()
+            if self._run_lock is not None:
+                self._run_lock.release()
+
+    def __enter__(self) -> Checkpoints:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def create(
+        self,
+        label: str = "",
+        step: int = 0,
+        cause: str = "",
+        *,
+        hints: Iterable[AnyPath] | None = None,
+        own: bool = False,
+        success_rate: float = 1.0,
+        last_error_time: float | None = None,
+        extra: bytes | None = None,
+        progress: Progress | None = None,
+    ) -> CheckpointInfo:
+        """Keep the workspace as it is now.
+
+        `hints` are paths below which something may have changed; the first checkpoint, and the first after a
+        restore, walk everything all the same. `own` says that what changed since the checkpoint before is the
+        run's own work. `extra` is kept beside it as it is (conversation and context).
+        """
+        info = CheckpointInfo(
+            id="",
+            time=self._clock.time(),
+            step=step,
+            label=label,
+            cause=cause,
+            run_id=self.run_id,
+            success_rate=success_rate,
+            last_error_time=last_error_time,
+        )
+        with self._busy("take a checkpoint"), self.freeze():
+            self.recovered += self._rollback.recover()
+            where = inside(hints, self.workspace) if hints is not None else None
+            made = self._snapshots.take(info, hints=where, own=own, extra=extra, progress=progress)
+        self._tidy()
+        return made
+
+    def list(self) -> Infos:
+        """All checkpoints, oldest first."""
+        with self._reading():
+            return self._history.infos()
+
+    def get(self, wanted: str) -> CheckpointInfo:
+        """One checkpoint by its id, short id or unique beginning; NotFound if there is none."""
+        with self._reading():
+            return self._history.info(self._history.find(wanted))
+
+    def extra(self, wanted: str) -> bytes | None:
+        """What was kept beside a checkpoint."""
+        with self._reading():
+            row = self._store.row("SELECT data FROM extra WHERE id=?", self.get(wanted).id)
+            return bytes(row[0]) if row else None
+
+    def diff(self, a: str, b: str | None = None) -> Changes:
+        """What changed from a checkpoint to another, or to the disk now."""
+        with self._busy("compare"):
+            return self._comparison.changes(a, b)
+
+    def patch(self, a: str, b: str | None = None) -> str:
+        """The same as a unified diff."""
+        with self._busy("compare"):
+            return self._comparison.patch(a, b)
+
+    def preview(self, wanted: str, paths: Iterable[AnyPath] = (), *, own_changes: OwnChanges | None = None) -> Plan:
+        """What a restore would do."""
+        with self._busy("look"):
+            then, now = self._comparison.moment(wanted), self._comparison.moment(None)
+            scope = inside(paths, self.workspace)
+            return self._rollback.preview(self.get(wanted).id, now, then, scope, own_changes)
+
+    def restore(
+        self,
+        wanted: str,
+        paths: Iterable[AnyPath] = (),
+        *,
+        own_changes: OwnChanges | None = None,
+        force: bool = False,
+        progress: Progress | None = None,
+        cause: str = "rollback",
+    ) -> Restored:
+        """Go back to a checkpoint, wholly or below some paths.
+
+        With `own_changes` only what the run itself changed goes back; `force` takes everything, and passes
+        foreign locks. A safety checkpoint is taken first; `undo` goes back to it.
+        """
+        scope = inside(paths, self.workspace)
+        return self._restore(wanted, scope, own_changes, force=force, progress=progress, cause=cause)
+
+    def undo(self, *, force: bool = False, progress: Progress | None = None) -> Restored:
+        """Take the last restore back; what was changed since is named and left alone. Undo again to redo."""
+        with self._busy("undo"):
+            last, done = self._last_restore()
+            return self._restore(
+                last.safety,
+                done.states,
+                done,
+                force=force,
+                progress=progress,
+                cause="undo",
+                folders=[os.fsdecode(path) for path, _ in last.body.folders],
+            )
+
+    def preview_undo(self) -> Plan:
+        """What an undo would do."""
+        with self._busy("look"):
+            last, done = self._last_restore()
+            now, then = self._comparison.moment(None), self._comparison.moment(last.safety)
+            return self._rollback.preview(last.safety, now, then, done.states, done)
+
+    def default_target(self, run_id: str | None = None) -> CheckpointInfo:
+        """Where a rollback without a target goes: to a run's start, else to the newest checkpoint that differs."""
+        with self._busy("look"):
+            infos = [info for info in self._history.infos() if run_id is None or info.run_id == run_id]
+            if run_id is not None and infos:
+                return infos[0]
+            candidates = [info for info in reversed(infos) if info.cause != "safety"]
+            for info in self._comparison.differing(candidates):
+                return info
+        what = "the workspace is as its checkpoints are" if infos else "there are no checkpoints"
+        raise NotFound(f"{what}: nothing to go back to", where=str(self.workspace))
+
+    def own_changes(self, since: str, run_id: str | None = None) -> OwnRecord:
+        """What a run changed itself after a checkpoint, from the checkpoints that were made with `own`."""
+        with self._reading():
+            states = self._history.own(self._history.find(since), run_id or self.run_id)
+            return OwnRecord({path: state_of(entry) for path, entry in states})
+
+    def gc(self, progress: Progress | None = None) -> Swept:
+        """Remove checkpoints by age, count and size, and the contents that only they needed."""
+        with self._busy("collect garbage"):
+            sweep = Sweep(self._store, self._history, self._settings, self._clock.time())
+            try:
+                return sweep.run(progress)
+            except NoSpace:
+                self._store.drop_ballast()
+                return sweep.run(progress)
+            finally:
+                self._store.keep_ballast()
+
+    def verify(self, progress: Progress | None = None) -> Audited:
+        """Read everything that is stored and say what is damaged."""
+        with self._busy("verify"):
+            return Audit(self._store, self._history).run(progress)
+
+    def recover(self) -> Lines:
+        """Finish or take back what a crash cut short; says what was done."""
+        with suppress(Busy), self._busy("recover", wait_s=0.0):
+            self.recovered += drop_lost(self._store, self._history)
+            self.recovered += self._rollback.recover()
+        return self.recovered
+
+    def _restore(
+        self,
+        wanted: str,
+        paths: Iterable[str],
+        own_changes: OwnChanges | None,
+        *,
+        force: bool,
+        progress: Progress | None,
+        cause: str,
+        folders: Iterable[str] = (),
+    ) -> Restored:
+        with self._busy("roll back"), self.freeze(), without_gc():
+            self._refuse_other_run(force=force)
+            self.recovered += self._rollback.recover()
+            target = self.get(wanted)
+            then = self._comparison.moment(target.id)
+            self._ensure_workspace(then)
+            safety = CheckpointInfo(
+                id="",
+                time=self._clock.time(),
+                step=target.step,
+                label=f"before {cause}",
+                cause="safety",
+                run_id=self.run_id,
+            )
+            saved = self._snapshots.take(safety)
+            return self._rollback.run(
+                target.id, saved.id, then, paths, own_changes, force=force, progress=progress, folders=folders
+            )
+
+    def _tidy(self) -> None:
+        """Now and then, remove what is due; a failure there is not the new checkpoint's."""
+        self._made += 1
+        if self._made % TIDY_EVERY == 1:
+            with suppress(InvalidState), self._busy("collect garbage"):
+                self._store.keep_ballast()
+                sweep = Sweep(self._store, self._history, self._settings, self._clock.time())
+                if sweep.is_due():
+                    sweep.run()
+
+    def _last_restore(self) -> tuple[Restoration, OwnRecord]:
+        """The last restore, and the states in which it left things."""
+        last = last_done(self._store)
+        if last is None:
+            raise NotFound("there is no rollback to take back", where=str(self.workspace))
+        return last, OwnRecord({path: state_of(step.b) for path, step in last.body.differences().items()})
+
+    def _refuse_other_run(self, *, force: bool) -> None:
+        holder = find_holder(self._store.path)
+        if holder is not None and holder.run_id != self.run_id and not force:
+            raise taken(holder, str(self.workspace))
+
+    def _ensure_workspace(self, then: Moment) -> None:
+        """A workspace that was deleted as a whole is made again, empty."""
+        if then.tree.root is not None and not os.path.lexists(self.workspace):
+            self.workspace.mkdir(mode=0o700)
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        with self._mutex, as_errors(self._store.path):
+            yield
+
+    @contextmanager
+    def _busy(self, what: str, wait_s: float = WAIT_S) -> Iterator[None]:
+        with self._reading():
+            if self._held:
+                yield
+                return
+            with operation(self._store.path, what, wait_s):
+                self._held = True
+                try:
+                    yield
+                finally:
+                    self._held = False

@@ -1,0 +1,78 @@
+"""Descent: folders below a root opened one name at a time, never through a link."""
+
+from __future__ import annotations
+
+import os
+from types import TracebackType
+
+FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+"""How a file is opened: never through a link, never waiting for a FIFO."""
+
+HELD = 64
+"""Folders of one path that stay open at once; a deeper one is reached again from the root."""
+
+
+def open_root(path: str | os.PathLike[str]) -> int:
+    """The workspace's own folder as a descriptor; a link in its place is an error."""
+    return os.open(path, FOLDER_FLAGS)
+
+
+class Descent:
+    """Keeps the folders of the last path open, so that neighbours cost one open each."""
+
+    def __init__(self, root: int) -> None:
+        self._root = root
+        self._paths: list[str] = [""]
+        self._held: list[int] = [root]
+        self._far = -1
+
+    def folder(self, path: str) -> int:
+        """The descriptor of a folder, valid until the next call; OSError if it is none or a link is in the way."""
+        paths, held = self._paths, self._held
+        if path == paths[-1]:
+            return held[-1]
+        while not path.startswith(last := f"{paths[-1]}/" if paths[-1] else ""):
+            os.close(held.pop())
+            paths.pop()
+            if path == paths[-1]:
+                return held[-1]
+        names = path[len(last) :].split("/")
+        if len(held) + len(names) > HELD:
+            return self._reach(names)
+        for name in names:
+            held.append(os.open(name, FOLDER_FLAGS, dir_fd=held[-1]))
+            paths.append(f"{paths[-1]}/{name}" if paths[-1] else name)
+        return held[-1]
+
+    def close(self) -> None:
+        while len(self._held) > 1:
+            os.close(self._held.pop())
+            self._paths.pop()
+        self._leave()
+
+    def __enter__(self) -> Descent:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def _reach(self, names: list[str]) -> int:
+        """A folder too deep to hold its whole path: from the last one held, keeping only the end."""
+        self._leave()
+        at = os.dup(self._held[-1])
+        try:
+            for name in names:
+                below = os.open(name, FOLDER_FLAGS, dir_fd=at)
+                os.close(at)
+                at = below
+        except OSError:
+            os.close(at)
+            raise
+        self._far = at
+        return at
+
+    def _leave(self) -> None:
+        if self._far >= 0:
+            os.close(self._far)
+            self._far = -1

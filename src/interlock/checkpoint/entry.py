@@ -1,0 +1,92 @@
+"""Entry: what a checkpoint knows of one path."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import Literal
+
+from msgspec import Struct
+
+Kind = Literal["file", "folder", "link"]
+
+ABSENT = "absent"
+"""The state of a path that is not there."""
+
+SPARSE = b"\x01"
+"""Marks the digest of a file with holes, which is taken over its data only."""
+
+
+class Entry(Struct, frozen=True, array_like=True, gc=False):
+    """One path: what it is, and the identity by which an unchanged one is known without reading it.
+
+    `data` is the digest of a file, the target of a link, nothing for a folder. `owner` is uid << 32 | gid.
+    A `ctime_ns` of 0 means: too fresh to be trusted, read it again next time.
+    """
+
+    mode: int
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    ino: int
+    owner: int
+    data: bytes = b""
+    attrs: bytes = b""
+
+    @property
+    def kind(self) -> Kind:
+        return "folder" if stat.S_ISDIR(self.mode) else "link" if stat.S_ISLNK(self.mode) else "file"
+
+    @property
+    def is_folder(self) -> bool:
+        return stat.S_ISDIR(self.mode)
+
+    @property
+    def is_file(self) -> bool:
+        return stat.S_ISREG(self.mode)
+
+    @property
+    def is_link(self) -> bool:
+        return stat.S_ISLNK(self.mode)
+
+    @property
+    def is_sparse(self) -> bool:
+        return self.is_file and self.data[:1] == SPARSE and len(self.data) == 33
+
+    def matches(self, found: os.stat_result) -> bool:
+        """Whether what lies on the disk is still this very thing, unchanged."""
+        return (
+            self.ino == found.st_ino
+            and self.mode == found.st_mode
+            and self.mtime_ns == found.st_mtime_ns
+            and (self.is_folder or self.size == found.st_size)
+            and (self.ctime_ns in (0, found.st_ctime_ns) or self.is_folder)
+        )
+
+
+def make_entry(found: os.stat_result, data: bytes, attrs: bytes, *, fresh_ns: int) -> Entry:
+    """The entry of something just looked at; a change time after `fresh_ns` is too fresh to be trusted."""
+    return Entry(
+        found.st_mode,
+        found.st_size,
+        found.st_mtime_ns,
+        found.st_ctime_ns if found.st_ctime_ns < fresh_ns else 0,
+        found.st_ino,
+        found.st_uid << 32 | found.st_gid,
+        data,
+        attrs,
+    )
+
+
+def same_content(a: Entry | None, b: Entry | None) -> bool:
+    """Whether two entries say the same of content, type, mode, owner and attributes (times aside)."""
+    if a is None or b is None:
+        return a is b
+    return a.mode == b.mode and a.data == b.data and a.owner == b.owner and a.attrs == b.attrs
+
+
+def state_of(entry: Entry | None) -> str:
+    """The state of a path as one comparable word: absent, or type, mode and content."""
+    if entry is None:
+        return ABSENT
+    return f"{entry.kind}:{stat.S_IMODE(entry.mode):o}:{entry.data.hex()}"

@@ -1,0 +1,68 @@
+"""Flush: what was written becomes durable beside the caller; a restore waits for it, a checkpoint does not."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+
+
+class Flush:
+    """Files that wait to be forced to the disk, and the thread that does it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: dict[Path, None] = {}
+        self._mark = self._flushed = 0
+        self._thread: threading.Thread | None = None
+        self._error: OSError | None = None
+
+    @property
+    def flushed(self) -> int:
+        """The newest frame that is on the disk for certain."""
+        return self._flushed
+
+    def later(self, paths: Iterable[Path], mark: int) -> None:
+        """Have files forced to the disk soon; `mark` is the newest frame in them."""
+        with self._lock:
+            self._waiting.update(dict.fromkeys(paths))
+            self._mark = max(self._mark, mark)
+            if self._thread is None and self._waiting:
+                self._thread = threading.Thread(target=self._work, name="checkpoint-flush", daemon=True)
+                self._thread.start()
+
+    def wait(self) -> None:
+        """Return when everything is on the disk; raises what the disk said."""
+        while (thread := self._thread) is not None and thread.is_alive():
+            thread.join()
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
+
+    def _work(self) -> None:
+        while True:
+            with self._lock:
+                paths, mark = list(self._waiting), self._mark
+                self._waiting.clear()
+                if not paths:
+                    self._thread = None
+                    return
+            try:
+                for path in paths:
+                    sync(path)
+                self._flushed = mark
+            except OSError as error:
+                self._error = error
+
+
+def sync(path: Path) -> None:
+    """Force a file or folder to the disk; one that is gone by now does not matter."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

@@ -1,0 +1,171 @@
+"""History: the checkpoints of a store in order, each a delta from the one before, with whole trees in between."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+
+import msgspec
+import zstandard
+
+from ..core import CheckpointInfo, InvalidState, NotFound
+from .change import changes_by, differences
+from .entry import Entry
+from .store import Store
+from .tree import Delta, Tree, decode_delta, encode_delta, fold
+
+CHAIN = 256
+"""Deltas in a row before a whole tree is written again."""
+
+SHOWN = 50
+"""Paths that a checkpoint names as not covered before it only counts them."""
+
+
+class History:
+    """Reads and appends checkpoints."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def infos(self) -> list[CheckpointInfo]:
+        """All checkpoints, oldest first."""
+        rows = self._store.rows("SELECT info FROM checkpoint ORDER BY seq")
+        return [msgspec.json.decode(row[0], type=CheckpointInfo) for row in rows]
+
+    def head(self) -> int:
+        """The number of the newest checkpoint; 0 if there is none."""
+        return self._store.number("SELECT max(seq) FROM checkpoint")
+
+    def find(self, wanted: str) -> int:
+        """The number of a checkpoint by its id, its short id (before the dash) or a unique beginning."""
+        rows = self._store.rows("SELECT seq, id FROM checkpoint")
+        exact = [seq for seq, name in rows if name == wanted or name.partition("-")[0] == wanted]
+        found = exact or [seq for seq, name in rows if wanted and name.startswith(wanted)]
+        if len(found) == 1:
+            return int(found[0])
+        what = f"several checkpoints begin with {wanted!r}" if found else f"there is no checkpoint {wanted!r}"
+        raise NotFound(what, todo="List them with: interlock checkpoints")
+
+    def info(self, seq: int) -> CheckpointInfo:
+        row = self._store.row("SELECT info FROM checkpoint WHERE seq=?", seq)
+        if row is None:
+            raise NotFound(f"there is no checkpoint {seq}")
+        return msgspec.json.decode(row[0], type=CheckpointInfo)
+
+    def tree(self, seq: int) -> Tree:
+        """The workspace as it was at a checkpoint."""
+        whole = self._store.number("SELECT max(seq) FROM checkpoint WHERE seq<=? AND whole", seq)
+        tree = Tree()
+        for at, delta in self.deltas(whole, seq):
+            if at == whole:
+                tree = Tree.from_whole(delta)
+            else:
+                tree.apply(delta)
+        return tree
+
+    def deltas(self, first: int, last: int) -> Iterator[tuple[int, Delta]]:
+        """The stored deltas from one checkpoint to another, oldest first; one that is whole starts from nothing."""
+        for seq, data in self._store.rows(
+            "SELECT seq, delta FROM checkpoint WHERE seq BETWEEN ? AND ? ORDER BY seq", first, last
+        ):
+            yield seq, self._decode(seq, data)
+
+    def uncovered(self, seq: int) -> dict[str, str]:
+        """The paths that a checkpoint says nothing about, with the reasons."""
+        row = self._store.row("SELECT uncovered FROM checkpoint WHERE seq=?", seq)
+        stored = msgspec.msgpack.decode(row[0], type=dict[bytes, str]) if row else {}
+        return {os.fsdecode(path): reason for path, reason in stored.items()}
+
+    def own(self, after: int, run_id: str | None) -> Iterator[tuple[str, Entry | None]]:
+        """What a run left by its own changes after a checkpoint, oldest first, from checkpoints made with `own`."""
+        tree = self.tree(after)
+        rows = self._store.rows("SELECT seq, whole, own, info, delta FROM checkpoint WHERE seq>? ORDER BY seq", after)
+        for seq, whole, own, info, data in rows:
+            delta = self._decode(seq, data)
+            mine = own and msgspec.json.decode(info, type=CheckpointInfo).run_id == run_id
+            if whole:
+                before, tree = tree, Tree()
+                tree.apply(delta)
+                found = [(difference.path, difference.b) for difference in differences(before, tree)]
+            else:
+                found = list(changes_by(delta, tree))
+                tree.apply(delta)
+            if mine:
+                yield from found
+
+    def append(
+        self,
+        info: CheckpointInfo,
+        delta: Delta,
+        tree: Tree,
+        uncovered: dict[str, str],
+        *,
+        own: bool,
+        whole: bool = False,
+    ) -> CheckpointInfo:
+        """Add a checkpoint inside the caller's transaction; its id is made here. `whole`: not as a delta."""
+        seq = 1 + self._store.number("SELECT seq FROM sqlite_sequence WHERE name='checkpoint'")
+        info = msgspec.structs.replace(info, id=f"c{seq}-{secrets.token_hex(3)}")
+        whole = whole or self._is_due()
+        self._store.db.execute(
+            "INSERT INTO checkpoint(seq, id, whole, own, info, uncovered, delta) VALUES(?,?,?,?,?,?,?)",
+            (
+                seq,
+                info.id,
+                int(whole),
+                int(own),
+                msgspec.json.encode(info),
+                msgspec.msgpack.encode({os.fsencode(path): why for path, why in uncovered.items()}),
+                encode_delta(tree.whole() if whole else delta),
+            ),
+        )
+        return info
+
+    def remove(self, gone: set[int]) -> None:
+        """Drop checkpoints inside the caller's transaction; what they changed goes into the next one that stays."""
+        pending: Delta | None = None
+        from_nothing, mine = False, True
+        for seq, name, whole, own in self._store.rows("SELECT seq, id, whole, own FROM checkpoint ORDER BY seq"):
+            if whole:
+                pending, from_nothing = None, True
+            mine = mine and bool(own)
+            if seq in gone:
+                delta = next(self.deltas(seq, seq))[1]
+                pending = delta if pending is None else fold(pending, delta)
+                self._store.db.execute("DELETE FROM checkpoint WHERE seq=?", (seq,))
+                self._store.db.execute("DELETE FROM extra WHERE id=?", (name,))
+                continue
+            if pending is not None:
+                self._rewrite(seq, fold(pending, next(self.deltas(seq, seq))[1]), whole=from_nothing, own=mine)
+            pending, from_nothing, mine = None, False, True
+
+    def _rewrite(self, seq: int, delta: Delta, *, whole: bool, own: bool) -> None:
+        if whole:
+            tree = Tree()
+            tree.apply(delta)
+            delta = tree.whole()
+        self._store.db.execute(
+            "UPDATE checkpoint SET whole=?, own=?, delta=? WHERE seq=?",
+            (int(whole), int(own), encode_delta(delta), seq),
+        )
+
+    def _is_due(self) -> bool:
+        """Whether the deltas since the last whole tree have become as large as it is."""
+        row = self._store.row("SELECT seq, length(delta) FROM checkpoint WHERE whole ORDER BY seq DESC LIMIT 1")
+        if row is None:
+            return True
+        since = self._store.row(
+            "SELECT count(*), coalesce(sum(length(delta)),0) FROM checkpoint WHERE seq>?", row[0]
+        ) or (0, 0)
+        return bool(since[0] >= CHAIN or since[1] > max(row[1], 65536))
+
+    def _decode(self, seq: int, data: bytes) -> Delta:
+        try:
+            return decode_delta(data)
+        except (zstandard.ZstdError, msgspec.DecodeError) as error:
+            raise InvalidState(
+                f"the list of files of checkpoint {seq} is damaged: {error}",
+                where=str(self._store.path),
+                todo="See what is affected with: interlock checkpoint verify",
+            ) from error

@@ -1,0 +1,132 @@
+"""Locks: one operation at a time in a store, one run at a time in a workspace."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from ..core import InvalidState
+
+WAIT_S = 30.0
+"""How long an operation waits for another one to end."""
+
+
+class Busy(InvalidState):
+    """Raised when another process works on the store for too long."""
+
+
+class Holder(Struct, frozen=True, omit_defaults=True):
+    """Who holds a lock."""
+
+    pid: int
+    workspace: str
+    run_id: str | None = None
+
+    def __str__(self) -> str:
+        return f"run {self.run_id} (process {self.pid})" if self.run_id else f"process {self.pid}"
+
+
+class RunLock:
+    """A run's hold on a workspace, for as long as it lives; a killed run's lock is free at once."""
+
+    def __init__(self, store: Path, holder: Holder) -> None:
+        self._fd = os.open(_file(store), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            other = read_holder(self._fd)
+            os.close(self._fd)
+            raise taken(other, holder.workspace) from None
+        os.ftruncate(self._fd, 0)
+        os.pwrite(self._fd, msgspec.json.encode(holder), 0)
+
+    def release(self) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+
+def find_holder(store: Path) -> Holder | None:
+    """The run that works in a workspace now, if one does."""
+    try:
+        fd = os.open(_file(store), os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return None
+    except BlockingIOError:
+        return read_holder(fd) or Holder(0, "")
+    finally:
+        os.close(fd)
+
+
+def find_overlap(stores: Path, workspace: Path, mine: Path) -> Holder | None:
+    """A run that works in a folder above or below this one."""
+    for item in os.scandir(stores) if stores.is_dir() else ():
+        if item.path != str(mine) and (holder := find_holder(Path(item.path))) is not None:
+            other = Path(holder.workspace)
+            if other in workspace.parents or workspace in other.parents:
+                return holder
+    return None
+
+
+def taken(holder: Holder | None, workspace: str) -> InvalidState:
+    who = str(holder) if holder else "another run"
+    place = holder.workspace if holder and holder.workspace else workspace
+    return InvalidState(
+        f"{who} is already working in {place}",
+        where=workspace,
+        todo="Wait until it ends or cancel it, or give this run a copy of the workspace",
+    )
+
+
+@contextmanager
+def operation(store: Path, what: str, wait_s: float = WAIT_S) -> Iterator[None]:
+    """Hold the store for one operation; waits for another one, then says who is busy."""
+    fd = os.open(store / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        _acquire(fd, store, what, wait_s)
+        # Who holds it is only told to those who wait; a full disk is no reason to fail.
+        with suppress(OSError):
+            os.ftruncate(fd, 0)
+            os.pwrite(fd, msgspec.json.encode(Holder(os.getpid(), what)), 0)
+        yield
+    finally:
+        os.close(fd)
+
+
+def _acquire(fd: int, store: Path, what: str, wait_s: float) -> None:
+    until = time.monotonic() + wait_s
+    while True:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                other = read_holder(fd)
+                raise Busy(
+                    f"cannot {what}: {other or 'another process'} is busy with the checkpoints"
+                    + (f" ({other.workspace})" if other else ""),
+                    where=str(store),
+                    todo="Try again when it is done",
+                ) from None
+            time.sleep(0.01)
+
+
+def read_holder(fd: int) -> Holder | None:
+    try:
+        return msgspec.json.decode(os.pread(fd, 4096, 0), type=Holder)
+    except msgspec.DecodeError:
+        return None
+
+
+def _file(store: Path) -> Path:
+    return store / "run.lock"

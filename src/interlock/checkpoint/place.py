@@ -1,0 +1,103 @@
+"""Where a workspace's checkpoints lie, and which folders are no workspaces."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from ..core import BadInput
+from .tree import printable
+
+NETWORK = frozenset(
+    (
+        "nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "ceph", "glusterfs", "lustre", "gfs2", "ocfs2", "beegfs",
+        "davfs", "ncpfs",
+    )
+)  # fmt: skip
+NETWORK_FUSE = ("sshfs", "s3fs", "rclone", "gcsfuse", "glusterfs", "davfs2", "curlftpfs", "gvfsd-fuse", "goofys")
+PSEUDO = frozenset(("proc", "sysfs", "devtmpfs", "devpts", "cgroup", "cgroup2", "debugfs", "tracefs", "securityfs"))
+
+
+def default_store() -> Path:
+    """The folder of all workspaces' checkpoints, in the user's state directory."""
+    from platformdirs import user_state_path
+
+    return user_state_path("interlock") / "checkpoints"
+
+
+def store_of(workspace: Path, store: Path | None = None) -> Path:
+    """The folder of one workspace's checkpoints: its name for people, and a key of its path."""
+    key = hashlib.sha256(os.fsencode(workspace)).hexdigest()[:16]
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", workspace.name)[:40] or "root"
+    return (store or default_store()) / f"{name}-{key}"
+
+
+def known_workspace(start: Path, store: Path | None = None) -> Path | None:
+    """The nearest folder, from `start` upwards, that has checkpoints."""
+    start = resolved(start)
+    return next((p for p in (start, *start.parents) if (store_of(p, store) / "store.db").exists()), None)
+
+
+def resolved(path: Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def inside(paths: Iterable[str | os.PathLike[str]], workspace: Path) -> list[str]:
+    """Paths relative to the workspace, as its trees name them; absolute ones must lie in it."""
+    found = []
+    for path in paths:
+        text = os.fspath(path)
+        text = os.path.normpath(os.path.relpath(text, workspace) if Path(text).is_absolute() else text)
+        if text == ".." or text.startswith("../"):
+            raise BadInput(f"{printable(os.fspath(path))!r} lies outside the workspace", where=str(workspace))
+        found.append("" if text == "." else text)
+    return found
+
+
+def refuse_missing(workspace: Path, store: Path) -> None:
+    """Raise BadInput for a folder that is none, unless there are checkpoints from which it can be made again."""
+    if not workspace.is_dir() and (workspace.exists() or not (store / "store.db").exists()):
+        raise BadInput("there is no such folder", where=str(workspace), todo="Name the folder to keep checkpoints of")
+
+
+def refuse_unfit(
+    workspace: Path, store: Path, *, mounts: str = "/proc/self/mountinfo", home: Path | None = None
+) -> None:
+    """Raise BadInput where checkpoints would be dangerous or senseless."""
+    where = str(workspace)
+    todo = "Choose the project's own folder as the workspace"
+    home = resolved(home or Path.home())
+    if workspace == workspace.parent:
+        raise BadInput("the root of the file system cannot be a workspace", where=where, todo=todo)
+    if workspace == home:
+        raise BadInput("the home folder cannot be a workspace", where=where, todo=todo)
+    if workspace in home.parents:
+        raise BadInput("a folder that holds the home folder cannot be a workspace", where=where, todo=todo)
+    if store == workspace or workspace in store.parents:
+        raise BadInput(f"the checkpoints would lie inside the workspace, in {store}", where=where, todo=todo)
+    kind = file_system_of(workspace, mounts)
+    if kind in NETWORK or (kind.startswith("fuse.") and kind[5:] in NETWORK_FUSE):
+        raise BadInput(f"it lies on a network mount ({kind}), which checkpoints do not cover", where=where, todo=todo)
+    if kind in PSEUDO:
+        raise BadInput(f"it lies on {kind}, which holds no files", where=where, todo=todo)
+
+
+def file_system_of(path: Path, mounts: str = "/proc/self/mountinfo") -> str:
+    """The type of the file system that a path lies on; empty where the system does not say."""
+    try:
+        lines = Path(mounts).read_text(errors="surrogateescape").splitlines()
+    except OSError:
+        return ""
+    best, kind = "", ""
+    for line in lines:
+        head, _, tail = line.partition(" - ")
+        fields, after = head.split(" "), tail.split(" ")
+        if len(fields) < 5 or not after[0]:
+            continue
+        point = re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), fields[4])
+        if (str(path) == point or str(path).startswith(point.rstrip("/") + "/")) and len(point) >= len(best):
+            best, kind = point, after[0]
+    return kind

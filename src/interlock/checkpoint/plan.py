@@ -1,0 +1,146 @@
+"""Plan: what going back would do, and what it would leave alone."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+
+from msgspec import Struct, field
+
+from ..core import BadInput
+from .change import Change, Difference, differences
+from .entry import Entry, state_of
+from .policy import SPECIAL_WORDS
+from .tree import Tree, join, printable, within
+
+FOREIGN = "changed by someone else"
+UNCOVERED_NOW = "no checkpoint covers it now"
+UNCOVERED_THEN = "the checkpoint does not cover it"
+
+OwnChanges = Container[tuple[str, str]]
+"""What a run changed itself: (path, state that its change left), see `own.OwnRecord`."""
+
+
+class LeftAlone(Struct, frozen=True):
+    """A path that differs and is not touched, with the reason."""
+
+    path: str
+    reason: str
+
+
+class Plan(Struct, frozen=True):
+    """What a restore would do: `changes` lead from the disk now to the checkpoint."""
+
+    checkpoint: str
+    changes: tuple[Change, ...] = ()
+    left_alone: tuple[LeftAlone, ...] = ()
+    not_covered: tuple[str, ...] = ()
+    locks: tuple[str, ...] = ()
+
+
+class Moment(Struct, frozen=True):
+    """A tree, and what it says nothing about."""
+
+    tree: Tree
+    uncovered: dict[str, str]
+
+
+class Draft(Struct):
+    """The steps of a restore, by path, and what was left out with the reason."""
+
+    steps: dict[str, Difference] = field(default_factory=dict)
+    left: dict[str, str] = field(default_factory=dict)
+    locks: list[str] = field(default_factory=list)
+
+
+def draft(now: Moment, then: Moment, paths: Iterable[str], own: OwnChanges | None, *, force: bool) -> Draft:
+    """Decide for every differing path whether it goes back."""
+    scope = _scope(now, then, paths)
+    made = Draft(locks=[] if force else _foreign_locks(now.tree, scope, own))
+    for difference in differences(now.tree, then.tree, scope):
+        path = difference.path
+        why = _hands_off(path, now, then, force=force)
+        if why is not None:
+            made.left[path] = why
+        elif own is None or force or (path, state_of(difference.a)) in own:
+            made.steps[path] = difference
+        elif difference.kind != "touched" and path:
+            made.left[path] = FOREIGN
+    _keep_consistent(made, now)
+    return made
+
+
+def _scope(now: Moment, then: Moment, paths: Iterable[str]) -> tuple[str, ...]:
+    scope = tuple(dict.fromkeys(path.strip("/") for path in paths))
+    for path in scope:
+        if path and now.tree.get(path) is None and then.tree.get(path) is None:
+            covered = not (path in now.uncovered or path in then.uncovered)
+            raise BadInput(
+                f"{printable(path)!r} is neither in the checkpoint nor in the workspace"
+                if covered
+                else f"{printable(path)!r} is not covered: {now.uncovered.get(path) or then.uncovered[path]}",
+                todo="Paths are relative to the workspace",
+            )
+    return scope or ("",)
+
+
+def _hands_off(path: str, now: Moment, then: Moment, *, force: bool) -> str | None:
+    """Why a path must not be touched: one of the two moments has no record of it."""
+    if then.uncovered and (at := _covering(path, then.uncovered)):
+        return f"{UNCOVERED_THEN} ({then.uncovered[at]})"
+    if now.uncovered and (at := _covering(path, now.uncovered)):
+        if force and now.uncovered[at] in SPECIAL_WORDS:
+            return None
+        return f"{UNCOVERED_NOW} ({now.uncovered[at]})"
+    return None
+
+
+def _covering(path: str, uncovered: dict[str, str]) -> str | None:
+    """The uncovered path that this one is or lies below."""
+    at = path
+    while at:
+        if at in uncovered:
+            return at
+        at = at.rpartition("/")[0]
+    return None
+
+
+def _foreign_locks(tree: Tree, scope: tuple[str, ...], own: OwnChanges | None) -> list[str]:
+    """Locks that a git command of someone else holds in a repository that would be touched."""
+    found = []
+    for folder, listing in tree.folders.items():
+        if "index.lock" in listing and ".git" in folder.split("/"):
+            path = join(folder, "index.lock")
+            repository = folder.split(".git", 1)[0].rstrip("/")
+            touched = any(within(top, (repository,)) or within(repository, (top,)) for top in scope)
+            mine = own is not None and (path, state_of(listing["index.lock"])) in own
+            if touched and not mine:
+                found.append(path)
+    return found
+
+
+def _keep_consistent(made: Draft, now: Moment) -> None:
+    """A folder that holds something left alone stays; what would lie below something left alone stays away."""
+    stay = {path for path in made.left if now.tree.get(path) is not None} | set(now.uncovered)
+    for path in stay:
+        above = path.rpartition("/")[0]
+        while above:
+            step = made.steps.get(above)
+            if step is not None and step.a is not None and not _is_folder(step.b):
+                del made.steps[above]
+                made.left[above] = f"holds {printable(path)}, which is left alone"
+            above = above.rpartition("/")[0]
+    for path in sorted(made.steps):
+        if made.steps[path].b is None:
+            continue
+        above = path.rpartition("/")[0]
+        blocked = False
+        while above and not blocked:
+            blocked = above in made.left and not _is_folder(now.tree.get(above))
+            above = above.rpartition("/")[0]
+        if blocked:
+            del made.steps[path]
+            made.left[path] = "its folder was left alone"
+
+
+def _is_folder(entry: Entry | None) -> bool:
+    return entry is not None and entry.is_folder

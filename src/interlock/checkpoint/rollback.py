@@ -1,0 +1,239 @@
+"""Rollback: plan, safety checkpoint, staging, applying, verification; finished or taken back after a crash."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterable
+from contextlib import suppress
+
+from msgspec import Struct
+
+from ..core import Clock, InvalidState, Unknown
+from .applying import Applying
+from .change import Change, Difference, differences
+from .contents import Contents
+from .descent import Descent
+from .finishing import folders_to_finish
+from .plan import Draft, LeftAlone, Moment, OwnChanges, Plan, draft
+from .restoration import Body, Restoration, advance, begin, lost_in_outage, make_body, unfinished
+from .snapshot import Progress, Snapshots, describe_uncovered
+from .staging import Staging, remove_folder
+from .store import FULL_ERRORS, Store, full
+from .tree import Delta, Tree, printable, within
+from .verification import Verification
+
+
+class Restored(Struct, frozen=True, omit_defaults=True):
+    """What a restore did. `safety_id` is the checkpoint of the moment before; `wrong` is empty when verified."""
+
+    checkpoint_id: str
+    safety_id: str
+    changed: tuple[Change, ...] = ()
+    left_alone: tuple[LeftAlone, ...] = ()
+    verified: bool = True
+    wrong: tuple[LeftAlone, ...] = ()
+    not_covered: tuple[str, ...] = ()
+
+
+class Rollback:
+    """Takes a workspace back to a moment."""
+
+    def __init__(self, store: Store, snapshots: Snapshots, clock: Clock) -> None:
+        self._store, self._snapshots, self._clock = store, snapshots, clock
+
+    def preview(self, target: str, now: Moment, then: Moment, paths: Iterable[str], own: OwnChanges | None) -> Plan:
+        """What a restore would do; nothing is touched."""
+        made = draft(now, then, paths, own, force=False)
+        return Plan(
+            target,
+            tuple(step.to_change() for step in _in_order(made.steps)),
+            _named(made.left),
+            describe_uncovered(then.uncovered),
+            tuple(printable(lock) for lock in made.locks),
+        )
+
+    def run(
+        self,
+        target: str,
+        safety: str,
+        then: Moment,
+        paths: Iterable[str],
+        own: OwnChanges | None,
+        *,
+        force: bool,
+        progress: Progress | None,
+        folders: Iterable[str] = (),
+    ) -> Restored:
+        """Go back; the safety checkpoint of the moment before has been taken. `folders` get their times back too."""
+        if unfinished(self._store):
+            raise InvalidState("an earlier rollback was cut short and cannot be finished yet", todo="Free some space")
+        now = self._snapshots.newest()
+        scope = tuple(paths)
+        made = draft(now, then, scope, own, force=force)
+        if made.locks:
+            raise InvalidState(
+                f"a git command seems to be at work: {printable(made.locks[0])} exists; nothing was changed",
+                todo="Wait until it ends, remove the lock if it is stale, or use --force",
+            )
+        keep_times = not self._snapshots.policy.patterns
+        finishing = folders_to_finish(made, now.tree, then.tree, scope or ("",), folders)
+        body = make_body(secrets.token_hex(6), made.steps, finishing, keep_times=keep_times, force=force)
+        n = begin(self._store, target, safety, self._clock.time(), body)
+        root = self._snapshots.open_root()
+        try:
+            applying = self._carry_out(n, root, body, now.tree, progress)
+            wrong = self._verify(root, applying, now, keep_times=keep_times)
+            advance(self._store, n, "done", self._as_done(body, applying))
+        finally:
+            os.close(root)
+            self._snapshots.distrust()
+        with self._store.transaction():
+            self._store.set_meta("current", target)
+        return Restored(
+            target,
+            safety,
+            tuple(step.to_change() for step in _in_order({s.path: s for s in applying.done})),
+            _named(made.left | applying.left),
+            not wrong,
+            _named(wrong),
+            describe_uncovered(now.uncovered),
+        )
+
+    def recover(self) -> list[str]:
+        """Finish what a crash cut short: a restore that had begun to move files is finished, else taken back."""
+        said = []
+        for restoration in [*unfinished(self._store), *lost_in_outage(self._store)]:
+            try:
+                root = self._snapshots.open_root()
+            except InvalidState as error:
+                said.append(f"a rollback to {restoration.target} was cut short and cannot be finished yet: {error}")
+                continue
+            try:
+                said.append(self._recover_one(root, restoration))
+            except (OSError, InvalidState) as error:
+                said.append(f"a rollback to {restoration.target} was cut short and cannot be finished yet: {error}")
+            finally:
+                os.close(root)
+                self._snapshots.distrust()
+        return said
+
+    def _recover_one(self, root: int, restoration: Restoration) -> str:
+        body = restoration.body
+        if restoration.state == "staging":
+            remove_folder(root, body.folder)
+            self._finish_root_time(root, body)
+            advance(self._store, restoration.n, "abandoned")
+            return f"a rollback to {restoration.target} was cut short before it changed anything"
+        applying = self._apply(root, body, None)
+        if restoration.state == "taking_back":
+            advance(self._store, restoration.n, "taken_back")
+            return f"a rollback to {restoration.target} that had failed is taken back now"
+        advance(self._store, restoration.n, "done", self._as_done(body, applying))
+        left = f"; left alone: {', '.join(printable(path) for path in applying.left)}" if applying.left else ""
+        return f"a rollback to {restoration.target} was cut short and is finished now{left}"
+
+    def _carry_out(self, n: int, root: int, body: Body, before: Tree, progress: Progress | None) -> Applying:
+        with Descent(root) as descent:
+            try:
+                staging = Staging(root, body.folder, Contents(self._store), keep_times=body.keep_times)
+                try:
+                    Applying(root, body, staging, descent).stage(progress)
+                finally:
+                    os.close(staging.fd)
+            except (OSError, InvalidState) as error:
+                remove_folder(root, body.folder)
+                self._finish_root_time(root, body)
+                advance(self._store, n, "abandoned")
+                if isinstance(error, OSError) and error.errno in FULL_ERRORS:
+                    raise full("the workspace") from error
+                raise
+        advance(self._store, n, "applying")
+        try:
+            return self._apply(root, body, progress)
+        except (OSError, InvalidState) as error:
+            self._take_back(n, root, body, before, error)
+            if isinstance(error, OSError) and error.errno in FULL_ERRORS:
+                raise full("the workspace") from error
+            raise
+
+    def _apply(self, root: int, body: Body, progress: Progress | None) -> Applying:
+        with Descent(root) as descent:
+            staging = Staging(root, body.folder, Contents(self._store), keep_times=body.keep_times)
+            applying = Applying(root, body, staging, descent)
+            try:
+                applying.run(progress)
+            except BaseException:
+                os.close(staging.fd)
+                raise
+            staging.remove()
+            applying.finish_folders()
+        return applying
+
+    def _take_back(self, n: int, root: int, body: Body, before: Tree, error: Exception) -> None:
+        """Put everything back that a failing restore has moved so far."""
+        now = self._snapshots.look()
+        touched = set(body.differences())
+        steps = {d.path: d for d in differences(now.tree, before) if d.path in touched}
+        folders = folders_to_finish(Draft(steps), now.tree, before, ("",))
+        back = make_body(body.token, steps, folders, keep_times=True, force=False)
+        advance(self._store, n, "taking_back", back)
+        try:
+            remove_folder(root, body.folder)
+            with Descent(root) as descent:
+                staging = Staging(root, back.folder, Contents(self._store), keep_times=True)
+                try:
+                    Applying(root, back, staging, descent).stage()
+                finally:
+                    os.close(staging.fd)
+            self._apply(root, back, None)
+        except OSError as again:
+            raise Unknown(
+                f"the rollback failed ({error}) and could not be taken back yet ({again})",
+                todo="Free some space; it is put right at the next start",
+            ) from error
+        advance(self._store, n, "taken_back")
+
+    def _verify(self, root: int, applying: Applying, now: Moment, *, keep_times: bool) -> dict[str, str]:
+        expected = now.tree.copy()
+        expected.apply(_as_delta(applying.done))
+        written = {step.path for step in applying.done}
+        check = Verification(expected, written, now.uncovered, self._snapshots.policy, keep_times=keep_times)
+        wrong = check.run(root)
+        return {path: why for path, why in wrong.items() if not within(path, applying.left)}
+
+    def _as_done(self, body: Body, applying: Applying) -> Body:
+        """The record of what was really done, which is what an undo takes back."""
+        done = {step.path: step for step in applying.done}
+        folders = {os.fsdecode(path): entry for path, entry in body.folders}
+        return make_body(body.token, done, folders, keep_times=body.keep_times, force=body.force)
+
+    def _finish_root_time(self, root: int, body: Body) -> None:
+        """Making and removing the staging folder moved the workspace's own time."""
+        before = self._snapshots.newest().tree.root
+        if before is not None and body.keep_times:
+            with suppress(PermissionError):
+                os.utime(root, ns=(before.mtime_ns, before.mtime_ns))
+
+
+def _as_delta(steps: Iterable[Difference]) -> Delta:
+    delta = Delta()
+    for step in steps:
+        if not step.path:
+            delta.root = step.b
+            continue
+        folder, _, name = step.path.rpartition("/")
+        delta.put(folder, name, step.b)
+        if step.a is not None and step.a.is_folder and not (step.b is not None and step.b.is_folder):
+            delta.wiped.add(step.path)
+    for folder in [folder for folder in delta.changed if folder in delta.wiped]:
+        del delta.changed[folder]
+    return delta
+
+
+def _in_order(steps: dict[str, Difference]) -> list[Difference]:
+    return [steps[path] for path in sorted(steps)]
+
+
+def _named(left: dict[str, str]) -> tuple[LeftAlone, ...]:
+    return tuple(LeftAlone(printable(path), why) for path, why in sorted(left.items()))

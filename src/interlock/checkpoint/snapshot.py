@@ -1,0 +1,174 @@
+"""Snapshots: look at the workspace, and keep what was seen as a checkpoint."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+import msgspec
+
+from ..config.model import Checkpoints as Settings
+from ..core import CheckpointInfo, Clock, InvalidState
+from .descent import READ_FLAGS, Descent, open_root
+from .entry import Entry
+from .history import SHOWN, History
+from .intake import Intake
+from .packs import PackWriter
+from .plan import Moment
+from .policy import Policy
+from .scan import Budget, Scan, Scanner
+from .store import Store, no_space
+from .tree import Tree, printable
+
+Progress = Callable[[int, int], None]
+
+
+class Snapshots:
+    """Keeps the newest tree at hand, so that only what changed is read."""
+
+    def __init__(self, workspace: str, store: Store, settings: Settings, clock: Clock) -> None:
+        self._workspace, self._store, self._clock = workspace, store, clock
+        self.history = History(store)
+        self.policy = Policy(settings.exclude)
+        self._budget = Budget(settings.budget_files, settings.budget_bytes, settings.budget_ms / 1000)
+        self._tree = Tree()
+        self._uncovered: dict[str, str] = {}
+        self._seq = -1
+        self._walked = False
+
+    def take(
+        self,
+        info: CheckpointInfo,
+        *,
+        hints: Iterable[str] | None = None,
+        own: bool = False,
+        extra: bytes | None = None,
+        progress: Progress | None = None,
+    ) -> CheckpointInfo:
+        """Make a checkpoint of the workspace now; `info` says why, the rest is filled in here."""
+        root = self.open_root()
+        writer = PackWriter(self._store)
+        try:
+            with no_space(self._store.path):
+                self._refresh()
+                scan = self._scan(root, hints)
+                Intake(root, self._tree, scan, self._store, writer).run(self._budget, self._clock, progress)
+                writer.finish()
+                self._seq = -1
+                self._take_over(scan)
+                info = self._describe(info, scan)
+                with self._store.transaction():
+                    writer.record()
+                    anew = not self._same_policy()
+                    info = self.history.append(info, scan.delta, self._tree, self._uncovered, own=own, whole=anew)
+                    self._store.set_meta("policy", "\n".join(self.policy.patterns))
+                    if extra is not None:
+                        self._store.db.execute("INSERT INTO extra VALUES(?,?)", (info.id, extra))
+                    self._store.set_meta("current", info.id)
+                    self._store.drop_meta("reread")
+                    self._store.note_flushed()
+                writer.flush_later()
+                self._seq = self.history.head()
+                self._walked = self._walked or info.basis == "walk"
+        finally:
+            writer.close()
+            os.close(root)
+        return info
+
+    def look(self) -> Moment:
+        """The workspace now, compared but not kept."""
+        root = self.open_root()
+        try:
+            self._refresh()
+            scan = self._scan(root, None)
+            Intake(root, self._tree, scan, self._store, None).run(self._budget, self._clock)
+        finally:
+            os.close(root)
+        tree = self._tree.copy()
+        tree.apply(scan.delta)
+        return Moment(tree, scan.uncovered)
+
+    @contextmanager
+    def reader(self) -> Iterator[Callable[[str, Entry], bytes]]:
+        """Reads files of the workspace as they are now."""
+        root = self.open_root()
+        with Descent(root) as descent:
+
+            def read(path: str, entry: Entry) -> bytes:
+                folder, _, name = path.rpartition("/")
+                fd = os.open(name, READ_FLAGS, dir_fd=descent.folder(folder))
+                try:
+                    return os.pread(fd, entry.size, 0)
+                finally:
+                    os.close(fd)
+
+            try:
+                yield read
+            finally:
+                os.close(root)
+
+    def newest(self) -> Moment:
+        """The tree of the newest checkpoint; not to be changed."""
+        self._refresh()
+        return Moment(self._tree, self._uncovered)
+
+    def distrust(self) -> None:
+        """Forget that hints were enough: the next checkpoint walks everything."""
+        self._walked = False
+
+    def open_root(self) -> int:
+        try:
+            return open_root(self._workspace)
+        except OSError as error:
+            raise InvalidState(
+                f"the workspace cannot be opened: {error.strerror}",
+                where=printable(self._workspace),
+                todo="It must be a folder, not a link",
+            ) from error
+
+    def _refresh(self) -> None:
+        """Load the newest tree if another process, or a failure, made ours stale."""
+        head = self.history.head()
+        reread = self._store.get_meta("reread") is not None
+        if head == self._seq and not reread:
+            return
+        self._tree = self.history.tree(head) if head and self._same_policy() else Tree()
+        self._uncovered = self.history.uncovered(head) if head else {}
+        self._seq = head
+        self._walked = False
+        if reread:
+            self._tree.distrust()
+
+    def _same_policy(self) -> bool:
+        """Whether the newest checkpoint was made with these exclusions; if not, everything is read anew."""
+        return (self._store.get_meta("policy") or "") == "\n".join(self.policy.patterns)
+
+    def _scan(self, root: int, hints: Iterable[str] | None) -> Scan:
+        scanner = Scanner(root, self._tree, self.policy, self._budget, self._clock)
+        return scanner.glance(hints) if hints is not None and self._walked else scanner.walk()
+
+    def _take_over(self, scan: Scan) -> None:
+        self._tree.apply(scan.delta)
+        if scan.folders is None:
+            self._uncovered = scan.uncovered
+        else:
+            kept = {p: why for p, why in self._uncovered.items() if p.rpartition("/")[0] not in scan.folders}
+            self._uncovered = kept | scan.uncovered
+
+    def _describe(self, info: CheckpointInfo, scan: Scan) -> CheckpointInfo:
+        return msgspec.structs.replace(
+            info,
+            files=self._tree.files,
+            bytes=self._tree.bytes,
+            not_covered=describe_uncovered(self._uncovered),
+            basis="walk" if scan.folders is None else "hints",
+            parent=self._store.get_meta("current"),
+        )
+
+
+def describe_uncovered(uncovered: dict[str, str]) -> tuple[str, ...]:
+    """What is not covered, for people: the first few by name, the rest counted."""
+    lines = [f"{printable(path)}: {why}" for path, why in sorted(uncovered.items())[:SHOWN]]
+    more = len(uncovered) - SHOWN
+    return (*lines, f"and {more:,} more") if more > 0 else tuple(lines)

@@ -1,0 +1,122 @@
+"""Staging: every new file is made ready beside its place before anything is touched."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from contextlib import suppress
+
+from .attributes import write_attributes
+from .change import Difference
+from .contents import Contents
+from .descent import FOLDER_FLAGS, READ_FLAGS, Descent
+from .entry import Entry
+
+
+class Staging:
+    """A folder in the workspace, closed to others, where files wait to be moved into place."""
+
+    def __init__(self, root: int, name: str, contents: Contents, *, keep_times: bool) -> None:
+        self._root, self._name, self._contents, self._keep_times = root, name, contents, keep_times
+        with suppress(FileExistsError):
+            os.mkdir(name, 0o700, dir_fd=root)
+        self.fd = os.open(name, FOLDER_FLAGS, dir_fd=root)
+
+    def needs(self, step: Difference, descent: Descent) -> bool:
+        """Whether a step needs a new file: not where only mode or times of a file of its own change."""
+        if step.b is None or step.b.is_folder:
+            return False
+        if step.a is None or not step.a.is_file or not step.b.is_file or step.a.data != step.b.data:
+            return True
+        return not _can_change_in_place(step, descent)
+
+    def make(self, index: int, entry: Entry) -> None:
+        """Make one file or link ready under its number."""
+        name = str(index)
+        with suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=self.fd)
+        if entry.is_link:
+            os.symlink(os.fsdecode(entry.data), name, dir_fd=self.fd)
+            set_link(name, entry, self.fd, keep_times=self._keep_times)
+            return
+        out = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=self.fd)
+        try:
+            self._contents.write(entry, out)
+            set_file(out, entry, keep_times=self._keep_times)
+        finally:
+            os.close(out)
+
+    def has(self, index: int) -> bool:
+        try:
+            os.stat(str(index), dir_fd=self.fd, follow_symlinks=False)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def remove(self) -> None:
+        """Take the folder away with whatever still waits in it."""
+        os.close(self.fd)
+        remove_folder(self._root, self._name)
+
+
+def remove_folder(root: int, name: str) -> None:
+    """Remove a staging folder; it holds only files and links, made by us."""
+    try:
+        fd = os.open(name, FOLDER_FLAGS, dir_fd=root)
+    except FileNotFoundError:
+        return
+    try:
+        with os.scandir(fd) as listing:
+            names = [item.name for item in listing]
+        for held in names:
+            os.unlink(held, dir_fd=fd)
+    finally:
+        os.close(fd)
+    os.rmdir(name, dir_fd=root)
+
+
+def set_file(fd: int, entry: Entry, *, keep_times: bool) -> None:
+    """Owner, attributes, mode and time of an open file or folder, in the order in which they last."""
+    found = os.fstat(fd)
+    uid, gid = entry.owner >> 32, entry.owner & 0xFFFFFFFF
+    if (found.st_uid, found.st_gid) != (uid, gid):
+        with suppress(PermissionError):
+            os.fchown(fd, uid, gid)
+    write_attributes(fd, entry.attrs)
+    os.fchmod(fd, stat.S_IMODE(entry.mode))
+    if keep_times:
+        os.utime(fd, ns=(time.time_ns(), entry.mtime_ns))
+
+
+def set_link(name: str, entry: Entry, folder: int, *, keep_times: bool) -> None:
+    found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    uid, gid = entry.owner >> 32, entry.owner & 0xFFFFFFFF
+    if (found.st_uid, found.st_gid) != (uid, gid):
+        with suppress(PermissionError):
+            os.chown(name, uid, gid, dir_fd=folder, follow_symlinks=False)
+    if keep_times:
+        os.utime(name, ns=(time.time_ns(), entry.mtime_ns), dir_fd=folder, follow_symlinks=False)
+
+
+def open_in_place(step: Difference, descent: Descent) -> int | None:
+    """The file of a step, opened to change its mode and times; None if it is not its own or cannot be opened."""
+    folder, _, name = step.path.rpartition("/")
+    try:
+        fd = os.open(name, READ_FLAGS, dir_fd=descent.folder(folder))
+    except OSError:
+        return None
+    found = os.fstat(fd)
+    # A file with a second name may lie outside the workspace too: never changed in place.
+    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1 or os.geteuid() not in (0, found.st_uid):
+        os.close(fd)
+        return None
+    return fd
+
+
+def _can_change_in_place(step: Difference, descent: Descent) -> bool:
+    fd = open_in_place(step, descent)
+    if fd is None:
+        return False
+    os.close(fd)
+    return True

@@ -1,0 +1,226 @@
+"""Store: the SQLite file of one workspace's checkpoints, and where everything lies."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import apsw
+from msgspec import Struct
+
+from ..core import InvalidState
+from .flush import Flush
+from .outage import boot_id
+
+VERSION = 1
+
+BALLAST = 1024 * 1024
+"""Bytes held in reserve for collecting garbage on a full disk."""
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS pack(id INTEGER PRIMARY KEY, length INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS frame(
+  id INTEGER PRIMARY KEY, pack INTEGER NOT NULL, start INTEGER NOT NULL, length INTEGER NOT NULL,
+  raw INTEGER NOT NULL, codec INTEGER NOT NULL);
+CREATE INDEX IF NOT EXISTS frame_by_pack ON frame(pack);
+CREATE TABLE IF NOT EXISTS blob(
+  digest BLOB PRIMARY KEY, frame INTEGER NOT NULL, start INTEGER NOT NULL, size INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS checkpoint(
+  seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, whole INTEGER NOT NULL, own INTEGER NOT NULL,
+  info BLOB NOT NULL, uncovered BLOB NOT NULL, delta BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS extra(id TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS restore(
+  n INTEGER PRIMARY KEY AUTOINCREMENT, state TEXT NOT NULL, target TEXT NOT NULL, safety TEXT NOT NULL,
+  time REAL NOT NULL, body BLOB NOT NULL);
+"""
+
+
+class Frame(Struct, frozen=True, gc=False):
+    """A compressed stretch of a pack, or (pack 0) a file of its own."""
+
+    id: int
+    pack: int
+    start: int
+    length: int
+    raw: int
+    codec: int
+
+
+class Place(Struct, frozen=True, gc=False):
+    """Where the content with a digest lies."""
+
+    frame: Frame
+    start: int
+    size: int
+
+
+class Store:
+    """The database and folders of one workspace's checkpoints; owner-only."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.packs = path / "packs"
+        self.objects = path / "objects"
+        self.log = path / "store.db-wal"
+        self._ballast = path / "ballast"
+        self.flush = Flush()
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for folder in (path, self.packs, self.objects):
+            folder.mkdir(mode=0o700, exist_ok=True)
+        path.chmod(0o700)
+        # Made closed to others; SQLite gives the files beside it the same mode. Never opened here if it exists:
+        # closing it would drop the locks that another connection of this process holds.
+        with suppress(FileExistsError):
+            os.close(os.open(path / "store.db", os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        with no_space(path):
+            self.db = apsw.Connection(str(path / "store.db"))
+            self.db.set_busy_timeout(10_000)
+            self.db.execute("PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")
+            self._prepare()
+
+    def close(self) -> None:
+        """Make everything durable and let go."""
+        with suppress(OSError):
+            self.flush.wait()
+        self.db.close()
+
+    @contextmanager
+    def transaction(self, *, durable: bool = False) -> Iterator[None]:
+        """All or nothing; if `durable`, on the disk when it returns, with everything before it."""
+        with no_space(self.path):
+            if durable:
+                self.flush.wait()
+            self.db.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
+            self.db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                if self.db.in_transaction:
+                    self.db.execute("ROLLBACK")
+                raise
+            try:
+                self.db.execute("COMMIT")
+            except apsw.Error:
+                if self.db.in_transaction:
+                    self.db.execute("ROLLBACK")
+                raise
+
+    def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """All rows of a question."""
+        return self.db.execute(sql, values).fetchall()
+
+    def row(self, sql: str, *values: object) -> tuple[Any, ...] | None:
+        """The first row of a question, if there is one."""
+        return self.db.execute(sql, values).fetchone()
+
+    def number(self, sql: str, *values: object) -> int:
+        """The one number that a question asks for; 0 for nothing."""
+        row = self.row(sql, *values)
+        return int(row[0] or 0) if row else 0
+
+    def get_meta(self, key: str) -> str | None:
+        row = self.row("SELECT value FROM meta WHERE key=?", key)
+        return str(row[0]) if row else None
+
+    def set_meta(self, key: str, value: str) -> None:
+        self.db.execute("INSERT OR REPLACE INTO meta VALUES(?,?)", (key, value))
+
+    def note_flushed(self) -> None:
+        """Write down how much is on the disk for certain, for the start after a power cut."""
+        self.set_meta("boot", boot_id())
+        self.set_meta("flushed", str(max(self.flush.flushed, int(self.get_meta("flushed") or 0))))
+
+    def drop_meta(self, key: str) -> None:
+        self.db.execute("DELETE FROM meta WHERE key=?", (key,))
+
+    def find(self, digest: bytes) -> Place | None:
+        """Where the content with this digest lies, if it is stored."""
+        row = self.row(
+            "SELECT f.id, f.pack, f.start, f.length, f.raw, f.codec, b.start, b.size"
+            " FROM blob b JOIN frame f ON f.id=b.frame WHERE b.digest=?",
+            digest,
+        )
+        return Place(Frame(*row[:6]), row[6], row[7]) if row else None
+
+    def has(self, digest: bytes) -> bool:
+        return self.row("SELECT 1 FROM blob WHERE digest=?", digest) is not None
+
+    def pack_path(self, pack: int) -> Path:
+        return self.packs / f"{pack:06d}.pack"
+
+    def object_path(self, digest: bytes) -> Path:
+        return self.objects / digest.hex()
+
+    def size(self) -> int:
+        """Bytes on the disk, counted as they are allocated."""
+        return sum(
+            item.stat(follow_symlinks=False).st_blocks * 512
+            for folder in (self.path, self.packs, self.objects)
+            for item in os.scandir(folder)
+            if item.is_file(follow_symlinks=False)
+        )
+
+    def shrink(self) -> None:
+        """Give free pages of the database back to the disk."""
+        with no_space(self.path):
+            self.db.execute("PRAGMA incremental_vacuum").fetchall()
+            self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def keep_ballast(self) -> None:
+        """Hold a little space, so that a collection can work on a disk that someone else filled."""
+        disk = os.statvfs(self.path)
+        size = min(BALLAST, disk.f_blocks * disk.f_frsize // 50)
+        if self._ballast.exists() or disk.f_bavail * disk.f_frsize < 8 * size:
+            return
+        with suppress(OSError), open(self._ballast, "wb") as file:
+            self._ballast.chmod(0o600)
+            os.posix_fallocate(file.fileno(), 0, size)
+
+    def drop_ballast(self) -> None:
+        self._ballast.unlink(missing_ok=True)
+
+    def _prepare(self) -> None:
+        version = self.db.pragma("user_version")
+        if version > VERSION:
+            raise InvalidState(
+                f"the store has version {version}, this program knows {VERSION}",
+                where=str(self.path),
+                todo="Use a newer interlock",
+            )
+        if version < VERSION:
+            with self.transaction():
+                self.db.execute(_SCHEMA)
+                self.db.pragma("user_version", VERSION)
+
+
+@contextmanager
+def no_space(path: Path | str) -> Iterator[None]:
+    """A full disk becomes one clear error."""
+    try:
+        yield
+    except apsw.FullError as error:
+        raise full(path) from error
+    except OSError as error:
+        if error.errno in FULL_ERRORS:
+            raise full(path) from error
+        raise
+
+
+FULL_ERRORS = (28, 122)
+"""ENOSPC and EDQUOT."""
+
+
+class NoSpace(InvalidState):
+    """Raised when the disk is full."""
+
+
+def full(path: Path | str) -> NoSpace:
+    return NoSpace(
+        "no space left, nothing was changed",
+        where=str(path),
+        todo="Free some space, or run: interlock checkpoint gc",
+    )

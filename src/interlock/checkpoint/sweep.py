@@ -1,0 +1,173 @@
+"""Sweep: remove checkpoints that are too old, too many or too large, and the contents that only they needed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from msgspec import Struct
+
+from ..config.model import Checkpoints as Settings
+from .history import History
+from .packs import PackWriter, read_frame
+from .restoration import last_done, unfinished
+from .store import Frame, NoSpace, Store, no_space
+
+THIN = 0.5
+"""A pack with less than this share of live bytes is written anew."""
+
+
+class Swept(Struct, frozen=True):
+    """What a collection removed."""
+
+    removed: tuple[str, ...]
+    kept: int
+    bytes_before: int
+    bytes_after: int
+
+
+class Sweep:
+    """One collection, in small durable steps: killed at any point, the store is whole."""
+
+    def __init__(self, store: Store, history: History, settings: Settings, now: float) -> None:
+        self._store, self._history, self._settings, self._now = store, history, settings, now
+
+    def run(self, progress: Callable[[int, int], None] | None = None) -> Swept:
+        """Remove what is due, oldest first. The newest checkpoint, and what an undo needs, always stay."""
+        before = self._store.size()
+        remove_strays(self._store)
+        removed = self._drop(self._due())
+        self._collect(progress)
+        while self._store.size() > self._settings.max_bytes:
+            more = self._drop(self._oldest())
+            if not more:
+                break
+            removed += more
+            self._collect(progress)
+        self._store.shrink()
+        return Swept(tuple(removed), len(self._removable(everything=True)), before, self._store.size())
+
+    def is_due(self) -> bool:
+        """Whether a collection would remove something, from figures that cost nothing."""
+        return bool(self._due()) or self._store.size() > self._settings.max_bytes
+
+    def _due(self) -> set[int]:
+        """Checkpoints that are too old or too many."""
+        rows = self._removable(everything=True)
+        oldest = self._now - self._settings.keep_days * 86_400
+        old = {seq for seq, time in rows if time < oldest}
+        many = {seq for seq, _ in rows[: max(0, len(rows) - self._settings.keep_count)]}
+        return (old | many) & {seq for seq, _ in self._removable()}
+
+    def _oldest(self) -> set[int]:
+        """The oldest tenth."""
+        rows = self._removable()
+        return {seq for seq, _ in rows[: max(1, len(rows) // 10)]}
+
+    def _removable(self, *, everything: bool = False) -> list[tuple[int, float]]:
+        rows = [
+            (int(seq), float(time), str(name))
+            for seq, name, time in self._store.rows(
+                "SELECT seq, id, json_extract(info, '$.time') FROM checkpoint ORDER BY seq"
+            )
+        ]
+        needed = set() if everything else self._needed()
+        newest = 0 if everything or not rows else rows[-1][0]
+        return [(seq, time) for seq, time, name in rows if name not in needed and seq != newest]
+
+    def _needed(self) -> set[str]:
+        """What the next undo, or a restore that was cut short, still needs."""
+        last = last_done(self._store)
+        under_way = [*unfinished(self._store), *([last] if last else [])]
+        return {name for one in under_way for name in (one.safety, one.target)} | {
+            self._store.get_meta("current") or ""
+        }
+
+    def _drop(self, gone: set[int]) -> list[str]:
+        if not gone:
+            return []
+        names = [name for seq, name in self._store.rows("SELECT seq, id FROM checkpoint") if seq in gone]
+        with self._store.transaction(durable=True):
+            self._history.remove(gone)
+            self._store.db.execute(
+                "DELETE FROM restore WHERE state NOT IN ('staging','applying','taking_back')"
+                " AND safety NOT IN (SELECT id FROM checkpoint)"
+            )
+        return names
+
+    def _collect(self, progress: Callable[[int, int], None] | None) -> None:
+        """Forget contents that no checkpoint names, then take the space back pack by pack."""
+        live = self._live()
+        dead = [(digest,) for (digest,) in self._store.rows("SELECT digest FROM blob") if digest not in live]
+        if dead:
+            with self._store.transaction(durable=True):
+                self._store.db.executemany("DELETE FROM blob WHERE digest=?", dead)
+                self._store.db.execute("DELETE FROM frame WHERE id NOT IN (SELECT frame FROM blob)")
+                self._store.db.execute("DELETE FROM pack WHERE id NOT IN (SELECT pack FROM frame)")
+            remove_strays(self._store)
+        thin = self._thin()
+        for done, pack in enumerate(thin):
+            try:
+                with no_space(self._store.path):
+                    self._rewrite(pack)
+            except NoSpace:
+                # The dead packs are gone; what is half dead can wait for room.
+                break
+            if progress is not None:
+                progress(done + 1, len(thin))
+
+    def _live(self) -> set[bytes]:
+        live: set[bytes] = set()
+        for _, delta in self._history.deltas(0, self._history.head()):
+            for listing in delta.changed.values():
+                live.update(entry.data for entry in listing.values() if entry is not None and entry.is_file)
+        for one in unfinished(self._store):
+            live.update(entry.data for _, a, b in one.body.steps for entry in (a, b) if entry is not None)
+        return live
+
+    def _thin(self) -> list[int]:
+        """Packs of which more than half is dead."""
+        return [
+            int(pack)
+            for pack, length, share in self._store.rows(
+                "SELECT p.id, p.length, sum(f.length * 1.0 * (SELECT sum(size) FROM blob b WHERE b.frame=f.id) / f.raw)"
+                " FROM pack p JOIN frame f ON f.pack=p.id GROUP BY p.id"
+            )
+            if share < length * THIN
+        ]
+
+    def _rewrite(self, pack: int) -> None:
+        """Move what is alive in a pack into a new one; needs no more than that much extra space."""
+        writer = PackWriter(self._store, new_pack=True)
+        try:
+            for row in self._store.rows("SELECT id, pack, start, length, raw, codec FROM frame WHERE pack=?", pack):
+                frame = Frame(*row)
+                content = read_frame(self._store, frame)
+                for digest, start, size in self._store.rows(
+                    "SELECT digest, start, size FROM blob WHERE frame=?", frame.id
+                ):
+                    writer.add(digest, content[start : start + size])
+            writer.finish()
+            writer.sync()
+            with self._store.transaction(durable=True):
+                self._store.db.execute("DELETE FROM frame WHERE pack=?", (pack,))
+                self._store.db.execute("DELETE FROM pack WHERE id=?", (pack,))
+                writer.record()
+        finally:
+            writer.close()
+        self._store.pack_path(pack).unlink(missing_ok=True)
+
+
+def remove_strays(store: Store) -> None:
+    """Delete files that the database knows nothing of: what a killed snapshot or collection left."""
+    known = {store.pack_path(row[0]).name for row in store.rows("SELECT id FROM pack")}
+    objects = store.rows("SELECT b.digest FROM blob b JOIN frame f ON f.id=b.frame WHERE f.pack=0")
+    known |= {store.object_path(row[0]).name for row in objects}
+    for folder in (store.packs, store.objects):
+        with os.scandir(folder) as listing:
+            strays = [item.path for item in listing if item.name not in known]
+        for stray in strays:
+            with suppress(FileNotFoundError):
+                Path(stray).unlink()

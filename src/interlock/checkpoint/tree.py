@@ -1,0 +1,175 @@
+"""Tree: a workspace at one moment; Delta: how one tree becomes the next."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+
+import msgspec
+import zstandard
+from msgspec import Struct
+
+from .entry import Entry
+
+Listing = dict[str, Entry]
+
+
+class Delta(Struct):
+    """Folders that went away with all they held, then what changed; a name with None is gone."""
+
+    root: Entry | None = None
+    wiped: set[str] = msgspec.field(default_factory=set)
+    changed: dict[str, dict[str, Entry | None]] = msgspec.field(default_factory=dict)
+
+    def put(self, folder: str, name: str, entry: Entry | None) -> None:
+        self.changed.setdefault(folder, {})[name] = entry
+
+    def __bool__(self) -> bool:
+        return bool(self.root or self.wiped or self.changed)
+
+
+class Tree:
+    """Folders by path ("" is the workspace itself), each a listing by name; names are as `os.fsdecode` gives them."""
+
+    def __init__(self) -> None:
+        self.root: Entry | None = None
+        self.folders: dict[str, Listing] = {}
+        self.files = 0
+        self.bytes = 0
+
+    def get(self, path: str) -> Entry | None:
+        if not path:
+            return self.root
+        folder, _, name = path.rpartition("/")
+        listing = self.folders.get(folder)
+        return listing.get(name) if listing is not None else None
+
+    def below(self, path: str) -> Iterator[tuple[str, Entry]]:
+        """Everything below a folder, parents first."""
+        waiting = [path]
+        while waiting:
+            folder = waiting.pop()
+            for name, entry in self.folders.get(folder, {}).items():
+                child = join(folder, name)
+                yield child, entry
+                if entry.is_folder:
+                    waiting.append(child)
+
+    @classmethod
+    def from_whole(cls, delta: Delta) -> Tree:
+        """The tree that `whole` gave."""
+        tree = cls()
+        tree.root = delta.root
+        tree.folders = delta.changed  # type: ignore[assignment]
+        for listing in tree.folders.values():
+            for entry in listing.values():
+                if entry.mode & 0o170000 != 0o040000:
+                    tree.files += 1
+                    tree.bytes += entry.size
+        return tree
+
+    def apply(self, delta: Delta) -> None:
+        """Become the next tree."""
+        if delta.root is not None:
+            self.root = delta.root
+            self.folders.setdefault("", {})
+        for path in delta.wiped:
+            for held in self.folders.pop(path, {}).values():
+                self._count(held, -1)
+        for folder, listing in delta.changed.items():
+            mine = self.folders.setdefault(folder, {})
+            for name, entry in listing.items():
+                old = mine.pop(name, None)
+                if old is not None:
+                    self._count(old, -1)
+                if entry is not None:
+                    mine[name] = entry
+                    self._count(entry, +1)
+                    if entry.is_folder:
+                        self.folders.setdefault(join(folder, name), {})
+
+    def distrust(self) -> None:
+        """Forget the identity of every file, so that the next walk reads them all."""
+        for listing in self.folders.values():
+            for name, entry in listing.items():
+                if entry.is_file:
+                    listing[name] = msgspec.structs.replace(entry, ctime_ns=0)
+
+    def whole(self) -> Delta:
+        """This tree as the delta from nothing."""
+        changed: dict[str, dict[str, Entry | None]] = {folder: dict(held) for folder, held in self.folders.items()}
+        return Delta(self.root, set(), changed)
+
+    def copy(self) -> Tree:
+        twin = Tree()
+        twin.root, twin.files, twin.bytes = self.root, self.files, self.bytes
+        twin.folders = {folder: dict(held) for folder, held in self.folders.items()}
+        return twin
+
+    def _count(self, entry: Entry, sign: int) -> None:
+        if not entry.is_folder:
+            self.files += sign
+            self.bytes += sign * entry.size
+
+
+def fold(earlier: Delta, later: Delta) -> Delta:
+    """Two deltas in a row as one."""
+    changed = {folder: dict(held) for folder, held in earlier.changed.items() if folder not in later.wiped}
+    for folder, held in later.changed.items():
+        changed.setdefault(folder, {}).update(held)
+    return Delta(later.root or earlier.root, earlier.wiped | later.wiped, changed)
+
+
+def join(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if folder else name
+
+
+def within(path: str, tops: Iterable[str]) -> bool:
+    """Whether a path is one of these or lies below one."""
+    return any(path == top or not top or path.startswith(f"{top}/") for top in tops)
+
+
+def printable(path: str) -> str:
+    """A path for people and JSON: what is not UTF-8 is shown as \\xNN."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+class _Stored(Struct, array_like=True):
+    """A delta as it is written: names are bytes, for they need not be UTF-8."""
+
+    root: Entry | None
+    wiped: list[bytes]
+    changed: dict[bytes, dict[bytes, Entry | None]]
+
+
+_DECODER = msgspec.msgpack.Decoder(_Stored)
+_ENCODER = msgspec.msgpack.Encoder()
+
+
+def encode_delta(delta: Delta) -> bytes:
+    """A delta as compressed bytes that carry their own checksum."""
+    stored = _Stored(
+        delta.root,
+        [os.fsencode(path) for path in sorted(delta.wiped)],
+        {
+            os.fsencode(folder): {os.fsencode(name): entry for name, entry in held.items()}
+            for folder, held in delta.changed.items()
+        },
+    )
+    return zstandard.ZstdCompressor(level=1, write_checksum=True).compress(_ENCODER.encode(stored))
+
+
+def decode_delta(data: bytes) -> Delta:
+    """The delta that `encode_delta` wrote; zstandard.ZstdError or msgspec.DecodeError if it is damaged."""
+    stored = _DECODER.decode(zstandard.ZstdDecompressor().decompress(data))
+    # What os.fsdecode does, without its checks: this runs for every name.
+    encoding, errors = sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()
+    return Delta(
+        stored.root,
+        {path.decode(encoding, errors) for path in stored.wiped},
+        {
+            folder.decode(encoding, errors): {name.decode(encoding, errors): entry for name, entry in held.items()}
+            for folder, held in stored.changed.items()
+        },
+    )

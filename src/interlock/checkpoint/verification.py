@@ -1,0 +1,109 @@
+"""Verification: after a restore, an independent walk says whether the workspace is what it should be.
+
+Shares nothing with the walk that found the changes but the way to open a folder; what was written is read anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Collection
+
+from .attributes import read_attributes
+from .descent import READ_FLAGS, Descent
+from .entry import Entry
+from .large import digest_of
+from .policy import Policy
+from .tree import Tree, join
+
+
+class Verification:
+    """Compares a folder on the disk with the tree that it should be."""
+
+    def __init__(
+        self,
+        expected: Tree,
+        written: Collection[str],
+        uncovered: Collection[str],
+        policy: Policy,
+        *,
+        keep_times: bool = True,
+    ) -> None:
+        self._expected, self._written, self._uncovered, self._policy = expected, written, uncovered, policy
+        self._keep_times = keep_times
+        self._wrong: dict[str, str] = {}
+
+    def run(self, root: int) -> dict[str, str]:
+        """Every path that is not as it should be, with the reason."""
+        expected, written = self._expected.folders, self._written
+        touched = {path.rpartition("/")[0] for path in written}
+        waiting = [""]
+        with Descent(root) as descent:
+            while waiting:
+                here = waiting.pop()
+                wanted = expected.get(here, {})
+                try:
+                    fd = descent.folder(here)
+                    with os.scandir(fd) as listing:
+                        found = {item.name: item.stat(follow_symlinks=False) for item in listing}
+                except OSError as error:
+                    self._wrong[here] = f"cannot be looked into: {error.strerror}"
+                    continue
+                calm = here not in touched
+                for name, seen in found.items():
+                    entry = wanted.get(name)
+                    if (
+                        calm
+                        and entry is not None
+                        and entry.ino == seen.st_ino
+                        and entry.ctime_ns == seen.st_ctime_ns
+                        and entry.mode == seen.st_mode
+                        and entry.size == seen.st_size
+                    ):
+                        continue
+                    self._check(join(here, name), entry, name, fd, seen)
+                for name in wanted.keys() - found.keys():
+                    self._wrong[join(here, name)] = "is missing"
+                waiting += [join(here, name) for name, entry in wanted.items() if entry.is_folder and name in found]
+        return self._wrong
+
+    def _check(self, path: str, wanted: Entry | None, name: str, fd: int, found: os.stat_result) -> None:
+        """One path that was written, or is not the very thing that the safety checkpoint saw."""
+        if wanted is None:
+            if path not in self._uncovered and not self._policy.excludes(path):
+                self._wrong[path] = "should not be there"
+        elif found.st_mode != wanted.mode:
+            self._wrong[path] = f"has mode {found.st_mode:o}, should have {wanted.mode:o}"
+        elif path in self._written and (found.st_uid << 32 | found.st_gid) != wanted.owner:
+            self._wrong[path] = "has another owner"
+        elif wanted.is_folder:
+            return
+        elif found.st_size != wanted.size:
+            self._wrong[path] = f"has {found.st_size} bytes, should have {wanted.size}"
+        elif self._keep_times and path in self._written and found.st_mtime_ns != wanted.mtime_ns:
+            self._wrong[path] = "has another time"
+        elif path in self._written or not wanted.ctime_ns or not wanted.matches(found):
+            try:
+                self._check_content(path, wanted, name, fd, found)
+            except OSError as error:
+                self._wrong[path] = f"cannot be read: {error.strerror}"
+
+    def _check_content(self, path: str, wanted: Entry, name: str, folder: int, found: os.stat_result) -> None:
+        if stat.S_ISLNK(found.st_mode):
+            if os.fsencode(os.readlink(name, dir_fd=folder)) != wanted.data:
+                self._wrong[path] = "points elsewhere"
+            return
+        fd = os.open(name, READ_FLAGS, dir_fd=folder)
+        try:
+            if wanted.is_sparse:
+                content = digest_of(fd, found.st_size, sparse=True)
+            else:
+                with open(fd, "rb", closefd=False) as file:
+                    content = hashlib.file_digest(file, "sha256").digest()
+            if content != wanted.data:
+                self._wrong[path] = "has other content"
+            elif read_attributes(fd) != wanted.attrs:
+                self._wrong[path] = "has other attributes"
+        finally:
+            os.close(fd)

@@ -1,0 +1,127 @@
+"""interlock checkpoint: create, show, diff, gc, verify."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from .app import new_app
+from .output import print_json
+
+app = new_app("Make, look at and tend the checkpoints of the workspace you stand in.")
+
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON document.")]
+Wanted = Annotated[str, typer.Argument(help="A checkpoint's id, short id (c12) or unique beginning.")]
+
+
+@app.command()
+def create(
+    label: Annotated[str, typer.Option(help="Words to find it again by.")] = "",
+    json: Annotated[bool, typer.Option("--json", help='{"id", "label", "time", "files", "bytes", ...}')] = False,
+) -> None:
+    """Keep the workspace as it is now.
+
+    Example: interlock checkpoint create --label "before the upgrade"
+    """
+    from .checkpoint_text import as_json, count, size
+    from .workspace import open_checkpoints, progress_bar
+
+    with open_checkpoints() as found, progress_bar("Saving") as progress:
+        made = found.create(label, cause="by hand", progress=progress)
+    if json:
+        print_json(as_json(made))
+        return
+    typer.echo(f"{made.id}: {count(made.files, 'file')}, {size(made.bytes)}")
+    for line in made.not_covered:
+        typer.echo(f"  not covered: {line}")
+
+
+@app.command()
+def show(wanted: Wanted, json: AsJson = False) -> None:
+    """Show one checkpoint in full.
+
+    Example: interlock checkpoint show c12
+    """
+    from rich.console import Console
+
+    from .checkpoint_text import as_json, print_checkpoint
+    from .workspace import open_checkpoints
+
+    with open_checkpoints() as found:
+        info = found.get(wanted)
+    if json:
+        print_json(as_json(info))
+    else:
+        print_checkpoint(Console(highlight=False), info)
+
+
+@app.command()
+def diff(
+    a: Annotated[str, typer.Argument(help="A checkpoint.")],
+    b: Annotated[str | None, typer.Argument(help="Another; without it the workspace now.")] = None,
+    patch: Annotated[bool, typer.Option("--patch", help="The differences themselves, as a unified diff.")] = False,
+    json: Annotated[bool, typer.Option("--json", help='{"a", "b", "changes": [{"path", "kind", ...}]}')] = False,
+) -> None:
+    """Say what changed from a checkpoint to another, or to the workspace now.
+
+    Example: interlock checkpoint diff c12 --patch
+    """
+    from rich.console import Console
+
+    from .checkpoint_text import print_changes
+    from .workspace import open_checkpoints
+
+    with open_checkpoints() as found:
+        text = found.patch(a, b) if patch else ""
+        changes = [] if patch and not json else found.diff(a, b)
+    if json:
+        print_json({"a": a, "b": b, "changes": changes} | ({"patch": text} if patch else {}))
+    elif patch:
+        typer.echo(text, nl=False)
+    elif changes:
+        print_changes(Console(highlight=False), changes, everything=True)
+    else:
+        typer.echo("No difference.")
+
+
+@app.command()
+def gc(json: AsJson = False) -> None:
+    """Remove checkpoints that are too old, too many or too large (configuration: checkpoints).
+
+    Example: interlock checkpoint gc
+    """
+    from .checkpoint_text import count, size
+    from .workspace import open_checkpoints, progress_bar
+
+    with open_checkpoints() as found, progress_bar("Collecting") as progress:
+        swept = found.gc(progress)
+    if json:
+        print_json(swept)
+        return
+    freed = size(max(0, swept.bytes_before - swept.bytes_after))
+    typer.echo(f"Removed {count(len(swept.removed), 'checkpoint')}, kept {swept.kept}; {freed} freed.")
+
+
+@app.command()
+def verify(json: AsJson = False) -> None:
+    """Read everything that is stored and say what is damaged; exit status 1 if something is.
+
+    Example: interlock checkpoint verify
+    """
+    from .checkpoint_text import count, size
+    from .workspace import open_checkpoints, progress_bar
+
+    with open_checkpoints() as found, progress_bar("Reading") as progress:
+        audited = found.verify(progress)
+    if json:
+        print_json(audited)
+    else:
+        typer.echo(
+            f"Read {count(audited.checkpoints, 'checkpoint')}, {count(audited.contents, 'content')}, "
+            f"{size(audited.bytes)}: {count(len(audited.problems), 'problem')}."
+        )
+        for problem in audited.problems:
+            typer.echo(f"  {problem.checkpoint} {problem.path}: {problem.what}")
+    if audited.problems:
+        raise SystemExit(1)

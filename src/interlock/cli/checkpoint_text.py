@@ -1,0 +1,133 @@
+"""How checkpoints, differences and restores are shown to people and to machines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ..checkpoint import Change, LeftAlone, Plan, Restored
+from ..core import CheckpointInfo
+from .runs import moment
+
+SHOWN = 40
+"""Changes that are listed before they are only counted."""
+
+_SIGNS = {
+    "created": ("+", "green"),
+    "deleted": ("-", "red"),
+    "content": ("~", "yellow"),
+    "type": ("!", "yellow"),
+    "mode": ("m", "yellow"),
+    "attributes": ("m", "yellow"),
+    "touched": ("t", "dim"),
+}
+
+
+def as_json(info: CheckpointInfo) -> dict[str, object]:
+    """Every field, also those that are empty."""
+    return {name: getattr(info, name) for name in info.__struct_fields__}
+
+
+def restored_as_json(done: Restored) -> dict[str, object]:
+    return {name: getattr(done, name) for name in done.__struct_fields__}
+
+
+def plan_as_json(plan: Plan) -> dict[str, object]:
+    return {name: getattr(plan, name) for name in plan.__struct_fields__}
+
+
+def print_checkpoints(console: Console, infos: Sequence[CheckpointInfo]) -> None:
+    """A table, newest first."""
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    for column in ("CHECKPOINT", "WHEN"):
+        table.add_column(column, no_wrap=True)
+    for column in ("STEP", "FILES", "SIZE"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for column in ("CAUSE", "RUN"):
+        table.add_column(column, no_wrap=True)
+    table.add_column("LABEL", overflow="fold")
+    for info in reversed(infos):
+        table.add_row(
+            info.id,
+            moment(info.time),
+            str(info.step),
+            f"{info.files:,}",
+            size(info.bytes),
+            info.cause,
+            info.run_id or "",
+            Text(info.label + (f" ({len(info.not_covered)} not covered)" if info.not_covered else "")),
+        )
+    console.print(table)
+
+
+def print_checkpoint(console: Console, info: CheckpointInfo) -> None:
+    """One checkpoint in full."""
+    for name, value in as_json(info).items():
+        if name == "time":
+            value = moment(info.time)
+        elif name == "bytes":
+            value = size(info.bytes)
+        elif name == "not_covered":
+            value = "".join(f"\n  {line}" for line in info.not_covered) or "nothing is left out"
+        console.print(Text(f"{name.replace('_', ' '):<16}{'' if value is None else value}"))
+
+
+def print_changes(console: Console, changes: Sequence[Change], *, everything: bool = False) -> None:
+    """One line a change; many are counted in the end."""
+    shown = changes if everything else changes[:SHOWN]
+    for change in shown:
+        sign, style = _SIGNS[change.kind]
+        console.print(Text(f"  {sign} {change.path}", style=style))
+    if len(changes) > len(shown):
+        console.print(Text(f"  and {len(changes) - len(shown):,} more"))
+
+
+def print_plan(console: Console, plan: Plan) -> None:
+    """What a rollback would do."""
+    console.print(Text(f"Going back to {plan.checkpoint} changes {count(len(plan.changes), 'path')}:"))
+    print_changes(console, plan.changes)
+    print_left(console, plan.left_alone)
+    for lock in plan.locks:
+        console.print(Text(f"A git command seems to be at work: {lock}", style="red"))
+    if plan.not_covered:
+        console.print(Text(f"The checkpoint does not cover {count(len(plan.not_covered), 'path')}:"))
+        for line in plan.not_covered[:SHOWN]:
+            console.print(Text(f"  {line}", style="dim"))
+
+
+def print_restored(console: Console, done: Restored, what: str) -> None:
+    """What a rollback did."""
+    console.print(Text(f"{what}: {count(len(done.changed), 'path')} changed, {_verified(done)}."))
+    print_left(console, done.left_alone)
+    for wrong in done.wrong:
+        console.print(Text(f"  {wrong.path}: {wrong.reason}", style="red"))
+    console.print(Text("Take it back with: interlock undo", style="dim"))
+
+
+def print_left(console: Console, left: Iterable[LeftAlone]) -> None:
+    lines = list(left)
+    if lines:
+        console.print(Text(f"Left alone, {count(len(lines), 'path')}:"))
+        for one in lines[:SHOWN]:
+            console.print(Text(f"  {one.path}: {one.reason}", style="yellow"))
+
+
+def count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def size(number: int) -> str:
+    """Bytes for people."""
+    value = float(number)
+    for unit in ("B", "KB", "MB", "GB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}" if unit == "B" or value >= 10 else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} TB"
+
+
+def _verified(done: Restored) -> str:
+    return "verified" if done.verified else f"NOT verified: {count(len(done.wrong), 'path')} differ"

@@ -1,0 +1,39 @@
+"""interlock checkpoints: the checkpoints of a workspace."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from .app import new_app
+from .output import print_json
+
+app = new_app()
+
+
+@app.command()
+def checkpoints(
+    run: Annotated[
+        str | None, typer.Argument(help="Only of this run; without it of the workspace you stand in.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help='{"workspace": ..., "checkpoints": [{"id", ...}]}')] = False,
+) -> None:
+    """List checkpoints, newest first (with --json oldest first).
+
+    Example: interlock checkpoints
+    """
+    from rich.console import Console
+
+    from .checkpoint_text import as_json, print_checkpoints
+    from .workspace import open_checkpoints, resolve_run
+
+    wanted = resolve_run(run)
+    with open_checkpoints(run) as found:
+        infos = [info for info in found.list() if wanted is None or info.run_id == wanted]
+        if json:
+            print_json({"workspace": str(found.workspace), "checkpoints": [as_json(info) for info in infos]})
+        elif infos:
+            print_checkpoints(Console(highlight=False), infos)
+        else:
+            typer.echo(f"No checkpoints of {found.workspace} yet. Make one with: interlock checkpoint create")

@@ -1,0 +1,86 @@
+"""interlock config: write, show and check the configuration."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .app import new_app
+from .output import print_json, say_error
+
+app = new_app("Write, show and check the configuration.\n\nExample: interlock config init")
+
+FILE = "interlock.yaml"
+
+
+@app.command()
+def init(
+    path: Annotated[Path, typer.Argument(help="The file to write.")] = Path(FILE),
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+) -> None:
+    """Write a file with every key, its default and what it means.
+
+    Example: interlock config init
+    """
+    from ..config.template import template
+    from ..core import BadInput
+
+    try:
+        with path.open("w" if force else "x", encoding="utf-8") as file:
+            file.write(template())
+    except FileExistsError:
+        raise BadInput("is there already", where=str(path), todo="--force writes over it.") from None
+    except OSError as error:
+        raise BadInput(f"cannot be written ({error.strerror})", where=str(path)) from None
+    sys.stdout.write(f"Wrote {path}. Check it after every change with: interlock config check {path}\n")
+
+
+@app.command()
+def show(
+    config: Annotated[Path | None, typer.Option("--config", help="Read this file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
+) -> None:
+    """Show the configuration in force, and where every value that is not the default came from.
+
+    Example: interlock config show --json
+    """
+    from ..config import examine
+    from ..config.provenance import render, settings, visible
+
+    examined = examine(config)
+    for problem in examined.errors:
+        raise problem.error()
+    if as_json:
+        changed = [setting for setting in settings(examined) if setting.changed]
+        sources = {setting.path: setting.source for setting in changed}
+        print_json({"file": examined.file, "config": visible(examined.config), "sources": sources})
+        return
+    sys.stdout.write(f"# {examined.file or 'No file: the defaults hold.'}\n{render(examined)}")
+
+
+@app.command()
+def check(
+    path: Annotated[Path | None, typer.Argument(help="The file; without it what is in force.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
+) -> None:
+    """Say everything that is wrong with a configuration. Exit status: 0 right, 2 wrong.
+
+    Example: interlock config check interlock.yaml
+    """
+    from ..config import examine
+
+    examined = examine(path, env={} if path else None)
+    if as_json:
+        print_json({"file": examined.file, "ok": not examined.errors, "problems": examined.problems})
+    else:
+        for problem in examined.problems:
+            say_error(f"warning: {problem}" if problem.level == "warning" else str(problem))
+        if not examined.errors:
+            sys.stdout.write(
+                f"{examined.file or 'No file: the defaults hold.'}{' is right.' if examined.file else ''}\n"
+            )
+    if examined.errors:
+        raise SystemExit(2)

@@ -1,0 +1,123 @@
+"""interlock doctor: what works on this machine, and what to do about the rest."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from typing import Annotated, Literal, NamedTuple
+
+import typer
+
+from ..core import InterlockError
+from .app import new_app
+from .output import print_json
+
+app = new_app()
+
+State = Literal["ok", "missing", "broken"]
+MARKS = {"ok": ("✓", "green"), "missing": ("-", "yellow"), "broken": ("✗", "red")}
+
+
+class Check(NamedTuple):
+    """One thing that was looked at."""
+
+    what: str
+    state: State
+    found: str
+    todo: str = ""
+
+
+@app.command()
+def doctor(json: Annotated[bool, typer.Option("--json", help='{"checks": [...]}')] = False) -> None:
+    """Check configuration, store, process control and extras. Exit status 4 if something is broken.
+
+    Example: interlock doctor
+    """
+    checks = list(examine())
+    broken = any(check.state == "broken" for check in checks)
+    if json:
+        print_json({"checks": [check._asdict() for check in checks]})
+        raise typer.Exit(4 if broken else 0)
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    for check in checks:
+        mark, style = MARKS[check.state]
+        words = f"{check.found}. {check.todo}" if check.todo else check.found
+        table.add_row(Text(mark, style=style), Text(check.what), Text(words))
+    Console(highlight=False).print(table)
+    raise typer.Exit(4 if broken else 0)
+
+
+def examine() -> Iterator[Check]:
+    """Everything worth knowing before a run."""
+    version = ".".join(map(str, sys.version_info[:3]))
+    yield Check("Python", "ok" if sys.version_info >= (3, 11) else "broken", version)
+    yield from _configuration()
+    yield from _sqlite()
+    yield from _processes()
+    yield _optional("git", "diffs of nested repositories")
+    for module, extra, purpose in EXTRAS:
+        yield _extra(module, extra, purpose)
+
+
+EXTRAS = (
+    ("nats", "hub", "many machines"),
+    ("apprise", "notify", "notifications"),
+    ("anthropic", "model", "a model as second opinion"),
+    ("mss", "gui", "GUI sessions"),
+)
+
+
+def _configuration() -> Iterator[Check]:
+    from ..config import load
+    from ..runtime.opening import open_store
+
+    try:
+        config = load()
+    except InterlockError as error:
+        yield Check("configuration", "broken", str(error))
+        return
+    yield Check("configuration", "ok", "valid")
+    root = open_store(config).root
+    place = root
+    while not place.exists():
+        place = place.parent
+    if os.access(place, os.W_OK):
+        free = shutil.disk_usage(place).free / 1024**3
+        yield Check("store", "ok", f"{root}, {free:.0f} GiB free")
+    else:
+        yield Check("store", "broken", f"{root} cannot be written", "Set store.dir")
+
+
+def _sqlite() -> Iterator[Check]:
+    import apsw
+
+    version = apsw.sqlite_lib_version()
+    numbers = tuple(int(part) for part in version.split(".")[:3])
+    safe = numbers >= (3, 51, 3)
+    yield Check("SQLite", "ok" if safe else "broken", version, "" if safe else "Install apsw 3.51.3 or newer")
+
+
+def _processes() -> Iterator[Check]:
+    from ..process import abilities
+
+    for ability in abilities():
+        yield Check(f"process {ability.name}", "missing" if ability.by == "nobody" else "ok", ability.why)
+
+
+def _optional(program: str, purpose: str) -> Check:
+    path = shutil.which(program)
+    return Check(program, "ok" if path else "missing", path or f"not installed; only for {purpose}")
+
+
+def _extra(module: str, extra: str, purpose: str) -> Check:
+    from importlib.util import find_spec
+
+    if find_spec(module) is not None:
+        return Check(f"interlock[{extra}]", "ok", purpose)
+    return Check(f"interlock[{extra}]", "missing", f"for {purpose}", f"Install interlock[{extra}]")

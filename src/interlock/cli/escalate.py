@@ -1,0 +1,45 @@
+"""interlock escalate."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from .app import new_app
+from .steering import (
+    TIMEOUT_S,
+    AllOption,
+    Choice,
+    HubOption,
+    JsonOption,
+    ReasonOption,
+    RunArgument,
+    TimeoutOption,
+    WhereOption,
+    control_run,
+)
+
+app = new_app()
+
+
+@app.command()
+def escalate(
+    model: Annotated[str, typer.Option("--model", help="The stronger model.")],
+    run: RunArgument = None,
+    every: AllOption = False,
+    where: WhereOption = None,
+    reason: ReasonOption = None,
+    timeout: TimeoutOption = TIMEOUT_S,
+    hub: HubOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Have a run's agent go on with a stronger model.
+
+    Exit status: 0 done, 2 unknown model, 3 no such live run, 4 not possible in this state, 5 outcome unknown.
+
+    Example: interlock escalate fix-tests --model opus --reason "it goes in circles"
+    """
+    choice = Choice(run=run, every=every, where=tuple(where or ()), hub=hub, timeout=timeout, json=json)
+    payload: dict[str, object] = {"model": model} if reason is None else {"model": model, "reason": reason}
+    control_run("escalate", choice, lambda place, run_id: payload, reason)

@@ -1,0 +1,106 @@
+"""interlock incident: look at what an emergency stop left behind, and choose a way on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..core import InvalidState
+from ..intervene.options import OptionName
+from .app import new_app
+from .output import print_json
+
+if TYPE_CHECKING:
+    from ..runtime import StoredIncident
+
+app = new_app("Look at an emergency stop, and choose one of the four ways on.")
+
+
+@app.command()
+def show(
+    incident: Annotated[str, typer.Argument(help="Its id or a unique prefix.")],
+    json: Annotated[bool, typer.Option("--json", help="Everything that is stored of it.")] = False,
+) -> None:
+    """Show the report of an emergency stop and the four ways on.
+
+    Example: interlock incident show incident-1f2e
+    """
+    from ..runtime import Incidents
+    from .runs import the_store
+
+    stored = Incidents(the_store()).find(incident)
+    if json:
+        print_json(stored)
+        return
+    _print(stored)
+
+
+@app.command("continue")
+def continue_(
+    incident: Annotated[str, typer.Argument(help="Its id or a unique prefix.")],
+    option: Annotated[OptionName, typer.Option("--option", help="Which way on.")],
+    config: Annotated[Path | None, typer.Option("--config", help="A configuration file.")] = None,
+    summary: Annotated[Path | None, typer.Option("--summary", help="Write a summary as JSON to this file.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="With abort: what was cleaned up.")] = False,
+) -> None:
+    """Go on after an emergency stop, in this terminal, as a run that continues the stopped one; or clean up.
+
+    Example: interlock incident continue incident-1f2e --option resume_with_limits
+    """
+    from ..config import load
+    from ..runtime import Incidents
+    from ..runtime.continuing import abort, choose, continue_run
+    from ..runtime.opening import open_store
+
+    settings = load(config)
+    store = open_store(settings)
+    incidents = Incidents(store)
+    stored = incidents.find(incident)
+    chosen = choose(stored, option)
+    if chosen.name == "abort":
+        done = abort(store, stored)
+        if json:
+            print_json({"incident": stored.id, "status": "aborted", "done": done})
+        else:
+            typer.echo(f"{stored.id} is settled: aborted. {'; '.join(done) or 'Nothing was left to clean up'}.")
+        return
+    if json:
+        raise InvalidState("a run that goes on has no JSON of its own", todo="Use --summary FILE")
+    from ..adapters.process import Launch
+    from ..core import Context
+    from .launching import launch_and_exit
+
+    going_on = continue_run(store, stored, chosen, settings)
+    spec = going_on.spec
+    context = stored.incident.context or Context(original_prompt=spec.task, workspace=spec.workspace)
+    launch = Launch(
+        spec=spec,
+        config=going_on.config,
+        context=context,
+        store=store.root,
+        needs_approval=going_on.needs_approval,
+        removed_actions=going_on.removed_actions,
+    )
+    incidents.settle(stored, "continued", option, spec.run_id)
+    launch_and_exit(launch, summary)
+
+
+def _print(stored: StoredIncident) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    console.print(Text(stored.report.to_text()))
+    if stored.status != "open":
+        by = f", as run {stored.continued_by}" if stored.continued_by else ""
+        console.print(Text(f"Settled: {stored.option}{by}.", style="bold"))
+        return
+    console.print(Text("Ways on", style="bold"))
+    for option in stored.options:
+        mark = "·" if option.applicable else "✗"
+        console.print(Text.assemble(f"  {mark} ", (option.name, "bold"), f"  {option.description}"))
+        console.print(
+            Text(f"      {option.command if option.applicable else f'not possible: {option.reason}'}", style="dim")
+        )

@@ -1,0 +1,71 @@
+"""How a launched run ends on the command line: its summary, and its exit status."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import msgspec
+
+from ..adapters.process import Finished, Launch, run_command
+from ..adapters.process.terminal import die_of
+from ..process import UNKNOWN_STATUS
+from .output import say_error
+
+SHOWN_FILES = 5
+
+
+def launch_and_exit(launch: Launch, summary: Path | None) -> NoReturn:
+    """Run to the end, sum up on stderr and in the file, and exit as the run did."""
+    finished = run_command(launch)
+    if summary is not None:
+        _write(summary, finished)
+    _print(finished)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if finished.exit_status < 0:
+        die_of(-finished.exit_status)
+    raise SystemExit(5 if finished.exit_status == UNKNOWN_STATUS else finished.exit_status)
+
+
+def _write(path: Path, finished: Finished) -> None:
+    body = msgspec.to_builtins(finished)
+    body.pop("say", None)
+    try:
+        path.write_bytes(msgspec.json.format(msgspec.json.encode(body), indent=2) + b"\n")
+    except OSError as error:
+        say_error(f"{path}: the summary cannot be written ({error.strerror})")
+
+
+def _print(run: Finished) -> None:
+    """The run in a few lines; nothing but words where stderr is no terminal."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    style = "green" if run.reason == "COMPLETE" else "red" if run.reason == "EMERGENCY_STOP" else "yellow"
+    try:
+        console.print(Text.assemble(("interlock", "bold"), f" {run.name or run.run_id}: ", (run.message, style)))
+        for line in _lines(run):
+            console.print(Text(f"  {line}", style="dim"))
+    except OSError:
+        # The terminal is gone; there is nobody to tell.
+        return
+
+
+def _lines(run: Finished) -> list[str]:
+    counted = f"{run.steps:,} steps, {run.issues:,} issues, {run.interventions:,} interventions"
+    spent = f", {run.tokens:,} tokens, ${run.cost_usd:,.2f}" if run.tokens or run.cost_usd else ""
+    lines = [f"{counted}{spent}, {run.seconds:,.1f} s"]
+    if run.files_changed:
+        more = len(run.files_changed) - SHOWN_FILES
+        named = ", ".join(run.files_changed[:SHOWN_FILES]) + (f" and {more} more" if more > 0 else "")
+        lines.append(f"{len(run.files_changed)} files changed: {named}")
+    lines += [f"limit: {words}" for words in run.limits_reached]
+    if run.processes_left:
+        lines.append(f"{run.processes_left} processes that it started go on")
+    if run.incident_id:
+        lines.append(f"what now: interlock incident show {run.incident_id}")
+    lines.append(f"more: interlock show {run.run_id}")
+    return lines

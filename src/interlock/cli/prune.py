@@ -1,0 +1,46 @@
+"""interlock prune: remove old runs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from .app import new_app
+from .output import print_json
+
+app = new_app()
+
+DAY = 86_400
+
+
+@app.command()
+def prune(
+    older_than: Annotated[float | None, typer.Option(help="Days since the run last did something.", min=0)] = None,
+    keep: Annotated[int | None, typer.Option(help="Keep this many of the newest.", min=0)] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
+    json: Annotated[bool, typer.Option("--json", help='{"removed": [{"run_id", "name", "bytes", "why"}]}')] = False,
+) -> None:
+    """Remove runs: the old ones, all but the newest, or what exceeds store.max_bytes. Never a live or a paused one.
+
+    Example: interlock prune --older-than 30 --dry-run
+    """
+    from ..config import load
+    from ..runtime.opening import open_store
+
+    config = load()
+    removed = open_store(config).prune(
+        older_than_s=older_than * DAY if older_than is not None else None,
+        keep_last=keep,
+        max_bytes=config.store.max_bytes,
+        dry_run=dry_run,
+    )
+    if json:
+        print_json({"removed": removed})
+        return
+    for run in removed:
+        typer.echo(
+            f"{'would remove' if dry_run else 'removed'} {run.run_id} {run.name} ({run.bytes:,} bytes, {run.why})"
+        )
+    if not removed:
+        typer.echo("Nothing to remove.")

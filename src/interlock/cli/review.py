@@ -1,0 +1,153 @@
+"""interlock review: the verdict on shell commands."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import typer
+
+from ..core import BadInput, Review
+from .app import new_app
+from .output import print_json, say_error
+
+if TYPE_CHECKING:
+    from ..review import Judge
+
+app = new_app()
+
+MAX_LINE = 32 * 1024 * 1024
+"""A longer line is refused, so that memory stays bounded."""
+
+EXAMPLE = '{"command": "ls"}'
+
+
+class Request(msgspec.Struct, frozen=True):
+    """One line of input."""
+
+    command: str
+    cwd: str | None = None
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """One line of output."""
+
+    command: str
+    verdict: str
+    risk: float
+    rules: tuple[str, ...]
+    reason: str
+    instead: str
+
+
+@app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+def review(
+    command: Annotated[list[str], typer.Argument(help="A command; - reads JSON lines from standard input.")],
+    json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
+    cwd: Annotated[str | None, typer.Option(help="Where it would run; for a command given here: this folder.")] = None,
+    workspace: Annotated[str | None, typer.Option(help="The folder that the work is in.")] = None,
+    rules: Annotated[str | None, typer.Option(help="Your own rules: a YAML file or a folder.")] = None,
+    config: Annotated[str | None, typer.Option(help="A configuration file.")] = None,
+) -> None:
+    """Say what would be done about a shell command, and why.
+
+    Lines on standard input are {"command": "...", "cwd": "..."}, cwd may be missing; each is answered with one line.
+    Exit status: 0 nothing blocked, 1 something blocked, 2 bad input.
+
+    Example: interlock review 'git push --force'
+    """
+    from ..config import load
+    from ..review import Judge
+
+    judge = Judge(load(Path(config) if config is not None else None).review, rules_path=rules)
+    if command == ["-"]:
+        blocked, bad = answer_lines(judge, cwd, workspace)
+        raise typer.Exit(2 if bad else 1 if blocked else 0)
+    text = command[0] if len(command) == 1 else shlex.join(command)
+    check(text)
+    found = judge.review(text, cwd=cwd or str(Path.cwd()), workspace=workspace)
+    if json:
+        print_json(as_answer(text, found))
+    else:
+        from .review_text import print_review
+
+        print_review(shown(text), found)
+    raise typer.Exit(1 if found.verdict == "block" else 0)
+
+
+def answer_lines(judge: Judge, cwd: str | None, workspace: str | None) -> tuple[int, int]:
+    """Answer standard input line by line; gives how many were blocked and how many were bad."""
+    blocked = bad = lines = 0
+    for number, line in enumerate(read_lines(), 1):
+        if line.isspace():
+            continue
+        lines += 1
+        try:
+            request = read_request(line)
+            found = judge.review(request.command, cwd=request.cwd or cwd, workspace=workspace)
+            blocked += found.verdict == "block"
+            print_json(as_answer(request.command, found))
+        except BadInput as error:
+            bad += 1
+            say_error(f"-:{number}: {error}")
+    if not lines:
+        say_error(f"-: the input is empty. Give lines such as {EXAMPLE}")
+    return blocked, bad + (not lines)
+
+
+def read_lines() -> Iterator[bytes]:
+    """Lines of standard input as they come; of one that is too long the beginning."""
+    if sys.stdin is None:
+        return
+    source = sys.stdin.buffer
+    while line := source.readline(MAX_LINE + 1):
+        yield line
+        while len(line) > MAX_LINE and not line.endswith(b"\n"):
+            line = source.readline(MAX_LINE) or b"\n"
+
+
+def read_request(line: bytes) -> Request:
+    """One line, or what is wrong with it."""
+    if len(line) > MAX_LINE:
+        raise BadInput("the line is longer than 32 MiB", todo="Give shorter commands.")
+    try:
+        request = msgspec.json.decode(line, type=Request)
+    except msgspec.ValidationError as error:
+        raise BadInput(f"not a request: {error}", todo=f"Give an object such as {EXAMPLE}.") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        what = "not UTF-8 text" if is_binary(line) else f"not JSON: {error}"
+        raise BadInput(what, todo=f"Give one JSON object a line, such as {EXAMPLE}.") from None
+    check(request.command)
+    return request
+
+
+def is_binary(line: bytes) -> bool:
+    try:
+        return "\0" in line.decode()
+    except UnicodeDecodeError:
+        return True
+
+
+def check(command: str) -> None:
+    """Refuse what is no text."""
+    if not command.strip():
+        raise BadInput("the command is empty", todo=f"Give a command, or - and lines such as {EXAMPLE}.")
+    try:
+        command.encode()
+    except UnicodeEncodeError:
+        raise BadInput("the command is not UTF-8", todo="Give it as UTF-8 text.") from None
+
+
+def as_answer(command: str, found: Review) -> Answer:
+    return Answer(shown(command), found.verdict, found.risk, found.rules, found.reason, found.instead)
+
+
+def shown(command: str) -> str:
+    """A command as it may be shown: without its secrets. Everything that this command prints of its input goes here."""
+    from ..runtime.border import redact_text
+
+    return redact_text(command)

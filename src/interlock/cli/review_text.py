@@ -1,0 +1,35 @@
+"""What review shows to people."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ..core import Review
+
+COLOURS = {"allow": "green", "warn": "yellow", "modify": "magenta", "block": "bold red"}
+
+MAX_SHOWN = 400
+"""Characters of the command that are repeated."""
+
+
+def print_review(command: str, review: Review) -> None:
+    """Verdict, rule, why, what to do instead."""
+    console = Console(highlight=False)
+    text = command if len(command) <= MAX_SHOWN else f"{command[:MAX_SHOWN]} ..."
+    console.print(Text.assemble((review.verdict, COLOURS[review.verdict]), "  ", text))
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    rewritten = review.rewrite.get("command") if review.rewrite else None
+    for name, value in (
+        ("rule", ", ".join(review.rules)),
+        ("why", review.reason),
+        ("instead", review.instead),
+        ("runs as", str(rewritten) if rewritten else ""),
+        ("risk", f"{review.risk:.2f}"),
+    ):
+        if value:
+            table.add_row(name, Text(value))
+    console.print(table)

@@ -1,0 +1,83 @@
+"""interlock run: supervise any command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .app import new_app
+
+if TYPE_CHECKING:
+    from ..config import Config
+
+app = new_app()
+
+
+@app.command(context_settings={"allow_interspersed_args": False, "ignore_unknown_options": False})
+def run(
+    command: Annotated[
+        list[str], typer.Argument(help="The command and its arguments, after --.", metavar="COMMAND...")
+    ],
+    task: Annotated[str, typer.Option("--task", help="What the command is to do, in words; helps judging it.")] = "",
+    name: Annotated[str, typer.Option("--name", help="A name for lists and control commands.")] = "",
+    config: Annotated[Path | None, typer.Option("--config", help="A configuration file.")] = None,
+    observe: Annotated[bool, typer.Option("--observe", help="Watch, never act.")] = False,
+    max_cost: Annotated[float | None, typer.Option("--max-cost", min=0, metavar="USD")] = None,
+    max_steps: Annotated[int | None, typer.Option("--max-steps", min=0, metavar="N")] = None,
+    max_minutes: Annotated[float | None, typer.Option("--max-minutes", min=0, metavar="N")] = None,
+    workspace: Annotated[
+        Path | None, typer.Option("--workspace", help="The folder that is checkpointed; default: this one.")
+    ] = None,
+    checkpoints: Annotated[bool, typer.Option("--checkpoints/--no-checkpoints", help="Snapshot the workspace.")] = True,
+    summary: Annotated[Path | None, typer.Option("--summary", help="Write a summary as JSON to this file.")] = None,
+) -> None:
+    """Run a command under supervision: its own exit status, or 124 (limit), 125 (emergency stop), 130 (cancelled).
+
+    Example: interlock run --name fix --max-minutes 30 -- python agent.py
+    """
+    from ..adapters.process import Launch
+    from ..config import load
+    from ..core import BadInput, Context, RunSpec
+    from ..journal import new_run_id
+    from ..runtime.opening import open_store
+    from .launching import launch_and_exit
+
+    if summary is not None and not summary.absolute().parent.is_dir():
+        raise BadInput("the folder of the summary does not exist", where=str(summary))
+    folder = (workspace or Path()).resolve()
+    if not folder.is_dir():
+        raise BadInput("the workspace is not a folder", where=str(folder))
+    settings = _with_options(load(config), observe, max_cost, max_steps, max_minutes)
+    spec = RunSpec(
+        run_id=new_run_id(),
+        name=name,
+        task=task,
+        workspace=str(folder) if checkpoints else None,
+        argv=tuple(command),
+        cwd=str(Path.cwd()),
+        adapter="process",
+    )
+    context = Context(original_prompt=task, workspace=str(folder))
+    launch = Launch(spec=spec, config=settings, context=context, store=open_store(settings).root)
+    launch_and_exit(launch, summary)
+
+
+def _with_options(
+    config: Config, observe: bool, max_cost: float | None, max_steps: int | None, max_minutes: float | None
+) -> Config:
+    from msgspec.structs import replace
+
+    from ..core import Limits
+
+    given = Limits(
+        max_cost_usd=max_cost,
+        max_steps=max_steps,
+        max_execution_time=max_minutes * 60 if max_minutes is not None else None,
+    )
+    changes = {name: value for name in given.__struct_fields__ if (value := getattr(given, name)) is not None}
+    config = replace(config, limits=config.limits.replace(**changes))
+    if observe:
+        config = replace(config, interventions=replace(config.interventions, observe=True))
+    return config

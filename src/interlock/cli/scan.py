@@ -1,0 +1,80 @@
+"""interlock scan: recorded traces, where they went wrong, what would have been done."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..core import BadInput
+from .app import new_app
+from .output import say_error
+
+if TYPE_CHECKING:
+    from ..adapters.traces.scan import Scanned
+
+app = new_app()
+
+MOST_ERRORS = 3
+"""Bad lines that are named for each file; the rest is counted."""
+
+
+@app.command()
+def scan(
+    files: Annotated[list[str], typer.Argument(help="Trace files (.jsonl, also gzip); - is standard input.")],
+    json: Annotated[bool, typer.Option("--json", help="One JSON line per trace.")] = False,
+    config: Annotated[str | None, typer.Option(help="A configuration file.")] = None,
+    sensitivity: Annotated[str | None, typer.Option(help="low, medium or high.")] = None,
+) -> None:
+    """Say where recorded traces went wrong, and what would have been done.
+
+    Reads whole traces, step lines and Claude Code transcripts.
+    Exit status: 0 nothing found, 1 something found, 2 bad input.
+
+    Example: interlock scan traces/*.jsonl.gz
+    """
+    from ..adapters.traces.lines import LineError
+    from ..adapters.traces.scan import Scanner
+    from ..runtime.mutes import read_mutes
+    from ..runtime.watch import Plugins
+    from .scan_config import scan_config
+    from .scan_table import Progress, print_scanned, print_total
+
+    scanner = Scanner(scan_config(config, sensitivity), Plugins(muted=read_mutes(Path.cwd())))
+    found = bad = traces = 0
+    said: Counter[str] = Counter()
+    with Progress(files, quiet=json) as progress:
+        for name in files:
+            try:
+                for result in scanner.scan(name):
+                    if isinstance(result, LineError):
+                        bad += 1
+                        said[name] += 1
+                        if said[name] <= MOST_ERRORS:
+                            say_error(f"{name}:{result.line}: {result.what}. {result.todo}")
+                        continue
+                    traces += 1
+                    found += bool(result.issues)
+                    if json:
+                        _print_line(result)
+                    else:
+                        print_scanned(result, progress)
+                    progress.advance(name, scanner.steps)
+            except BadInput as error:
+                bad += 1
+                say_error(str(error))
+    for name, count in said.items():
+        if count > MOST_ERRORS:
+            say_error(f"{name}: {count - MOST_ERRORS} more lines like these were left out")
+    if not json:
+        print_total(traces, scanner.steps, found)
+    raise typer.Exit(2 if bad else 1 if found else 0)
+
+
+def _print_line(result: Scanned) -> None:
+    import msgspec
+
+    sys.stdout.write(msgspec.json.encode(result).decode() + "\n")

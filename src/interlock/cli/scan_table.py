@@ -1,0 +1,79 @@
+"""What scan shows to people: the traces that went wrong, and a progress bar while it reads."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.progress import BarColumn, TaskID, TextColumn
+from rich.progress import Progress as Bar
+from rich.table import Table
+from rich.text import Text
+
+from ..adapters.traces.scan import Scanned
+
+COLOURS = {"low": "cyan", "medium": "yellow", "high": "red", "critical": "bold red"}
+
+console = Console(highlight=False)
+
+
+class Progress:
+    """A bar on stderr, only where a person looks at it."""
+
+    def __init__(self, files: list[str], *, quiet: bool) -> None:
+        self._files = files
+        self._bar = Bar(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[steps]:,} steps"),
+            console=Console(stderr=True),
+            transient=True,
+            disable=quiet or not Console(stderr=True).is_terminal,
+        )
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Progress:
+        self._bar.start()
+        self._task = self._bar.add_task("reading", total=len(self._files), steps=0)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._bar.stop()
+
+    def advance(self, name: str, steps: int) -> None:
+        """Another trace of this file is done."""
+        if self._task is not None:
+            done = self._files.index(name)
+            self._bar.update(self._task, description=name.rpartition("/")[2], completed=done, steps=steps)
+
+
+def print_scanned(result: Scanned, progress: Progress) -> None:
+    """One trace: nothing where nothing was found, else its issues and what would have been done."""
+    if not result.issues:
+        return
+    console.print(Text.assemble((result.trace_id, "bold"), f"  {result.steps} steps"))
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(justify="right", style="dim", no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for issue in result.issues:
+        level = Text(f"{issue.type} ({issue.severity})", style=COLOURS[issue.severity])
+        table.add_row(f"step {issue.step}", level, issue.description)
+    for answer in result.interventions:
+        table.add_row(
+            f"step {answer.step}", Text(f"→ {answer.type}", style="green"), f"would answer the {answer.issue}"
+        )
+    console.print(Padding(table, (0, 0, 1, 2)))
+
+
+def print_total(traces: int, steps: int, found: int) -> None:
+    """The last line."""
+    verdict = Text(f"{found} of them went wrong", style="yellow") if found else Text("nothing found", style="green")
+    console.print(
+        Text.assemble(f"{traces:,} {_plural(traces, 'trace')}, {steps:,} {_plural(steps, 'step')}: ", verdict)
+    )
+
+
+def _plural(count: int, word: str) -> str:
+    return word if count == 1 else f"{word}s"

@@ -1,0 +1,50 @@
+"""interlock show: one run in full."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+import typer
+
+from .app import new_app
+from .output import print_json
+
+app = new_app()
+
+
+@app.command()
+def show(
+    run: Annotated[str, typer.Argument(help="A run's id, name or unique prefix.")],
+    kinds: Annotated[
+        list[str] | None, typer.Option("--kind", help="Only records of this kind; may be repeated.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help='{"run": {...}, "spec": {...}, "records": [...]}')] = False,
+) -> None:
+    """Show one run: what it was for, how it is, and everything that happened.
+
+    Example: interlock show my-run --kind issue --kind intervention
+    """
+    from rich.console import Console
+
+    from ..journal import JournalReader
+    from .runs import the_store
+    from .timeline import print_header, print_record
+
+    folder = the_store().find(run)
+    wanted = frozenset(kinds) if kinds else None
+    with JournalReader.open(folder) as reader:
+        summary = reader.summary()
+        if json:
+            records = [
+                {"seq": r.seq, "time": r.time, "kind": r.kind, "body": msgspec.json.decode(r.body)}
+                for r in reader.read(kinds=wanted)
+                if r.kind != "snapshot"
+            ]
+            print_json({"run": summary, "spec": folder.spec(), "records": records})
+            return
+        console = Console(highlight=False)
+        if summary is not None:
+            print_header(console, summary, folder.spec())
+        for record in reader.read(kinds=wanted):
+            print_record(console, record)

@@ -1,0 +1,205 @@
+"""What pause, resume, cancel, escalate, approve and reject share: which runs, one request each, and what came of it."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ..control import Answer, Command, Request, decode_current, new_request
+from ..core import ENDED, BadInput, InvalidState
+from ..journal import JournalReader, RunSummary
+from .output import print_json, say_error
+
+if TYPE_CHECKING:
+    from ..link.hub_client import HubClient
+
+RunArgument = Annotated[str | None, typer.Argument(metavar="RUN", help="An id, a name, or the beginning of one.")]
+AllOption = Annotated[bool, typer.Option("--all", help="Every live run.")]
+WhereOption = Annotated[
+    list[str] | None,
+    typer.Option("--where", metavar="KEY=VALUE", help="Live runs of a status, name, model or adapter."),
+]
+TimeoutOption = Annotated[float, typer.Option("--timeout", min=0.0, help="Seconds to wait for the answer.")]
+ReasonOption = Annotated[str | None, typer.Option("--reason", help="Why; it is recorded.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="The RESULT, or all of them under `results`.")]
+HubOption = Annotated[str | None, typer.Option("--hub", metavar="URL", help="Runs on other machines: nats://host:port")]
+StepOption = Annotated[int | None, typer.Option("--step", min=0, help="Which step; else the one that waits.")]
+
+TIMEOUT_S = 60.0
+AT_ONCE = 32
+"""Requests under way at one time when there are many runs."""
+
+KEYS = ("status", "name", "model", "adapter", "run_id")
+EXIT = {"bad_request": 2, "not_found": 3, "invalid_state": 4, "failed": 4}
+
+
+class Choice(Struct, frozen=True, kw_only=True):
+    """Which runs are meant, and how they are reached."""
+
+    run: str | None = None
+    every: bool = False
+    where: tuple[str, ...] = ()
+    hub: str | None = None
+    timeout: float = TIMEOUT_S
+    json: bool = False
+
+
+Payload = Callable[["Place", str], dict[str, object]]
+"""What the request to one run carries."""
+
+
+def control_run(command: Command, choice: Choice, payload: Payload | None = None, reason: str | None = None) -> None:
+    """Send a command to the runs that are meant, say what came of it, and end with the status that tells it."""
+    many = choice.every or bool(choice.where)
+    if many == (choice.run is not None):
+        raise BadInput("it is not said which run", todo="Give one RUN, or --all, or --where KEY=VALUE.")
+    with ExitStack() as stack:
+        place = _open(choice.hub, stack)
+        chosen = place.choose(choice)
+        batch_id = str(uuid.uuid4()) if many else None
+        requests = [
+            new_request(
+                str(uuid.uuid4()),
+                command,
+                run.run_id,
+                payload(place, run.run_id) if payload is not None else {},
+                reason=reason,
+                batch_id=batch_id,
+            )
+            for run in chosen
+        ]
+        with ThreadPoolExecutor(max(1, min(AT_ONCE, len(requests)))) as pool:
+            answers = list(pool.map(lambda request: place.ask(request, choice.timeout), requests))
+    _say(list(zip(requests, answers, strict=True)), batch_id, choice.json)
+    status = max((exit_status(answer) for answer in answers), default=0)
+    if status:
+        raise SystemExit(status)
+
+
+def exit_status(answer: Answer) -> int:
+    """0 done, 2 bad request, 3 no such run, 4 invalid state or failed, 5 unknown."""
+    if answer.outcome == "success":
+        return 0
+    return EXIT.get(answer.code or "", 4) if answer.outcome == "failure" else 5
+
+
+class Place:
+    """The runs of this machine."""
+
+    def __init__(self) -> None:
+        from .runs import the_store
+
+        self._store = the_store()
+
+    def choose(self, choice: Choice) -> list[RunSummary]:
+        """The runs that are meant: one by its name, or all live ones that fit."""
+        if choice.run is not None:
+            return [self.find(choice.run)]
+        conditions = [parse_condition(text) for text in choice.where]
+        live = [run for run in self.runs() if run.status not in (*ENDED, "unreadable")]
+        return [run for run in live if all(str(getattr(run, key)) == value for key, value in conditions)]
+
+    def find(self, ref: str) -> RunSummary:
+        return RunSummary(run_id=self._store.find(ref).run_id)
+
+    def runs(self) -> list[RunSummary]:
+        return self._store.runs()
+
+    def ask(self, request: Request, timeout: float) -> Answer:
+        from ..link import ask_owner
+
+        return ask_owner(self._store.find(request.target.run_id), request, timeout=timeout, notice=say_error)
+
+    def waiting_step(self, run_id: str) -> int:
+        """The step of a run that waits for a person."""
+        with JournalReader.open(self._store.find(run_id)) as reader:
+            last = reader.last("state")
+        return step_that_waits(bytes(last.body) if last is not None else b"", run_id)
+
+
+class HubPlace(Place):
+    """The runs that a hub knows, on whatever machine."""
+
+    def __init__(self, client: HubClient) -> None:
+        self._client = client
+
+    def find(self, ref: str) -> RunSummary:
+        from ..journal.finding import find_run
+
+        # Who lives is not to be seen from here: any of several with one name may be meant.
+        return find_run(ref, [replace(run, owner_pid=None) for run in self.runs()])
+
+    def runs(self) -> list[RunSummary]:
+        return [run.summary for run in self._client.runs()]
+
+    def ask(self, request: Request, timeout: float) -> Answer:
+        return self._client.ask(request, timeout=timeout, notice=say_error)
+
+    def waiting_step(self, run_id: str) -> int:
+        return step_that_waits(self._client.current(run_id) or b"", run_id)
+
+
+def parse_condition(text: str) -> tuple[str, str]:
+    """`status=running` as a key and a value."""
+    key, equals, value = text.partition("=")
+    if not equals or key not in KEYS:
+        raise BadInput(f"--where {text!r} is no condition", todo=f"Use KEY=VALUE with one of: {', '.join(KEYS)}.")
+    return key, value
+
+
+def step_that_waits(body: bytes, run_id: str) -> int:
+    """The step of the last state of a run that waits for a person."""
+    event = decode_current(body)
+    waiting = getattr(event, "waiting", None)
+    if waiting is None or waiting.kind != "approval":
+        raise InvalidState(f"no step of run {run_id} waits for a person", todo="See interlock show RUN.")
+    return int(waiting.step)
+
+
+def _open(hub: str | None, stack: ExitStack) -> Place:
+    if hub is None:
+        return Place()
+    from ..config import load
+    from ..link.hub_client import HubClient
+
+    return HubPlace(stack.enter_context(HubClient(replace(load().hub, url=hub))))
+
+
+def _say(done: list[tuple[Request, Answer]], batch_id: str | None, json: bool) -> None:
+    if json and batch_id is None:
+        print_json(_document(*done[0]))
+    elif json:
+        print_json({"batch_id": batch_id, "results": [_document(*each) for each in done]})
+    elif not done:
+        typer.echo("No live runs.")
+    else:
+        for request, answer in done:
+            line = f"{request.target.run_id}: {answer.message}"
+            if answer.outcome == "success":
+                typer.echo(line)
+            else:
+                say_error(f"{line} ({answer.code or 'outcome unknown'})")
+
+
+def _document(request: Request, answer: Answer) -> object:
+    """The RESULT itself; where there is none, what is known instead."""
+    if answer.result is not None:
+        return answer.result
+    payload: dict[str, object] = {"status": answer.outcome, "message": answer.message, "accepted": answer.accepted}
+    if answer.code is not None:
+        payload["code"] = answer.code
+    return {
+        "schema": 0,
+        "type": "RESULT" if answer.outcome == "failure" else "UNKNOWN",
+        "request_id": request.request_id,
+        "command": request.command,
+        "target": request.target,
+        "payload": payload,
+    }

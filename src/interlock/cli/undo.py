@@ -1,0 +1,43 @@
+"""interlock undo: take the last rollback back."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from .app import new_app
+from .output import print_json
+
+app = new_app()
+
+
+@app.command()
+def undo(
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Also what was changed since the rollback.")] = False,
+    json: Annotated[bool, typer.Option("--json", help='{"checkpoint_id", "safety_id", "changed", ...}')] = False,
+) -> None:
+    """Take the last rollback of this workspace back; what was changed since is left alone. Again: redo it.
+
+    Example: interlock undo
+    """
+    from rich.console import Console
+
+    from .checkpoint_text import print_plan, print_restored, restored_as_json
+    from .workspace import confirm, open_checkpoints, progress_bar
+
+    console = Console(highlight=False)
+    with open_checkpoints() as found:
+        plan = found.preview_undo()
+        if not json:
+            print_plan(console, plan)
+        confirm("Take the rollback back?", yes=yes, json=json)
+        with progress_bar("Going back") as progress:
+            done = found.undo(force=force, progress=progress)
+    if json:
+        print_json(restored_as_json(done))
+    else:
+        print_restored(console, done, "Took the rollback back")
+    if not done.verified:
+        raise SystemExit(4)

@@ -1,0 +1,88 @@
+"""What the commands on checkpoints share: which workspace is meant, how it is opened, how people are asked."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..checkpoint import Checkpoints
+from ..core import BadInput, NotFound
+
+Progress = Callable[[int, int], None]
+
+
+def resolve_workspace(run: str | None) -> Path:
+    """The workspace of a run; without one the nearest known workspace from here upwards, else this folder."""
+    from ..checkpoint.place import known_workspace, resolved
+
+    if run is None:
+        return known_workspace(Path.cwd()) or resolved(Path.cwd())
+    from .runs import the_store
+
+    workspace = the_store().find(run).spec().workspace
+    if workspace is None:
+        raise NotFound(f"run {run!r} has no workspace", todo="Name a run that works in a folder")
+    return resolved(Path(workspace))
+
+
+def resolve_run(run: str | None) -> str | None:
+    """The id of a run that was named by id, name or unique prefix."""
+    if run is None:
+        return None
+    from .runs import the_store
+
+    return the_store().find(run).run_id
+
+
+@contextmanager
+def open_checkpoints(run: str | None = None) -> Iterator[Checkpoints]:
+    """The checkpoints of a workspace; what a crash left half done is finished first, and said."""
+    from ..config import load
+    from ..core import SystemClock
+
+    config = load().checkpoints
+    with Checkpoints.open(resolve_workspace(run), config=config, clock=SystemClock()) as found:
+        for line in found.recovered:
+            sys.stderr.write(f"interlock: {line}\n")
+        yield found
+
+
+def relative_paths(paths: list[str], workspace: Path) -> list[str]:
+    """Paths as typed here, relative to the workspace; one outside is refused."""
+    here = os.path.realpath(".")
+    found = []
+    for path in paths:
+        inside = os.path.relpath(os.path.normpath(Path(here, path)), workspace)
+        if inside == ".." or inside.startswith("../"):
+            raise BadInput(f"{path!r} lies outside the workspace {workspace}", todo="Name paths inside it")
+        found.append("" if inside == "." else inside)
+    return found
+
+
+def confirm(question: str, *, yes: bool, json: bool) -> None:
+    """Go on only if a person says so; nobody there to ask is bad usage, a no ends the command."""
+    import typer
+
+    if yes:
+        return
+    if json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise BadInput("this changes files, and there is nobody to confirm it", todo="Add --yes, or --dry-run to look")
+    if not typer.confirm(question):
+        raise SystemExit(0)
+
+
+@contextmanager
+def progress_bar(what: str) -> Iterator[Progress | None]:
+    """A bar on a terminal's stderr while something long is done."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bars
+
+    with Bars(console=Console(stderr=True), transient=True) as bars:
+        task = bars.add_task(what, total=None)
+        yield lambda done, total: bars.update(task, completed=done, total=total)

@@ -1,0 +1,94 @@
+"""Environment: INTERLOCK_A__B=value sets the key a.b."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from msgspec import inspect, structs
+
+from .document import Unreadable, parse
+from .nearest import say_unknown
+from .problem import Problem
+from .shape import Key, join, keys_of, root, without_none
+from .walk import ALIASES, WRONG, Walk
+
+PREFIX = "INTERLOCK_"
+NOTHING = ("", "null", "~")
+"""What takes a key that may be empty back to empty."""
+
+
+class Override:
+    """What one variable sets: the path of the key, its plain value, or what is wrong with it."""
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self.path: tuple[str, ...] = ()
+        self.value: object = WRONG
+        self.problems: list[Problem] = []
+        self._set(text)
+
+    def apply(self, values: dict[str, object]) -> None:
+        """Set the key in plain values."""
+        *sections, last = self.path
+        for section in sections:
+            inner = values.setdefault(section, {})
+            assert isinstance(inner, dict)
+            values = inner
+        old = values.get(last)
+        values[last] = {**old, **self.value} if isinstance(old, dict) and isinstance(self.value, dict) else self.value
+
+    def _set(self, text: str) -> None:
+        section: inspect.StructType | None = root()
+        words = self.name.removeprefix(PREFIX).lower().split("__")
+        for index, word in enumerate(words):
+            assert section is not None
+            path = ".".join(self.path)
+            real = ALIASES.get(word, word) if not path else word
+            key = keys_of(section).get(real)
+            if key is None:
+                what, todo = say_unknown(word, path, section)
+                self._report(join(path, word), what, todo)
+                return
+            self.path = (*self.path, real)
+            section, rest = key.section, words[index + 1 :]
+            if section is None or not rest:
+                self._take(text, key, rest)
+                return
+
+    def _take(self, text: str, key: Key, rest: list[str]) -> None:
+        """Read the text as the value of a key, or of one name in a key that maps names to values."""
+        kind, nullable = without_none(key.kind)
+        if rest:
+            if not isinstance(kind, inspect.DictType):
+                self._report(".".join((*self.path, *rest)), f"{self._dotted} has no keys of its own")
+                return
+            self.path = (*self.path, "__".join(rest))
+            kind, nullable = without_none(kind.value_type)
+        if isinstance(kind, inspect.StrType):
+            self.value = None if nullable and text.strip() in NOTHING else text
+            return
+        try:
+            node = parse(text, self.name) or parse("null", self.name)
+            assert node is not None
+        except Unreadable as unreadable:
+            self._report(self._dotted, unreadable.problem.what)
+            return
+        walk = Walk(self.name)
+        self.value = walk.value(
+            node, inspect.UnionType((kind, inspect.NoneType())) if nullable else kind, self._dotted, key
+        )
+        self.problems += [structs.replace(problem, line=None) for problem in walk.problems]
+
+    @property
+    def _dotted(self) -> str:
+        return ".".join(self.path)
+
+    def _report(self, path: str, what: str, todo: str = "") -> None:
+        self.problems.append(Problem(what=what, path=path, source=self.name, todo=todo))
+
+
+def overrides(env: Mapping[str, str]) -> Iterator[Override]:
+    """The variables that set a key; INTERLOCK_SOCKET and its like have no double underscore and are none of them."""
+    for name in sorted(env):
+        if name.startswith(PREFIX) and "__" in name:
+            yield Override(name, env[name])

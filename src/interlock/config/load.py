@@ -1,0 +1,111 @@
+"""Load the configuration: a file, the environment over it, the defaults under it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from .model import Config
+from .problem import Problem
+
+FILE_NAME = "interlock.yaml"
+
+
+class Examined(Struct, frozen=True, kw_only=True):
+    """A configuration with where it came from: `sources` has file and line or variable for every key that is set.
+
+    With errors among `problems` the configuration is the default one.
+    """
+
+    config: Config
+    file: str | None = None
+    sources: dict[str, str] = {}
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def errors(self) -> tuple[Problem, ...]:
+        return tuple(problem for problem in self.problems if problem.level == "error")
+
+
+def load(path: Path | None = None, env: Mapping[str, str] | None = None, cwd: Path | None = None) -> Config:
+    """The configuration in force: this file, else ./interlock.yaml, else the user's, else the defaults.
+
+    INTERLOCK_A__B in the environment overrides a.b. Raises BadInput with the first thing that is wrong.
+    """
+    examined = examine(path, env, cwd)
+    for problem in examined.errors:
+        raise problem.error()
+    return examined.config
+
+
+def examine(path: Path | None = None, env: Mapping[str, str] | None = None, cwd: Path | None = None) -> Examined:
+    """The same with everything that is wrong or doubtful, and where each value came from."""
+    env = os.environ if env is None else env
+    file = find(path, cwd)
+    if file is None and not any(name.startswith("INTERLOCK_") and "__" in name for name in env):
+        return Examined(config=Config())
+    return _examine(file, env)
+
+
+def find(path: Path | None = None, cwd: Path | None = None) -> Path | None:
+    """The file that is read; None if there is none."""
+    if path is not None:
+        return path
+    here = (cwd or Path()) / FILE_NAME
+    if here.exists():
+        return here
+    user = user_file()
+    return user if user.exists() else None
+
+
+def user_file() -> Path:
+    """The user's own configuration file, which need not exist."""
+    import platformdirs
+
+    return platformdirs.user_config_path("interlock") / FILE_NAME
+
+
+def _examine(file: Path | None, env: Mapping[str, str]) -> Examined:
+    # What reads YAML takes time to import, and most runs have neither a file nor a variable.
+    from .document import Unreadable, read
+    from .environment import overrides
+    from .rules import check
+    from .shape import root
+    from .walk import Walk
+
+    name = str(file) if file else None
+    values: dict[str, object] = {}
+    sources: dict[str, str] = {}
+    problems: list[Problem] = []
+    if file is not None:
+        walk = Walk(str(file))
+        try:
+            values = walk.section(read(file), root(), "")
+        except Unreadable as unreadable:
+            return Examined(config=Config(), file=name, problems=(unreadable.problem,))
+        problems += sorted(walk.problems, key=lambda problem: problem.line or 0)
+        sources |= {path: f"{file}:{line}" for path, line in walk.lines.items()}
+    for override in overrides(env):
+        problems += override.problems
+        if not override.problems:
+            override.apply(values)
+            sources[".".join(override.path)] = override.name
+    if problems:
+        return Examined(config=Config(), file=name, sources=sources, problems=tuple(problems))
+    config = msgspec.convert(values, Config)
+    doubts = tuple(_place(problem, sources) for problem in check(config))
+    broken = any(problem.level == "error" for problem in doubts)
+    return Examined(config=Config() if broken else config, file=name, sources=sources, problems=doubts)
+
+
+def _place(problem: Problem, sources: Mapping[str, str]) -> Problem:
+    """A problem with where its key was set."""
+    source = sources.get(problem.path, "")
+    file, _, line = source.rpartition(":")
+    if file and line.isdigit():
+        return msgspec.structs.replace(problem, source=file, line=int(line))
+    return msgspec.structs.replace(problem, source=source)

@@ -1,0 +1,99 @@
+"""Rules that no single key can break: what must fit together, and what is allowed but doubtful."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ..core import ISSUE_TYPES
+from .model import Config
+from .models import Models
+from .nearest import nearest
+from .problem import Problem
+
+STRATEGIES = ("progressive", "severity", "pattern_specific", "custom")
+TLS_KEYS = ("ca_file", "cert_file", "key_file")
+
+
+def check(config: Config) -> Iterator[Problem]:
+    """Everything that does not fit together, errors and warnings; where it stands in a file is not known here."""
+    yield from _channels(config)
+    yield from _tls(config)
+    yield from _rising(config)
+    yield from _strategy(config)
+    yield from _exceptions(config)
+    yield from _models(config)
+
+
+def _channels(config: Config) -> Iterator[Problem]:
+    known = config.notifications.channels
+    for name in config.interventions.emergency_stop.notification_channels:
+        if name not in known:
+            yield Problem(
+                path="interventions.emergency_stop.notification_channels",
+                what=f"there is no channel {name!r} under notifications.channels",
+                todo=_known(name, known) if known else f"Add {name} with its address there.",
+            )
+
+
+def _tls(config: Config) -> Iterator[Problem]:
+    for name in config.hub.tls:
+        if name not in TLS_KEYS:
+            yield Problem(path=f"hub.tls.{name}", what="unknown key", todo=_known(name, TLS_KEYS))
+
+
+def _rising(config: Config) -> Iterator[Problem]:
+    """Levels that make no sense unless each is at least the one before."""
+    risk, rationality = config.review.risk_levels, config.review.rationality_levels
+    verification = config.gui.verification
+    for path, low, high, lower, higher in (
+        ("review.risk_levels.medium", "medium", "high", risk.medium, risk.high),
+        ("review.risk_levels.high", "high", "critical", risk.high, risk.critical),
+        ("review.rationality_levels.medium", "medium", "high", rationality.medium, rationality.high),
+        (
+            "gui.verification.partial_threshold",
+            "partial_threshold",
+            "similarity_threshold",
+            verification.partial_threshold,
+            verification.similarity_threshold,
+        ),
+    ):
+        if lower > higher:
+            yield Problem(path=path, what=f"{low} ({lower:g}) is above {high} ({higher:g})", todo="Put them in order.")
+
+
+def _strategy(config: Config) -> Iterator[Problem]:
+    name = config.interventions.strategy.type
+    if name not in STRATEGIES:
+        what = f"{name!r} is no strategy that ships; it must be registered under this name"
+        near = nearest(name, STRATEGIES)
+        todo = f"Did you mean {near}?" if near else f"The ones that ship: {', '.join(STRATEGIES)}."
+        yield Problem(path="interventions.strategy.type", what=what, todo=todo, level="warning")
+
+
+def _exceptions(config: Config) -> Iterator[Problem]:
+    for tool, types in config.detect.exceptions.items():
+        for name in types:
+            if name not in (*ISSUE_TYPES, "*"):
+                what = f"{name!r} is no issue type that ships; only a plug-in can raise it"
+                todo = _known(name, ISSUE_TYPES)
+                yield Problem(path=f"detect.exceptions.{tool}", what=what, todo=todo, level="warning")
+
+
+def _models(config: Config) -> Iterator[Problem]:
+    models = Models.from_config(config)
+    for path, name in (
+        ("detect.second_opinion.model", config.detect.second_opinion.model),
+        ("gui.model", config.gui.model),
+        ("gui.small_model", config.gui.small_model),
+    ):
+        if name is not None and models.retired(name):
+            yield Problem(path=path, what=f"the model {name!r} has been retired by its maker", level="warning")
+        elif name is not None and not models.known(name):
+            what = f"the model {name!r} is not known"
+            yield Problem(path=path, what=what, todo="Add it under models if it exists.", level="warning")
+
+
+def _known(name: str, names: Iterable[str]) -> str:
+    words = list(names)
+    near = nearest(name, words)
+    return f"Did you mean {near}?" if near else f"Known: {', '.join(words)}."

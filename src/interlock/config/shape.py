@@ -1,0 +1,103 @@
+"""Shape: the configuration's types as something to walk along: sections, keys, what each one takes."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Literal, NamedTuple, get_args, get_origin, get_type_hints
+
+import msgspec
+from msgspec import inspect
+
+from .model import Config
+
+
+class Key(NamedTuple):
+    """One key of a section: what it takes, what it means, what it is if nobody sets it."""
+
+    name: str
+    kind: inspect.Type
+    choices: tuple[str, ...]
+    description: str
+    default: object
+    required: bool
+
+    @property
+    def section(self) -> inspect.StructType | None:
+        """The section behind this key, if it is one."""
+        return self.kind if isinstance(self.kind, inspect.StructType) else None
+
+
+@cache
+def root() -> inspect.StructType:
+    """The outermost section."""
+    kind = inspect.type_info(Config)
+    assert isinstance(kind, inspect.StructType)
+    return kind
+
+
+def keys_of(section: inspect.StructType) -> dict[str, Key]:
+    """The keys of a section, in the order of the model."""
+    return _keys_of(section.cls)
+
+
+@cache
+def _keys_of(cls: type[msgspec.Struct]) -> dict[str, Key]:
+    hints = get_type_hints(cls, include_extras=True)
+    section = inspect.type_info(cls)
+    assert isinstance(section, inspect.StructType)
+    found = {}
+    for field in section.fields:
+        kind, description = bare(field.type)
+        default = field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
+        found[field.name] = Key(field.name, kind, _choices(hints[field.name]), description, default, field.required)
+    return found
+
+
+def bare(kind: inspect.Type) -> tuple[inspect.Type, str]:
+    """A type without its description, and the description."""
+    if isinstance(kind, inspect.Metadata):
+        inner, _ = bare(kind.type)
+        return inner, str((kind.extra_json_schema or {}).get("description", ""))
+    return kind, ""
+
+
+def without_none(kind: inspect.Type) -> tuple[inspect.Type, bool]:
+    """What a key takes apart from null, and whether it takes null."""
+    if isinstance(kind, inspect.UnionType):
+        rest = [bare(part)[0] for part in kind.types if not isinstance(bare(part)[0], inspect.NoneType)]
+        return rest[0], len(rest) < len(kind.types)
+    return kind, False
+
+
+@cache
+def sections() -> dict[str, inspect.StructType]:
+    """Every section by its dotted path; the outermost one is the empty path."""
+    found: dict[str, inspect.StructType] = {}
+
+    def walk(path: str, section: inspect.StructType) -> None:
+        found[path] = section
+        for key in keys_of(section).values():
+            if key.section:
+                walk(join(path, key.name), key.section)
+
+    walk("", root())
+    return found
+
+
+def homes_of(name: str) -> list[str]:
+    """The sections that have a key of this name."""
+    return [path for path, section in sections().items() if name in keys_of(section)]
+
+
+def join(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _choices(hint: object) -> tuple[str, ...]:
+    """The words that a key takes, in the order in which the model names them."""
+    if get_origin(hint) is Literal:
+        return tuple(str(value) for value in get_args(hint))
+    for part in get_args(hint):
+        if words := _choices(part):
+            return words
+    return ()

@@ -1,0 +1,196 @@
+"""Controller: the sender's side of one request. Sends, waits, retries, and ends in one clear answer."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import UNSET, Struct
+from msgspec.structs import replace
+
+from .decoding import decode_control
+from .messages import Ack, Command, Request, Result, Target, encode, format_time
+from .recovery import Found
+from .state import Moment
+
+ACK_WAIT_S = 30.0
+"""How long one copy is waited for; then the next one goes out."""
+
+LAST_SEND_S = 270.0
+"""No copy goes out later than this: the stored RESULT lives 300 s, and a copy 30 s."""
+
+Outcome = Literal["success", "failure", "unknown"]
+
+
+class Answer(Struct, frozen=True, kw_only=True):
+    """What became of a request. `unknown` is neither done nor failed: `accepted` says whether the run has it."""
+
+    outcome: Outcome
+    message: str
+    code: str | None = None
+    result: Result | None = None
+    accepted: bool = False
+    attempts: int = 1
+
+
+class Transmit(Struct, frozen=True):
+    """Send one copy."""
+
+    data: bytes
+    attempt: int
+
+
+class LookUp(Struct, frozen=True):
+    """Read the stored record and the run's state; the answer goes to `found`."""
+
+
+Action = Transmit | LookUp
+
+
+def new_request(
+    request_id: str,
+    command: Command,
+    run_id: str,
+    payload: dict[str, object] | None = None,
+    *,
+    issue_id: str | None = None,
+    actor: str | None = None,
+    reason: str | None = None,
+    batch_id: str | None = None,
+) -> Request:
+    """A request; its timestamp and attempt are set with each copy."""
+    return Request(
+        schema=0,
+        request_id=request_id,
+        command=command,
+        target=Target(run_id, issue_id),
+        timestamp="1970-01-01T00:00:00Z",
+        payload=payload or {},
+        actor=actor,
+        reason=reason,
+        batch_id=batch_id,
+    )
+
+
+class Controller:
+    """One request on its way. Feed it messages and time; do what it returns; read `answer` when it is not None.
+
+    `timeout` is how long the RESULT is waited for at most, from the first copy.
+    """
+
+    def __init__(self, request: Request, timeout: float = 300.0) -> None:
+        self.request = request
+        self.timeout = timeout
+        self.attempts = 0
+        self.accepted = False
+        self.answer: Answer | None = None
+        self._started = 0.0
+        self._next = 0.0
+        self._looking = False
+
+    def start(self, now: Moment) -> list[Action]:
+        """Send the first copy."""
+        self._started = now.steady
+        return self._transmit(now)
+
+    def wake_at(self) -> float | None:
+        """When `tick` wants to be called (steady); None when there is an answer."""
+        if self.answer is not None or self._looking:
+            return None
+        return min(self._next, self._started + self.timeout)
+
+    def receive(self, data: bytes, *, direct: bool = False) -> None:
+        """A message came. Whatever is not for this request is ignored.
+
+        On a connection of our own (`direct`) an error without a request_id can only be about what we sent.
+        """
+        message = decode_control(data)
+        if self.answer is not None or message is None:
+            return
+        if direct and isinstance(message, Result) and message.request_id is None:
+            self._take_result(message)
+        if message.request_id != self.request.request_id:
+            return
+        if message.command != self.request.command:
+            return
+        if isinstance(message, Ack):
+            self.accepted = True
+        elif isinstance(message, Result):
+            self._take_result(message)
+
+    def tick(self, now: Moment) -> list[Action]:
+        """Time has passed: retry, or look up how it stands."""
+        if self.answer is not None or self._looking:
+            return []
+        waited = now.steady - self._started
+        if waited >= self.timeout:
+            self._looking = True
+            return [LookUp()]
+        if now.steady < self._next:
+            return []
+        if waited > LAST_SEND_S:
+            self._next = self._started + self.timeout
+            return []
+        return self._transmit(now)
+
+    def retry(self, now: Moment) -> list[Action]:
+        """The connection broke: send the next copy now rather than later."""
+        if self.answer is not None or self._looking or now.steady - self._started > LAST_SEND_S:
+            return []
+        return self._transmit(now)
+
+    def found(self, found: Found) -> None:
+        """What the log says of the request: the last word, and never "failed" where nothing is known."""
+        self._looking = False
+        if self.answer is not None:
+            return
+        stored = decode_control(found.result) if found.result is not None else None
+        if isinstance(stored, Result):
+            self._take_result(stored)
+        elif found.accepted:
+            self._end("unknown", "accepted, and not finished yet", accepted=True)
+        elif found.run_ended:
+            self._end("failure", "the run has ended", code="not_found")
+        else:
+            self._end("unknown", f"no answer; the run is {found.run_status}")
+
+    def refuse(self, code: str, message: str) -> None:
+        """The transport has the answer: there is nobody to ask."""
+        if self.answer is None:
+            self._end("failure", message, code=code)
+
+    def _transmit(self, now: Moment) -> list[Action]:
+        self.attempts += 1
+        self._next = now.steady + ACK_WAIT_S
+        copy = replace(self.request, timestamp=format_time(now.wall), attempt=self.attempts)
+        return [Transmit(encode(copy), self.attempts)]
+
+    def _take_result(self, result: Result) -> None:
+        payload = result.payload
+        code = payload.code if payload.code is not UNSET else None
+        if code == "duplicate":
+            # Advisory: somebody has the command and is at it, so the RESULT is still to come.
+            self.accepted = True
+            return
+        if code == "bad_request" and self.accepted:
+            # After an ACK it can only be meant for another sender that used the same id.
+            return
+        self.accepted = self.accepted or code not in ("bad_request", "not_found")
+        self._end(payload.status, payload.message, code=code, result=result)
+
+    def _end(
+        self,
+        outcome: Outcome,
+        message: str,
+        *,
+        code: str | None = None,
+        result: Result | None = None,
+        accepted: bool = False,
+    ) -> None:
+        self.answer = Answer(
+            outcome=outcome,
+            message=message,
+            code=code,
+            result=result,
+            accepted=self.accepted or accepted,
+            attempts=self.attempts,
+        )

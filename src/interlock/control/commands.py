@@ -1,0 +1,262 @@
+"""The commands: how each one begins, what it waits for, and how it ends in its one RESULT."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from ..core import Status
+from .effects import Desired, Entry
+from .events import Actuated, Executed, Held, Released
+from .messages import (
+    ABORT_REASONS,
+    AbortReason,
+    AnswerPayload,
+    DoneReason,
+    EscalatePayload,
+    Request,
+    ResultPayload,
+    Waiting,
+)
+from .state import InFlight, Phase
+from .turn import Turn, fail, succeed
+
+
+def work(turn: Turn) -> None:
+    """Begin commands in sequence until one has to wait for the outside."""
+    while turn.state.queue and turn.state.phase == "idle":
+        begin(turn, turn.state.queue[0].request)
+
+
+def begin(turn: Turn, request: Request) -> None:
+    match request.command:
+        case "pause":
+            begin_pause(turn)
+        case "resume":
+            begin_resume(turn)
+        case "cancel":
+            # The gate is shut first, so that nothing starts between the RESULT and the end of the agent.
+            ask(turn, "closing", status=turn.state.status, shut=True)
+        case "escalate":
+            begin_escalate(turn, msgspec.convert(request.payload, EscalatePayload))
+        case "approve" | "reject":
+            begin_answer(turn, request, msgspec.convert(request.payload, AnswerPayload))
+        case "rollback":
+            turn.change(phase="executing")
+            turn.execute(request)
+
+
+def begin_pause(turn: Turn) -> None:
+    if turn.state.status != "running":
+        refuse(turn, f"the run is {turn.state.status} already")
+    else:
+        ask(turn, "closing", status="pausing" if turn.state.under_way else "paused", shut=True)
+
+
+def begin_resume(turn: Turn) -> None:
+    if turn.state.status == "running":
+        refuse(turn, "the run is running already")
+        return
+    turn.change(status="running", revision=turn.state.revision + 1, held=None)
+    finish(turn, succeed(f"resumed at iteration {turn.state.iter}"), tell_state=True)
+    # Open only now: no iteration may start before the RESULT is durable.
+    be(turn, desired_now(turn))
+
+
+def begin_escalate(turn: Turn, payload: EscalatePayload) -> None:
+    state, model = turn.state, payload.model
+    if state.rules.cannot_switch:
+        refuse(turn, state.rules.cannot_switch)
+    elif state.frame is None:
+        refuse(turn, "the run has no frame whose model could change")
+    elif state.rules.is_same(model, state.model):
+        refuse(turn, f"the run has the model {model} already")
+    elif not state.rules.is_stronger(model, state.model):
+        refuse(turn, f"{model} is not stronger than {state.model}")
+    else:
+        ask(turn, "switching", status=state.status, shut=state.status != "running", model=model)
+
+
+def begin_answer(turn: Turn, request: Request, payload: AnswerPayload) -> None:
+    if all(item.step != payload.step for item in turn.state.waiting):
+        refuse(turn, f"step {payload.step} does not wait for a person")
+    else:
+        turn.change(phase="executing")
+        turn.execute(request)
+
+
+def ask(turn: Turn, phase: Phase, *, status: Status, shut: bool, model: str | None = None) -> None:
+    """Have the actuator do it before the RESULT says so."""
+    desired = Desired(turn.state.revision + 1, status, shut, model or turn.state.model)
+    gate_open = turn.state.gate_open and not shut
+    turn.change(phase=phase, asked=desired, revision=desired.revision, gate_open=gate_open, untold=None)
+    turn.actuate(desired)
+
+
+def be(turn: Turn, desired: Desired) -> None:
+    """Have the actuator follow what the log says already; told again until it has."""
+    turn.change(untold=desired, gate_open=False)
+    turn.actuate(desired)
+
+
+def desired_now(turn: Turn) -> Desired:
+    """What the actuator has to be for the run to be what the log says."""
+    state = turn.state
+    return Desired(state.revision, state.status, state.status != "running", state.model)
+
+
+def take_actuated(turn: Turn, event: Actuated) -> None:
+    """The actuator's answer; one to an older revision says nothing about now."""
+    state = turn.state
+    if state.asked is not None and event.revision == state.asked.revision and state.queue:
+        conclude(turn, state.asked, state.queue[0].request, event)
+        later = turn.state.later
+        turn.change(later=())
+        for wish in later:
+            take_supervisor(turn, wish)
+        park(turn)
+        work(turn)
+    elif state.untold is not None and event.revision == state.untold.revision and event.ok:
+        turn.change(untold=None, gate_open=not state.untold.shut)
+
+
+def conclude(turn: Turn, asked: Desired, request: Request, event: Actuated) -> None:
+    """The actuator did what the first command needs, or could not."""
+    state = turn.state
+    turn.change(phase="idle", asked=None)
+    if request.command == "cancel":
+        # A gate that cannot be shut does not keep a person from ending the run.
+        end_run(turn, "USER_CANCELLED", by=request.request_id)
+    elif not event.ok:
+        turn.change(revision=state.revision + 1)
+        finish(turn, fail("failed", event.detail or f"{request.command} could not be carried out"))
+        # Nothing has changed, but the log must know every revision that an actuator may have seen.
+        turn.persist(turn.state_entry())
+        be(turn, desired_now(turn))
+    elif request.command == "pause":
+        status = "pausing" if state.under_way else "paused"
+        moved_on = status != asked.status
+        turn.change(status=status, cause=request.request_id, revision=state.revision + moved_on)
+        finish(turn, succeed(f"paused at iteration {state.iter}"), tell_state=True)
+        if moved_on:
+            be(turn, desired_now(turn))
+    else:
+        conclude_escalate(turn, asked, msgspec.convert(request.payload, EscalatePayload))
+
+
+def conclude_escalate(turn: Turn, asked: Desired, payload: EscalatePayload) -> None:
+    previous, frame = turn.state.model, turn.state.stack[-1]
+    frame = replace(frame, model=asked.model, escalation_reason=payload.reason or frame.escalation_reason)
+    turn.change(stack=(*turn.state.stack[:-1], frame), gate_open=not asked.shut)
+    message = f"escalated from {previous or 'an unknown model'} to {payload.model}"
+    finish(turn, succeed(message, previous_model=previous, new_model=payload.model), tell_state=True)
+
+
+def take_executed(turn: Turn, event: Executed) -> None:
+    """How a command that took its time went."""
+    state = turn.state
+    if state.phase != "executing" or not state.queue or state.queue[0].request.request_id != event.request_id:
+        return
+    request = state.queue[0].request
+    turn.change(phase="idle")
+    details = event.details if event.details is not None else UNSET
+    if not event.ok:
+        message = event.message or f"{request.command} could not be carried out"
+        finish(turn, fail(event.code or "failed", message, details=details))
+    else:
+        if request.command in ("approve", "reject"):
+            step = request.payload["step"]
+            turn.change(waiting=tuple(item for item in state.waiting if item.step != step))
+        finish(turn, succeed(event.message or f"{request.command} done", details=details), tell_state=True)
+    work(turn)
+
+
+def park(turn: Turn) -> None:
+    """Pausing becomes paused when nothing is under way any more, and not while the actuator has a command to answer."""
+    if turn.state.status == "pausing" and not turn.state.under_way and turn.state.asked is None:
+        turn.change(status="paused", revision=turn.state.revision + 1)
+        turn.persist(turn.state_entry(turn.state.cause))
+        be(turn, desired_now(turn))
+
+
+def take_supervisor(turn: Turn, event: Held | Released) -> None:
+    """The supervisor pauses the run, or lets it go on; not while the actuator has a command to answer."""
+    if turn.state.asked is not None:
+        turn.change(later=(*turn.state.later, event))
+    elif isinstance(event, Held):
+        hold(turn, event.waiting)
+    else:
+        release(turn)
+
+
+def hold(turn: Turn, waiting: Waiting) -> None:
+    """Shut, then said. A run that is paused already only learns why."""
+    if turn.state.ended:
+        return
+    turn.change(held=waiting)
+    if turn.state.status == "running":
+        status: Status = "pausing" if turn.state.under_way else "paused"
+        turn.change(status=status, revision=turn.state.revision + 1, cause=None)
+        be(turn, desired_now(turn))
+    turn.persist(turn.state_entry())
+
+
+def release(turn: Turn) -> None:
+    """Said, then opened; but what a person paused only a person resumes."""
+    if turn.state.held is None:
+        return
+    turn.change(held=None)
+    if turn.state.cause is not None:
+        turn.persist(turn.state_entry())
+    else:
+        turn.change(status="running", revision=turn.state.revision + 1)
+        turn.persist(turn.state_entry())
+        be(turn, desired_now(turn))
+
+
+def end_run(turn: Turn, reason: AbortReason | DoneReason, by: str | None = None) -> None:
+    """The end, in one transaction: whatever was in flight gets `not_found`, except the cancel that brought it about."""
+    if turn.state.ended:
+        return
+    status: Status = "aborted" if reason in ABORT_REASONS else "done"
+    queue = turn.state.queue
+    turn.change(
+        status=status,
+        revision=turn.state.revision + 1,
+        stack=(),
+        waiting=(),
+        held=None,
+        later=(),
+        under_way=frozenset(),
+        queue=(),
+        phase="idle",
+        asked=None,
+        cause=by,
+    )
+    entries: list[Entry] = []
+    if by is not None:
+        first, queue = queue[0], queue[1:]
+        entries.append(turn.answer(first.request, first.fingerprint, succeed("cancelled")))
+    entries.append(turn.end_entry(reason, by))
+    entries += [_too_late(turn, item) for item in queue]
+    turn.persist(*entries)
+    be(turn, desired_now(turn))
+
+
+def finish(turn: Turn, payload: ResultPayload, *, tell_state: bool = False) -> None:
+    """The one RESULT of the first command, with the state event that it causes, in one transaction."""
+    first, rest = turn.state.queue[0], turn.state.queue[1:]
+    turn.change(queue=rest, phase="idle", asked=None)
+    entries = [turn.answer(first.request, first.fingerprint, payload)]
+    if tell_state:
+        entries.append(turn.state_entry(first.request.request_id))
+    turn.persist(*entries)
+
+
+def refuse(turn: Turn, why: str) -> None:
+    finish(turn, fail("invalid_state", why, run_status=turn.state.status))
+
+
+def _too_late(turn: Turn, item: InFlight) -> Entry:
+    return turn.answer(item.request, item.fingerprint, fail("not_found", "the run ended before this was executed"))

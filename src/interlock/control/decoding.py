@@ -1,0 +1,131 @@
+"""Reading messages: what is well-formed, what is refused, what cannot be answered at all."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from .messages import PAYLOADS, Ack, Command, ControlMessage, CurrentMessage, Request, Target
+
+MAX_MESSAGE: Final = 262_144
+"""Bytes of one message. Commands have a few hundred; what is longer is a mistake or an attack."""
+
+_ECHO: Final = 128
+"""Characters of an unknown command that are echoed."""
+
+_UUID4 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)
+
+_control_decoder: msgspec.json.Decoder[ControlMessage] = msgspec.json.Decoder(ControlMessage)
+_current_decoder: msgspec.json.Decoder[CurrentMessage] = msgspec.json.Decoder(CurrentMessage)
+_plain_decoder = msgspec.json.Decoder()
+_fingerprinter = msgspec.json.Encoder(order="deterministic")
+
+
+class Unreadable(Struct, frozen=True):
+    """No request_id can be read, so nobody can be answered."""
+
+    problem: str
+
+
+class Malformed(Struct, frozen=True):
+    """Not a request, but it says whom to tell: everything else is echoed where it was readable."""
+
+    request_id: str
+    problem: str
+    command: str | None = None
+    target: Target | None = None
+
+
+class NotForUs(Struct, frozen=True):
+    """An ACK or a RESULT: an endpoint ignores them."""
+
+    type: str
+
+
+def decode_request(data: bytes, *, strict_ids: bool = False) -> Request | Malformed | Unreadable | NotForUs:
+    """What a run makes of one message of loop:control."""
+    if len(data) > MAX_MESSAGE:
+        return Unreadable(f"longer than {MAX_MESSAGE:,} bytes")
+    try:
+        request = _control_decoder.decode(data)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return _explain(data)
+    if not isinstance(request, Request):
+        return NotForUs("ACK" if isinstance(request, Ack) else "RESULT")
+    problem = _find_problem(request, strict_ids)
+    if problem is None:
+        return request
+    return Malformed(request.request_id, problem, request.command, request.target)
+
+
+def decode_control(data: bytes) -> ControlMessage | None:
+    """What a controller makes of one message of loop:control; None if it is not one."""
+    try:
+        return _control_decoder.decode(data)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
+
+
+def decode_current(data: bytes) -> CurrentMessage | None:
+    """One message of loop:current, also of older writers; None if it is not one."""
+    try:
+        return _current_decoder.decode(data)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
+
+
+def take_fingerprint(request: Request) -> bytes:
+    """Command, target and payload: what must be the same under the same request_id."""
+    return _fingerprinter.encode((request.command, request.target, request.payload))
+
+
+def _find_problem(request: Request, strict_ids: bool) -> str | None:
+    """What types alone cannot say."""
+    if strict_ids and not _UUID4.fullmatch(request.request_id):
+        return "request_id must be a UUID v4 (control.strict_ids)"
+    try:
+        datetime.datetime.fromisoformat(request.timestamp[:19])
+    except ValueError as error:
+        return f"timestamp: {error}"
+    return _check_payload(request.command, request.payload)
+
+
+def _check_payload(command: Command, payload: dict[str, object]) -> str | None:
+    try:
+        msgspec.convert(payload, PAYLOADS[command])
+    except msgspec.ValidationError as error:
+        return f"payload of {command}: {error}"
+    return None
+
+
+def _explain(data: bytes) -> Malformed | Unreadable | NotForUs:
+    """Why a message is no request, and how much of it can be echoed."""
+    try:
+        plain = _plain_decoder.decode(data)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        return Unreadable(f"not JSON: {error}")
+    if not isinstance(plain, dict):
+        return Unreadable("not a JSON object")
+    request_id = plain.get("request_id")
+    if not isinstance(request_id, str) or not 1 <= len(request_id) <= 128:
+        return Unreadable("request_id must be a string of 1 to 128 characters")
+    if plain.get("type") in ("ACK", "RESULT"):
+        return NotForUs(plain["type"])
+    command = plain.get("command")
+    try:
+        target = msgspec.convert(plain.get("target"), Target)
+    except msgspec.ValidationError:
+        target = None
+    return Malformed(request_id, _say_why(plain), command[:_ECHO] if isinstance(command, str) else None, target)
+
+
+def _say_why(plain: dict[str, object]) -> str:
+    try:
+        msgspec.convert(plain, ControlMessage)
+    except msgspec.ValidationError as error:
+        return str(error)
+    return "malformed"

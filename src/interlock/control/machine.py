@@ -1,0 +1,208 @@
+"""The state machine of the protocol: an event in, a state and effects out. No input, no output, no clock."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from . import commands
+from .decoding import Malformed, NotForUs, Unreadable, decode_request, take_fingerprint
+from .effects import Effect, Entry
+from .events import (
+    Actuated,
+    Event,
+    Executed,
+    Held,
+    IterationEnded,
+    IterationStarted,
+    PersonAnswered,
+    Received,
+    Refused,
+    Released,
+    RunEnded,
+    StackChanged,
+    Started,
+    Tick,
+    WaitingForPerson,
+)
+from .messages import Request, ResultPayload, encode
+from .state import EXPIRY_S, WINDOW_S, ControlState, InFlight, Moment
+from .turn import Turn, fail
+
+
+def handle(state: ControlState, event: Event, now: Moment) -> tuple[ControlState, list[Effect]]:
+    """What one event makes of a run."""
+    turn = Turn(state, now)
+    match event:
+        case IterationStarted():
+            start_iteration(turn, event)
+        case IterationEnded():
+            end_iteration(turn, event)
+        case Received():
+            forget_old(turn)
+            receive(turn, event)
+        case Actuated():
+            commands.take_actuated(turn, event)
+        case Executed():
+            commands.take_executed(turn, event)
+        case Tick():
+            forget_old(turn)
+            look_after(turn)
+        case RunEnded():
+            commands.end_run(turn, event.reason)
+        case Started():
+            start(turn, event)
+        case WaitingForPerson():
+            wait_for_person(turn, event)
+        case PersonAnswered():
+            stop_waiting(turn, event.step)
+        case Held() | Released():
+            commands.take_supervisor(turn, event)
+        case StackChanged():
+            change_stack(turn, event)
+        case Refused():
+            turn.audit("refused", why=event.why, actor=event.actor)
+            turn.send(turn.reply(None, None, None, fail("bad_request", event.why)), event.via, None, direct=True)
+    return turn.state, turn.effects
+
+
+def receive(turn: Turn, event: Received) -> None:
+    """One copy of a message."""
+    match decode_request(event.data, strict_ids=turn.state.rules.strict_ids):
+        case NotForUs():
+            return
+        case Unreadable() as broken:
+            turn.audit("unreadable", problem=broken.problem, bytes=len(event.data), actor=event.actor)
+            body = turn.reply(None, None, None, fail("bad_request", broken.problem))
+            turn.send(body, event.via, None, direct=True)
+        case Malformed() as bad:
+            turn.audit("bad_request", request_id=bad.request_id, problem=bad.problem, actor=event.actor)
+            body = turn.reply(bad.request_id, bad.command, bad.target, fail("bad_request", bad.problem))
+            turn.send(body, event.via, bad.request_id)
+        case request:
+            judge(turn, event, request)
+
+
+def judge(turn: Turn, event: Received, request: Request) -> None:
+    """Whether a well-formed request is known, too old, refused or accepted."""
+    fingerprint = take_fingerprint(request)
+    request_id, state = request.request_id, turn.state
+    known = state.find(request_id) or state.answered.get(request_id)
+    if known is not None:
+        if known.fingerprint != fingerprint:
+            problem = "this request_id was used with another command, target or payload"
+            turn.audit("bad_request", request_id=request_id, problem=problem, actor=event.actor)
+            turn.send(turn.result(request, fail("bad_request", problem)), event.via, request_id)
+        elif isinstance(known, InFlight):
+            still = fail("duplicate", f"{request.command} is still being executed")
+            turn.send(turn.result(request, still), event.via, request_id)
+        else:
+            turn.send(known.result, event.via, request_id)
+        return
+    if event.age > EXPIRY_S:
+        turn.audit("expired", request_id=request_id, command=request.command, age=event.age, actor=event.actor)
+        return
+    if event.actor is not None:
+        actor = event.actor if request.actor is None else f"{event.actor} for {request.actor}"
+        request = replace(request, actor=actor)
+    taken = Entry("request", encode(request), request_id)
+    refusal = find_refusal(state, request)
+    if refusal is not None:
+        turn.persist(taken, turn.answer(request, fingerprint, refusal))
+        return
+    turn.persist(taken, turn.ack_entry(request))
+    turn.change(queue=(*state.queue, InFlight(request, fingerprint)))
+    commands.work(turn)
+
+
+def find_refusal(state: ControlState, request: Request) -> ResultPayload | None:
+    """Why a request gets a RESULT and no ACK."""
+    if request.command == "escalate" and not state.rules.knows(str(request.payload["model"])):
+        return fail("bad_request", f"the model {request.payload['model']!r} is not known")
+    target = request.target
+    if target.run_id != state.run_id and all(frame.id != target.run_id for frame in state.stack):
+        return fail("not_found", f"there is no run {target.run_id} here")
+    if state.ended:
+        return fail("not_found", f"the run has ended ({state.status})")
+    if target.issue_id is not None and all(frame.issue_id != target.issue_id for frame in state.stack):
+        return fail("not_found", f"the run is not working on issue {target.issue_id}")
+    return None
+
+
+def forget_old(turn: Turn) -> None:
+    """Let go of stored results whose window is over; commands in flight never expire."""
+    horizon = turn.now.steady - WINDOW_S
+    answered = turn.state.answered
+    old = []
+    # Results are stored in the order in which they were given, so the first young one ends the search.
+    for request_id, stored in answered.items():
+        if stored.at >= horizon:
+            break
+        old.append(request_id)
+    if old:
+        gone = set(old)
+        turn.change(answered={key: stored for key, stored in answered.items() if key not in gone})
+
+
+def start(turn: Turn, event: Started) -> None:
+    """The owner is up: tell the actuator what the log says, then finish what was in flight."""
+    state = turn.state
+    # The owner before us may have asked for one revision more than the log knows.
+    turn.change(revision=max(state.revision, event.revision) + 2, gate_open=False, phase="idle", asked=None)
+    if state.ended:
+        commands.be(turn, commands.desired_now(turn))
+        return
+    turn.persist(turn.state_entry())
+    # A gate that a command in flight had shut stays shut until that command has its RESULT.
+    first = state.queue[0].request.command if state.queue else None
+    if not (state.status == "running" and first in ("pause", "cancel")):
+        commands.be(turn, commands.desired_now(turn))
+    commands.park(turn)
+    commands.work(turn)
+
+
+def start_iteration(turn: Turn, event: IterationStarted) -> None:
+    state = turn.state
+    if not state.gate_open:
+        return
+    iterations = state.iterations + 1 if event.iter is None else event.iter
+    stack = state.stack
+    if stack:
+        stack = (*stack[:-1], replace(stack[-1], iter=max(1, iterations)))
+    turn.change(iterations=iterations, stack=stack, under_way=state.under_way | {event.key}, quiet=state.quiet + 1)
+
+
+def end_iteration(turn: Turn, event: IterationEnded) -> None:
+    if event.key in turn.state.under_way:
+        turn.change(under_way=turn.state.under_way - {event.key})
+        commands.park(turn)
+
+
+def look_after(turn: Turn) -> None:
+    """Announce iterations that went by, and tell the actuator again what it has not taken."""
+    if turn.state.untold is not None:
+        turn.actuate(turn.state.untold)
+    if turn.state.quiet and not turn.state.ended:
+        turn.persist(turn.state_entry(), durable=False)
+
+
+def wait_for_person(turn: Turn, event: WaitingForPerson) -> None:
+    if turn.state.ended:
+        return
+    others = tuple(item for item in turn.state.waiting if item.step != event.waiting.step)
+    turn.change(waiting=(*others, event.waiting))
+    turn.persist(turn.state_entry())
+
+
+def stop_waiting(turn: Turn, step: int) -> None:
+    left = tuple(item for item in turn.state.waiting if item.step != step)
+    if len(left) != len(turn.state.waiting) and not turn.state.ended:
+        turn.change(waiting=left)
+        turn.persist(turn.state_entry())
+
+
+def change_stack(turn: Turn, event: StackChanged) -> None:
+    if turn.state.ended:
+        return
+    iterations = event.stack[-1].iter if event.stack else turn.state.iterations
+    turn.change(stack=event.stack, iterations=iterations)
+    turn.persist(turn.state_entry())

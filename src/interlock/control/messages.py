@@ -1,0 +1,213 @@
+"""The messages of both topics, as they are on the wire."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+CONTROL_TOPIC = "loop:control"
+CURRENT_TOPIC = "loop:current"
+
+Command = Literal["pause", "resume", "cancel", "escalate", "approve", "reject", "rollback"]
+Code = Literal["bad_request", "not_found", "invalid_state", "failed", "duplicate"]
+LiveStatus = Literal["running", "pausing", "paused"]
+AbortReason = Literal["USER_CANCELLED", "EMERGENCY_STOP", "CRITICAL_FAILURE", "ERROR"]
+DoneReason = Literal["COMPLETE", "MAX_ITERATIONS", "STUCK", "NO_MORE_ISSUES", "MAX_ISSUES"]
+
+COMMANDS: tuple[Command, ...] = ("pause", "resume", "cancel", "escalate", "approve", "reject", "rollback")
+ABORT_REASONS: tuple[AbortReason, ...] = ("USER_CANCELLED", "EMERGENCY_STOP", "CRITICAL_FAILURE", "ERROR")
+DONE_REASONS: tuple[DoneReason, ...] = ("COMPLETE", "MAX_ITERATIONS", "STUCK", "NO_MORE_ISSUES", "MAX_ISSUES")
+
+RequestId = Annotated[str, Meta(min_length=1, max_length=128, description="A UUID v4; any such string is accepted.")]
+Timestamp = Annotated[
+    str,
+    Meta(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$", description="ISO 8601 in UTC; for people only."),
+]
+Name = Annotated[str, Meta(min_length=1, max_length=512)]
+Note = Annotated[str, Meta(max_length=65_536)]
+
+
+class Target(Struct, frozen=True, omit_defaults=True):
+    """Which run (its id, or the id of one of its frames), and optionally the issue that it must be working on."""
+
+    run_id: Name
+    issue_id: Name | None = None
+
+
+class Nothing(Struct, frozen=True):
+    """The payload of pause, resume and cancel, and of every ACK."""
+
+
+class EscalatePayload(Struct, frozen=True, omit_defaults=True):
+    """The stronger model, and why."""
+
+    model: Name
+    reason: Note | None = None
+
+
+class AnswerPayload(Struct, frozen=True, omit_defaults=True):
+    """The step that waits for a person."""
+
+    step: Annotated[int, Meta(ge=0)]
+    reason: Note | None = None
+
+
+class RollbackPayload(Struct, frozen=True, omit_defaults=True):
+    """The checkpoint to go back to; with `paths` only these files."""
+
+    to: Name
+    paths: tuple[str, ...] | None = None
+
+
+PAYLOADS: dict[Command, type[Nothing | EscalatePayload | AnswerPayload | RollbackPayload]] = {
+    "pause": Nothing,
+    "resume": Nothing,
+    "cancel": Nothing,
+    "escalate": EscalatePayload,
+    "approve": AnswerPayload,
+    "reject": AnswerPayload,
+    "rollback": RollbackPayload,
+}
+
+
+class Request(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="type", tag="REQUEST"):
+    """A command to a run. `actor` is what the transport knows of the sender, else what the sender says."""
+
+    schema: Literal[0]
+    request_id: RequestId
+    command: Command
+    target: Target
+    timestamp: Timestamp
+    payload: dict[str, object]
+    actor: Note | None = None
+    reason: Note | None = None
+    attempt: Annotated[int, Meta(ge=1)] | None = None
+    batch_id: Name | None = None
+
+
+class Ack(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="type", tag="ACK"):
+    """The run has the command, durably, and will carry it out."""
+
+    schema: Literal[0]
+    request_id: RequestId
+    command: str
+    target: Target
+    timestamp: Timestamp
+    payload: dict[str, object]
+    batch_id: str | None = None
+
+
+class ResultPayload(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """How it went: `code` when it is a failure and only then; `message` for a person."""
+
+    status: Literal["success", "failure"]
+    message: str = ""
+    code: Code | UnsetType = UNSET
+    previous_model: str | UnsetType | None = UNSET
+    new_model: str | UnsetType = UNSET
+    run_status: str | UnsetType = UNSET
+    details: dict[str, object] | UnsetType = UNSET
+
+
+class Result(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="type", tag="RESULT"):
+    """The answer to a command. What could not be read of a bad request is null."""
+
+    schema: Literal[0]
+    request_id: RequestId | None
+    command: str | None
+    target: Target | None
+    timestamp: Timestamp
+    payload: ResultPayload
+    batch_id: str | None = None
+
+
+ControlMessage = Request | Ack | Result
+
+
+class Frame(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """One level of what the run is doing; the last one is current."""
+
+    id: str
+    mode: str
+    iter: Annotated[int, Meta(ge=1)]
+    max: int | None
+    model: str | None
+    issue_id: str | None = None
+    escalation_reason: str | None = None
+    prompt_file: str | None = None
+    worktree_path: str | None = None
+    branch: str | None = None
+    base_ref: str | None = None
+    filter: str | None = None
+
+
+class Waiting(Struct, frozen=True):
+    """What the run needs a person for."""
+
+    kind: str
+    step: int
+    text: str
+
+
+class State(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="event", tag="STATE"):
+    """The run lives. `revision` is what an actuator was told last; readers may ignore it."""
+
+    schema: Literal[0, 1]
+    run_id: str
+    updated_at: str
+    stack: tuple[Frame, ...]
+    status: LiveStatus | UnsetType = UNSET
+    seq: int | None = None
+    request_id: str | None = None
+    waiting: Waiting | None = None
+    revision: int | None = None
+
+
+class Abort(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="event", tag="ABORT"):
+    """The run ended before its work did. Older writers leave run_id and updated_at out."""
+
+    schema: Literal[0, 1]
+    reason: AbortReason
+    stack: tuple[Frame, ...]
+    run_id: str | None = None
+    updated_at: str | None = None
+    seq: int | None = None
+    request_id: str | None = None
+    revision: int | None = None
+
+
+class Done(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="event", tag="DONE"):
+    """The run ended. Older writers leave run_id and updated_at out."""
+
+    schema: Literal[0, 1]
+    reason: DoneReason
+    stack: tuple[Frame, ...]
+    run_id: str | None = None
+    updated_at: str | None = None
+    seq: int | None = None
+    request_id: str | None = None
+    revision: int | None = None
+
+
+CurrentMessage = State | Abort | Done
+
+_encoder = msgspec.json.Encoder()
+
+
+def encode(message: ControlMessage | CurrentMessage) -> bytes:
+    """The message as one line of JSON, without the newline."""
+    return _encoder.encode(message)
+
+
+def stamp_seq(body: bytes, seq: int) -> bytes:
+    """A message of loop:current as it goes out: with the sequence number that the journal gave it."""
+    return b'%s,"seq":%d}' % (body[:-1], seq)
+
+
+def format_time(seconds: float) -> str:
+    """Seconds since the epoch as a timestamp."""
+    moment = datetime.datetime.fromtimestamp(seconds, datetime.UTC)
+    return moment.isoformat(timespec="milliseconds")[:-6] + "Z"

@@ -1,0 +1,127 @@
+"""Recovery: the state of a run from its log, and what the log says of one request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ..core import Record, Status
+from .decoding import decode_current, take_fingerprint
+from .messages import Abort, CurrentMessage, Done, Request, State
+from .state import Answered, ControlState, InFlight, Moment
+
+
+def recover(
+    records: Iterable[Record], fresh: ControlState, now: Moment, under_way: frozenset[str] = frozenset()
+) -> ControlState:
+    """The run as its log says, on top of a fresh state. Hand `Started` to the machine next.
+
+    Stored results live their whole window again, from now: clocks may have stepped while nobody was looking.
+    """
+    requests: dict[str, Request] = {}
+    queue: dict[str, InFlight] = {}
+    answered: dict[str, Answered] = {}
+    state, cause = fresh, None
+    for record in records:
+        body = bytes(record.body)
+        if record.kind == "request":
+            request = msgspec.json.decode(body, type=Request)
+            requests[request.request_id] = request
+        elif record.kind == "ack":
+            asked = requests.get(_request_id(body))
+            if asked is not None:
+                queue[asked.request_id] = InFlight(asked, take_fingerprint(asked))
+        elif record.kind == "result":
+            request_id = _request_id(body)
+            queue.pop(request_id, None)
+            # Taken out first: the order of the answers is the order in which they are forgotten.
+            answered.pop(request_id, None)
+            asked = requests.get(request_id)
+            if asked is not None:
+                answered[request_id] = Answered(take_fingerprint(asked), body, now.steady)
+        elif record.kind == "state":
+            event = decode_current(body)
+            if event is not None:
+                if state.status == "running":
+                    cause = event.request_id
+                state = _take_event(state, event)
+    if state.ended:
+        return replace(state, answered=answered, queue=(), cause=cause)
+    return replace(state, answered=answered, queue=tuple(queue.values()), cause=cause, under_way=under_way)
+
+
+class Found(Struct, frozen=True):
+    """What a log says of one request: its RESULT, or that it was accepted, or nothing; and how the run is."""
+
+    result: bytes | None = None
+    accepted: bool = False
+    run_status: Status | Literal["unknown"] = "unknown"
+
+    @property
+    def run_ended(self) -> bool:
+        return self.run_status in ("done", "aborted")
+
+
+def find_request(records: Iterable[Record], request_id: str) -> Found:
+    """Look one request up. Later records count: an id may be used again when its window is over."""
+    found = Found()
+    for record in records:
+        if record.kind == "state":
+            event = decode_current(bytes(record.body))
+            if event is not None:
+                found = replace(found, run_status=status_of(event))
+        elif record.kind in ("request", "ack", "result"):
+            body = bytes(record.body)
+            if _request_id(body) != request_id:
+                continue
+            if record.kind == "request":
+                found = replace(found, result=None, accepted=False)
+            elif record.kind == "ack":
+                found = replace(found, accepted=True)
+            else:
+                found = replace(found, result=body)
+    return found
+
+
+def status_of(event: CurrentMessage) -> Status:
+    """The status that a message of loop:current tells."""
+    if isinstance(event, Abort):
+        return "aborted"
+    if isinstance(event, Done):
+        return "done"
+    return event.status or "running"
+
+
+class _Id(Struct):
+    request_id: str = ""
+
+
+_id_decoder = msgspec.json.Decoder(_Id)
+
+
+def _request_id(body: bytes) -> str:
+    return _id_decoder.decode(body).request_id
+
+
+def _take_event(state: ControlState, event: CurrentMessage) -> ControlState:
+    revision = max(state.revision, event.revision or 0)
+    if not isinstance(event, State):
+        return replace(state, status=status_of(event), stack=(), waiting=(), held=None, revision=revision)
+    # An approval belongs to a step; any other reason to wait is one that resume lifts.
+    held = event.waiting if event.waiting and event.waiting.kind != "approval" else None
+    waiting = (event.waiting,) if event.waiting and held is None else ()
+    stack = event.stack or state.stack
+    iterations = max(state.iterations, stack[-1].iter if stack else 0)
+    return replace(
+        state,
+        status=status_of(event),
+        stack=stack,
+        waiting=waiting,
+        held=held,
+        revision=revision,
+        iterations=iterations,
+    )

@@ -1,0 +1,141 @@
+"""ControlState: everything that the protocol knows of a run, one frozen value."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from ..config.models import Models, ship
+from ..core import ENDED, Status
+from .effects import Desired
+from .events import Held, Released
+from .messages import Frame, Request, Waiting
+
+WINDOW_S = 300.0
+"""How long a stored RESULT lives, from the RESULT."""
+
+EXPIRY_S = 30.0
+"""How old a copy may be when it is first seen."""
+
+Phase = Literal["idle", "closing", "switching", "executing"]
+"""What the first command of the queue waits for: nothing, a shut gate, another model, somebody who executes it."""
+
+
+class Moment(Struct, frozen=True):
+    """Now, on two clocks: `wall` is for people, `steady` never steps and counts windows."""
+
+    wall: float
+    steady: float
+
+
+class Rules(Struct, frozen=True, kw_only=True):
+    """What an endpoint may accept. `cannot_switch` says why the adapter cannot change models; empty if it can.
+
+    Without `models` the ones that ship are known.
+    """
+
+    strict_ids: bool = False
+    models: Models | None = None
+    cannot_switch: str = ""
+
+    def knows(self, model: str) -> bool:
+        return (self.models or ship()).known(model)
+
+    def is_same(self, model: str, other: str | None) -> bool:
+        """Whether two names mean one model."""
+        models = self.models or ship()
+        return other is not None and (model == other or models.resolve(model) == (models.resolve(other) or other))
+
+    def is_stronger(self, model: str, than: str | None) -> bool:
+        """Whether it is a step up; from a model that is not known everything known is."""
+        models = self.models or ship()
+        return than is None or not models.known(than) or models.stronger(model, than) is True
+
+
+DEFAULT_RULES = Rules()
+
+
+class InFlight(Struct, frozen=True):
+    """A command that was acknowledged and has no RESULT yet; it never expires."""
+
+    request: Request
+    fingerprint: bytes
+
+
+class Answered(Struct, frozen=True):
+    """A stored RESULT, byte for byte, and when it was given (steady)."""
+
+    fingerprint: bytes
+    result: bytes
+    at: float
+
+
+class ControlState(Struct, frozen=True, kw_only=True):
+    """One run as its endpoint sees it.
+
+    `gate_open` is whether an iteration may start right now: it closes before a pause is told, and opens after a resume
+    is durable. `under_way` are the passages of the gate that have not ended. `queue` holds commands in flight, the
+    first one in `phase`; `asked` is what the actuator was told for it. `untold` is a desired state that the actuator
+    has not taken yet. `held` says why the supervisor paused the run, `later` what it wants once the actuator has
+    answered. `cause` is the request that made the status what it is. `quiet` iterations are not announced yet.
+    """
+
+    run_id: str
+    rules: Rules = DEFAULT_RULES
+    status: Status = "running"
+    revision: int = 0
+    stack: tuple[Frame, ...] = ()
+    waiting: tuple[Waiting, ...] = ()
+    held: Waiting | None = None
+    later: tuple[Held | Released, ...] = ()
+    gate_open: bool = False
+    iterations: int = 0
+    under_way: frozenset[str] = frozenset()
+    queue: tuple[InFlight, ...] = ()
+    phase: Phase = "idle"
+    asked: Desired | None = None
+    untold: Desired | None = None
+    answered: dict[str, Answered] = {}
+    cause: str | None = None
+    quiet: int = 0
+
+    @property
+    def ended(self) -> bool:
+        return self.status in ENDED
+
+    @property
+    def frame(self) -> Frame | None:
+        """The current frame."""
+        return self.stack[-1] if self.stack else None
+
+    @property
+    def model(self) -> str | None:
+        return self.stack[-1].model if self.stack else None
+
+    @property
+    def iter(self) -> int:
+        return self.stack[-1].iter if self.stack else max(1, self.iterations)
+
+    def find(self, request_id: str) -> InFlight | None:
+        """The command in flight under an id."""
+        return next((item for item in self.queue if item.request.request_id == request_id), None)
+
+
+def new_state(
+    run_id: str,
+    *,
+    rules: Rules = DEFAULT_RULES,
+    model: str | None = None,
+    mode: str = "loop",
+    max_iterations: int | None = None,
+    stack: tuple[Frame, ...] = (),
+) -> ControlState:
+    """A run that begins, with one frame unless more are given. Its gate opens with Started."""
+    frames = stack or (Frame(id=run_id, mode=mode, iter=1, max=max_iterations, model=model),)
+    return ControlState(run_id=run_id, rules=rules, stack=frames)
+
+
+def may_start(state: ControlState) -> bool:
+    """Whether an iteration may start right now."""
+    return state.gate_open

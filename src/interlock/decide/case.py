@@ -1,0 +1,65 @@
+"""Case: one issue weighed, with the rung that was found for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..core import SEVERITIES, Intervention, Issue, Outcome, RunState
+from .ladder import Rung
+from .score import combined, score
+from .state import ControllerState
+
+
+@dataclass(frozen=True)
+class Weight:
+    """How bad an issue is, with what was tried in vain before."""
+
+    issue: Issue
+    score: float
+    combined: float
+    escalation: int
+
+    @property
+    def strength(self) -> tuple[float, int]:
+        """What orders issues that come together."""
+        return self.combined, SEVERITIES.index(self.issue.severity or "medium")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A weighed issue and the rung for it; `reasons` say how that was found."""
+
+    weight: Weight
+    rung: Rung
+    reasons: tuple[str, ...]
+
+    @property
+    def issue(self) -> Issue:
+        return self.weight.issue
+
+    @property
+    def critical(self) -> bool:
+        return self.issue.severity == "critical"
+
+    def intervention(
+        self, number: int, run: RunState, now: float, outcome: Outcome, reasons: tuple[str, ...]
+    ) -> Intervention:
+        """What is recorded of it."""
+        return Intervention(
+            id=f"i{number}",
+            type=self.rung.name,
+            level=self.rung.level,
+            issue_id=self.issue.id,
+            issue_type=self.issue.type,
+            step=max(run.step, self.issue.step),
+            time=now,
+            outcome=outcome,
+            reason="; ".join(reasons),
+            details={"score": self.weight.score, "combined": self.weight.combined, "why": list(self.reasons)},
+        )
+
+
+def weigh(state: ControllerState, issue: Issue, now: float) -> Weight:
+    """The score of an issue, and the same with the escalation of its type."""
+    value, escalation = score(issue), state.of(issue.type).escalation(now)
+    return Weight(issue, value, combined(value, escalation), escalation)

@@ -1,0 +1,171 @@
+"""Controller: answers issues with the mildest rung that works. Pure: values in, values out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from ..config.model import Interventions
+from ..core import LADDER, BadInput, Capability, Intervention, Issue, Outcome, RunState
+from ..intervene import BUILT_IN, Answer, Custom, Stopped, Templates, custom_interventions, pause_for_person
+from .answer import answer_with
+from .capabilities import can_restore
+from .case import Case, Weight, weigh
+from .effectiveness import judge
+from .history import remember
+from .ladder import TOP, Ladder
+from .obstacles import before_acting, before_limit
+from .registry import find_strategy
+from .ruling import Ruling, Rulings
+from .state import ControllerState, Pending
+from .strategies import Situation, Strategy, level_from
+
+Ruled = tuple[ControllerState, RunState, Ruling]
+
+
+class Controller:
+    """One per run. Holds what does not change; everything that does is in the state that is handed in and out.
+
+    Without `strategies` and `custom`, those that are installed or registered are known. `restorable` says whether the
+    workspace can be taken back; None means: as the run says.
+    """
+
+    def __init__(
+        self,
+        config: Interventions,
+        capabilities: frozenset[Capability],
+        *,
+        strategies: Mapping[str, Strategy] | None = None,
+        custom: Sequence[Custom] | None = None,
+        templates: Templates = BUILT_IN,
+        restorable: bool | None = None,
+    ) -> None:
+        own = custom_interventions() if custom is None else tuple(custom)
+        _check_names(own)
+        self._config = config
+        self._templates = templates
+        self._restorable = restorable
+        self._ladder = Ladder(config, capabilities, own)
+        self._strategy = find_strategy(config.strategy.type, strategies)
+
+    def start(self) -> ControllerState:
+        """The state of a run that has not been answered yet."""
+        return ControllerState(observing=self._config.observe)
+
+    def decide(
+        self, state: ControllerState, issues: Sequence[Issue], run: RunState, now: float
+    ) -> tuple[ControllerState, Rulings]:
+        """Rule on every issue. One intervention acts at most, the strongest issue's, unless others are critical."""
+        step = max((run.step, *(issue.step for issue in issues)))
+        state, judged = self.observe_step(state, step, {issue.type for issue in issues}, False, now)
+        run = remember(run, issues, judged)
+        rulings: list[Ruling] = []
+        for weight in sorted((weigh(state, issue, now) for issue in issues), key=_strength, reverse=True):
+            state, run, ruling = self._rule(state, weight, run, now, rulings)
+            rulings.append(ruling)
+        return state, Rulings(rulings=tuple(rulings), judged=tuple(judged), run=run)
+
+    def observe_step(
+        self, state: ControllerState, step_index: int, issue_types_seen: Collection[str], progressed: bool, now: float
+    ) -> tuple[ControllerState, list[Intervention]]:
+        """Judge, after a step, what earlier interventions achieved; gives those whose outcome is now known."""
+        if state.observing != self._config.observe:
+            # What was only simulated never counts as having happened, nor the other way round.
+            state = ControllerState(observing=self._config.observe, recorded=state.recorded)
+        needed = self._config.strategy.effectiveness_steps
+        state, judged = judge(state, step_index, issue_types_seen, progressed, needed)
+        # Under observe nothing was applied: the ladder is simulated on, but no outcome is reported.
+        return state, [] if self._config.observe else judged
+
+    def _rule(
+        self, state: ControllerState, weight: Weight, run: RunState, now: float, earlier: Sequence[Ruling]
+    ) -> Ruled:
+        case = self._case(state, weight, run, now)
+        if obstacle := before_limit(case, self._config, run, earlier):
+            return self._leave(state, case, run, now, obstacle)
+        if state.failed >= self._config.max_interventions_per_execution:
+            return self._end_attempts(state, case, run, now)
+        if obstacle := before_acting(case, self._config, state, now):
+            return self._leave(state, case, run, now, obstacle)
+        return self._act(state, case, run, now)
+
+    def _case(self, state: ControllerState, weight: Weight, run: RunState, now: float) -> Case:
+        """Strategy, repeat rule, one level up at most, switched-off rungs, capabilities; in this order."""
+        known, name = state.of(weight.issue.type), self._config.strategy.type
+        situation = Situation(
+            issue=weight.issue,
+            score=weight.score,
+            combined=weight.combined,
+            escalation=weight.escalation,
+            last_level=known.last_level,
+            effectiveness=known.effectiveness(known.last_type),
+            config=self._config,
+        )
+        wanted = level_from(self._strategy(situation), name)
+        level, climbed = self._ladder.climb(wanted, weight.issue, known, now)
+        restorable = can_restore(run) if self._restorable is None else self._restorable
+        rung = self._ladder.find(level, weight.issue, restorable=restorable)
+        return Case(weight, rung, (f"{name} wants {LADDER[wanted]}", *climbed, *rung.reasons))
+
+    def _leave(
+        self, state: ControllerState, case: Case, run: RunState, now: float, obstacle: tuple[Outcome, str]
+    ) -> Ruled:
+        outcome, why = obstacle
+        made = case.intervention(state.recorded + 1, run, now, outcome, (why,))
+        return replace(state, recorded=state.recorded + 1), remember(run, (), (made,)), self._ruling(case, made, None)
+
+    def _end_attempts(self, state: ControllerState, case: Case, run: RunState, now: float) -> Ruled:
+        """So many interventions did not work that a person has to look, or that the run is stopped."""
+        why = f"{state.failed} interventions did not work"
+        stop = self._ladder.find(TOP, case.issue, restorable=False)
+        if self._config.on_limit == "stop" and stop.level == TOP and stop.applicable:
+            return self._act(state, Case(case.weight, stop, (why, *stop.reasons)), run, now)
+        answer = pause_for_person(case.issue, run, now, why)
+        made = case.intervention(state.recorded + 1, run, now, "held_back", (answer.log,))
+        state = replace(state, recorded=state.recorded + 1, last_acted=now)
+        return state, remember(run, (), (made,)), self._ruling(case, made, answer)
+
+    def _act(self, state: ControllerState, case: Case, run: RunState, now: float) -> Ruled:
+        rung, watching = case.rung, self._config.observe
+        answer = answer_with(rung, case.issue, run, self._config, now, self._templates)
+        reason = f"observe: would have been applied: {answer.log}" if watching else answer.log
+        made = case.intervention(state.recorded + 1, run, now, "not_applied" if watching else "pending", (reason,))
+        known = state.of(case.issue.type)
+        state = state.with_type(case.issue.type, known.answered(rung.level, rung.name, now))
+        state = replace(
+            state,
+            recorded=state.recorded + 1,
+            acted=state.acted + 1,
+            last_acted=now,
+            pending=(*state.pending, Pending(replace(made, outcome="pending"))),
+        )
+        if not watching and not isinstance(answer, Stopped):
+            run = answer.state
+        ruling = self._ruling(case, made, answer, escalated=known.is_escalation(rung.level))
+        return state, remember(run, (), (made,)), ruling
+
+    def _ruling(self, case: Case, made: Intervention, answer: Answer | None, *, escalated: bool = False) -> Ruling:
+        asked = answer.directives if answer else ()
+        watching = self._config.observe
+        return Ruling(
+            issue=case.issue,
+            score=case.weight.score,
+            combined=case.weight.combined,
+            intervention=made,
+            answer=answer,
+            directives=() if watching else asked,
+            would=asked if watching else (),
+            escalated=escalated and not watching,
+        )
+
+
+def _strength(weight: Weight) -> tuple[float, int]:
+    return weight.strength
+
+
+def _check_names(custom: Sequence[Custom]) -> None:
+    names = [own.name for own in custom]
+    for name in names:
+        if names.count(name) > 1:
+            raise BadInput(f"two custom interventions are named {name!r}", todo="Rename or remove one of them.")

@@ -1,0 +1,90 @@
+"""The rules of the ladder: from what a strategy wants to the rung that is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..config.model import Interventions
+from ..core import LADDER, Capability, Issue
+from ..core.issue import DESTRUCTIVE_ACTION
+from ..intervene import Custom
+from .capabilities import NEEDS
+from .state import TypeState
+
+TOP = len(LADDER) - 1
+
+REPEATED = 2
+"""So many earlier issues of a type whose answer failed call for one level more."""
+
+
+@dataclass(frozen=True)
+class Rung:
+    """The rung that was found. `custom` takes the built-in one's place; `pause` means a person instead of a stop."""
+
+    level: int
+    name: str
+    reasons: tuple[str, ...]
+    custom: Custom | None = None
+    pause: bool = False
+    applicable: bool = True
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """What can be used: the configuration, what the adapter can do, and custom interventions."""
+
+    config: Interventions
+    capabilities: frozenset[Capability]
+    custom: Sequence[Custom] = ()
+
+    def climb(self, wanted: int, issue: Issue, known: TypeState, now: float) -> tuple[int, tuple[str, ...]]:
+        """Repeat rule, hints in vain, and one level up at most for a type that was answered before."""
+        level, reasons = wanted, []
+        if known.repeated(now) >= REPEATED:
+            level += 1
+            reasons.append("repeat rule: two answers to this type failed within 5 minutes")
+        if level == 0 and known.hints >= self.config.soft_correction.max_attempts:
+            level = 1
+            reasons.append(f"{known.hints} hints in a row did not work")
+        last = known.last_level
+        if last is not None and level > last + 1 and issue.type != DESTRUCTIVE_ACTION:
+            level = last + 1
+            reasons.append("one level up at most")
+        return min(TOP, level), tuple(reasons)
+
+    def find(self, level: int, issue: Issue, *, restorable: bool) -> Rung:
+        """The rung at a level that is switched on and that the adapter can apply."""
+        reasons: list[str] = []
+        while level < TOP and not self._is_on(level, issue.type):
+            reasons.append(f"{LADDER[level]} is switched off")
+            level += 1
+        if level == TOP and not self._is_on(TOP, issue.type):
+            reasons.append("emergency_stop is switched off: a person decides")
+            return Rung(TOP, LADDER[TOP], tuple(reasons), pause=True)
+        for lower in range(level, -1, -1):
+            custom = self._custom(lower, issue.type)
+            name = custom.name if custom else LADDER[lower]
+            if lower < level and not self._is_on(lower, issue.type):
+                continue
+            missing = self._missing(lower, custom, restorable=restorable)
+            if not missing:
+                return Rung(lower, name, tuple(reasons), custom=custom)
+            reasons.append(f"{name} needs {missing}")
+        return Rung(level, LADDER[level], (*reasons, "nothing milder can be applied"), applicable=False)
+
+    def _is_on(self, level: int, issue_type: str) -> bool:
+        return self._custom(level, issue_type) is not None or bool(getattr(self.config, LADDER[level]).enabled)
+
+    def _custom(self, level: int, issue_type: str) -> Custom | None:
+        return next((own for own in self.custom if own.answers(issue_type, level)), None)
+
+    def _missing(self, level: int, custom: Custom | None, *, restorable: bool) -> str:
+        """What the adapter lacks for a rung, in words; empty if it can be applied."""
+        needs = custom.needs if custom else NEEDS[LADDER[level]]
+        lacking = sorted(needs - self.capabilities)
+        if lacking:
+            return " and ".join(lacking)
+        if custom is None and LADDER[level] == "checkpoint_rollback" and not restorable:
+            return "a workspace that can be restored"
+        return ""

@@ -1,0 +1,38 @@
+"""Ruling: what the controller makes of one issue; Rulings: of all that came together."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ..core import Directive, Intervention, Issue, RunState
+from ..intervene import Answer
+
+
+class Ruling(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One issue, its score, the intervention as recorded, and what is to be carried out.
+
+    `would` holds what would have been carried out, where the controller only observes. `escalated` says that this
+    answer is stronger than the type's last.
+    """
+
+    issue: Issue
+    score: float
+    combined: float
+    intervention: Intervention
+    answer: Answer | None = None
+    directives: tuple[Directive, ...] = ()
+    would: tuple[Directive, ...] = ()
+    escalated: bool = False
+
+
+class Rulings(Struct, frozen=True, kw_only=True):
+    """All rulings of a decision, the strongest issue first; what was judged on the way; the run afterwards."""
+
+    rulings: tuple[Ruling, ...]
+    judged: tuple[Intervention, ...]
+    run: RunState
+
+    @property
+    def directives(self) -> tuple[Directive, ...]:
+        """Everything to carry out, in order."""
+        return tuple(directive for ruling in self.rulings for directive in ruling.directives)

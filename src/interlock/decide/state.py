@@ -1,0 +1,110 @@
+"""ControllerState: everything that a controller remembers, storable at any point."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ..core import Intervention
+from .score import HIGHEST_ESCALATION
+
+WINDOW_SECONDS = 300.0
+"""How long an ineffective intervention counts towards escalation and the repeat rule."""
+
+JUDGED = 5
+"""How many judged interventions make the figure of effectiveness."""
+
+MOST_TYPES = 64
+"""Types of issues that are remembered; the one that was quiet longest makes room."""
+
+
+class TypeState(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What is remembered of one type of issue.
+
+    `failures` are the times of the newest ineffective interventions, `streak` how many in a row since one worked,
+    `hints` how many soft corrections in a row; `judged` maps an intervention's type to its last outcomes, newest last.
+    """
+
+    last_level: int | None = None
+    last_type: str | None = None
+    failures: tuple[float, ...] = ()
+    streak: int = 0
+    hints: int = 0
+    escalated_at: float | None = None
+    judged: dict[str, tuple[bool, ...]] = {}
+
+    def escalation(self, now: float) -> int:
+        """0 to 3: the ineffective interventions of the last 5 minutes."""
+        return sum(now - time <= WINDOW_SECONDS for time in self.failures)
+
+    def repeated(self, now: float) -> int:
+        """Earlier issues of the last 5 minutes whose answer failed, since one last worked."""
+        recent = self.failures[-self.streak :] if self.streak else ()
+        return sum(now - time <= WINDOW_SECONDS for time in recent)
+
+    def effectiveness(self, intervention_type: str | None) -> float | None:
+        """The share that worked among the last judged ones of that type; None if none was judged."""
+        outcomes = self.judged.get(intervention_type or "", ())
+        return sum(outcomes) / len(outcomes) if outcomes else None
+
+    def is_escalation(self, level: int) -> bool:
+        return self.last_level is not None and level > self.last_level
+
+    def answered(self, level: int, intervention_type: str, now: float) -> TypeState:
+        """After an intervention at this level acted."""
+        return replace(
+            self,
+            last_level=level,
+            last_type=intervention_type,
+            escalated_at=now if self.is_escalation(level) else self.escalated_at,
+        )
+
+    def judge(self, made: Intervention, *, worked: bool) -> TypeState:
+        """After one of its interventions was judged."""
+        outcomes = (*self.judged.get(made.type, ()), worked)[-JUDGED:]
+        judged = {**self.judged, made.type: outcomes}
+        if worked:
+            return replace(self, judged=judged, streak=0, hints=0, failures=self.failures[:-1])
+        return replace(
+            self,
+            judged=judged,
+            streak=min(self.streak + 1, HIGHEST_ESCALATION),
+            hints=self.hints + 1 if made.level == 0 else self.hints,
+            failures=(*self.failures, made.time)[-HIGHEST_ESCALATION:],
+        )
+
+
+class Pending(Struct, frozen=True, omit_defaults=True):
+    """An intervention that waits for its judgement, and whether there was progress since."""
+
+    made: Intervention
+    progressed: bool = False
+
+
+class ControllerState(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """Bounded: what the windows need, and counters. The journal has every intervention."""
+
+    types: dict[str, TypeState] = {}
+    pending: tuple[Pending, ...] = ()
+    last_acted: float | None = None
+    recorded: int = 0
+    acted: int = 0
+    failed: int = 0
+    worked: int = 0
+    observing: bool = False
+
+    def of(self, issue_type: str) -> TypeState:
+        return self.types.get(issue_type, TypeState())
+
+    def with_type(self, issue_type: str, value: TypeState) -> ControllerState:
+        """The state with a type's memory moved to the newest place."""
+        types = {name: known for name, known in self.types.items() if name != issue_type}
+        types[issue_type] = value
+        for name in list(types)[: max(0, len(types) - MOST_TYPES)]:
+            del types[name]
+        return replace(self, types=types)
+
+
+def count_anew(state: ControllerState) -> ControllerState:
+    """After a person has looked at a run that paused at the limit and lets it go on."""
+    return replace(state, failed=0)

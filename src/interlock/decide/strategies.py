@@ -1,0 +1,80 @@
+"""Strategies: which rung an issue calls for, before the rules of the ladder are applied."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from ..config.model import Interventions
+from ..core import LADDER, BadInput, Issue
+from ..core.issue import DESTRUCTIVE_ACTION, HALLUCINATION, RESOURCE_SPIRAL, SCOPE_CREEP
+from .score import band
+
+MUCH_EFFECT = 0.9
+"""From this share on the next answer is one level milder."""
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What a strategy decides on. `last_level` and `effectiveness` are None where there is none yet."""
+
+    issue: Issue
+    score: float
+    combined: float
+    escalation: int
+    last_level: int | None
+    effectiveness: float | None
+    config: Interventions
+
+
+Strategy = Callable[[Situation], int | str]
+"""Gives a level of the ladder (0 to 4) or the name of a rung."""
+
+
+def progressive(situation: Situation) -> int:
+    """The mildest first; then the last level moved by what it achieved."""
+    last, effect = situation.last_level, situation.effectiveness
+    if last is None:
+        return band(situation.combined) if situation.issue.severity in ("high", "critical") else 0
+    if effect is None:
+        return last
+    if effect < situation.config.strategy.effectiveness_threshold:
+        return last + 1
+    return last - 1 if effect >= MUCH_EFFECT else last
+
+
+def severity(situation: Situation) -> int:
+    """The band of the combined score, each time."""
+    return band(situation.combined)
+
+
+def pattern_specific(situation: Situation) -> str:
+    """The rung that the table names for the type and the severity."""
+    first, second, third = PATTERN_TABLE.get(situation.issue.type, ANYTHING_ELSE)
+    return {"low": first, "high": third, "critical": third}.get(situation.issue.severity or "medium", second)
+
+
+ANYTHING_ELSE = ("soft_correction", "context_reinforcement", "checkpoint_rollback")
+
+PATTERN_TABLE: Mapping[str, tuple[str, str, str]] = {
+    SCOPE_CREEP: ("context_reinforcement", "resource_throttling", "emergency_stop"),
+    RESOURCE_SPIRAL: ("resource_throttling", "checkpoint_rollback", "emergency_stop"),
+    HALLUCINATION: ("context_reinforcement", "checkpoint_rollback", "emergency_stop"),
+    DESTRUCTIVE_ACTION: ("context_reinforcement", "checkpoint_rollback", "emergency_stop"),
+}
+"""Issue type to the rungs for low, medium, and high or critical severity."""
+
+BUILT_IN: Mapping[str, Strategy] = {
+    "progressive": progressive,
+    "severity": severity,
+    "pattern_specific": pattern_specific,
+}
+
+
+def level_from(answer: int | str, name: str) -> int:
+    """A strategy's answer as a level that is on the ladder."""
+    if isinstance(answer, str):
+        if answer in LADDER:
+            return [*LADDER].index(answer)
+        raise BadInput(f"the strategy {name!r} gave {answer!r}", todo=f"Known rungs: {', '.join(LADDER)}")
+    return max(0, min(len(LADDER) - 1, int(answer)))

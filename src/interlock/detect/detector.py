@@ -1,0 +1,102 @@
+"""Detector: one pattern, looked for in the stream of one agent's steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Generic, Protocol, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from ..core import Context, InterlockError, Issue, Seen, Severity
+from .fingerprint import fingerprint
+from .history import History
+from .tuning import Tuning
+
+S = TypeVar("S", bound=Struct)
+
+
+class Detector(Protocol):
+    """State that can be stored and restored, and one question: what does this step show?"""
+
+    type: str
+
+    def observe(self, seen: Seen) -> Iterable[Issue]:
+        """Take in one step; give the issues that stand after it. Repeats are kept back by whoever asks."""
+        ...
+
+    def save(self) -> bytes:
+        """Everything that the next answer depends on."""
+        ...
+
+    def restore(self, state: bytes) -> None:
+        """Go on from what `save` gave."""
+        ...
+
+
+class Setting(Struct, frozen=True):
+    """What a detector is made with: what the run is for, the thresholds, the agent's history (read once per step)."""
+
+    context: Context
+    tuning: Tuning
+    history: History
+
+
+Factory = Callable[[Setting], Detector]
+
+
+class DetectorFailed(InterlockError):
+    """Raised when a detector raised; `detector` is its type."""
+
+    def __init__(self, detector: str, cause: Exception) -> None:
+        super().__init__(f"the detector {detector} failed: {type(cause).__name__}: {cause}")
+        self.detector = detector
+
+
+class Remembering(Generic[S]):
+    """A detector whose whole state is one msgspec value in `self.state`, so that saving it is generic."""
+
+    type: str
+
+    def __init__(self, setting: Setting, state: S) -> None:
+        self.context, self.tuning, self.history = setting.context, setting.tuning, setting.history
+        self.state = state
+
+    def save(self) -> bytes:
+        return msgspec.msgpack.encode(self.state)
+
+    def restore(self, state: bytes) -> None:
+        self.state = msgspec.msgpack.decode(state, type=type(self.state))
+
+    def issue(
+        self,
+        step: int,
+        description: str,
+        *,
+        key: str,
+        severity: Severity = "medium",
+        confidence: float = 1.0,
+        impact: float = 0.0,
+        evidence: Iterable[int] = (),
+        started: int | None = None,
+        details: dict[str, object] | None = None,
+    ) -> Issue:
+        """An issue of this detector's type.
+
+        `key` names the finding across runs, so that it can be muted; with where it began it is the issue's id, which
+        stays the same when the finding is told again because it has become worse.
+        """
+        steps = tuple(evidence)
+        began = started if started is not None else min(steps, default=step)
+        return Issue(
+            id=f"{self.type}:{began}:{fingerprint(key.encode('utf-8', 'replace')) & 0xFFFFFFFF:08x}",
+            type=self.type,
+            step=step,
+            description=description,
+            severity=severity,
+            confidence=confidence,
+            impact_factor=impact,
+            details={"key": f"{self.type}:{key}", **(details or {})},
+            evidence=steps,
+            started_step=began,
+        )

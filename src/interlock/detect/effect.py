@@ -1,0 +1,115 @@
+"""Effect: what a call is meant to do, read from its name and arguments."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Literal
+
+from ..core import Step, Tool
+
+Effect = Literal["read", "write", "run", "answer", "think"]
+
+_ANSWERS = frozenset(
+    ("final_answer", "finish", "submit", "done", "complete", "attempt_completion", "task_complete", "terminate")
+)
+_VERBS: tuple[tuple[Effect, frozenset[str]], ...] = (
+    ("think", frozenset((
+        "think", "thought", "thinking", "plan", "todo", "reflect", "hypothesis", "analyze", "analyse", "analysis",
+    ))),
+    ("run", frozenset((
+        "bash", "shell", "sh", "exec", "execute", "run", "python", "terminal", "ipython", "jupyter", "sql",
+        "powershell", "repl",
+    ))),
+    ("write", frozenset((
+        "edit", "write", "create", "replace", "insert", "patch", "apply", "delete", "remove", "update", "modify",
+        "rename", "move", "save", "undo", "add", "set", "send", "cancel", "book", "return", "exchange", "upload",
+        "commit", "push", "fix",
+    ))),
+    ("read", frozenset((
+        "read", "view", "open", "list", "search", "find", "grep", "glob", "get", "fetch", "visit", "inspect",
+        "show", "cat", "extract", "look", "query", "browse", "page", "web", "scroll", "locate", "localize",
+        "describe", "calculate", "ls",
+    ))),
+)  # fmt: skip
+"""Words in a tool's name; the first kind that has one of them says what the tool is for."""
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_SHELL_WRITES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
+    ((">",), re.compile(r"(?:^|\s)1?>>?\s*(?!/dev/null|&)[\w./~$\"'{-]")),
+    (("sed ", "perl "), re.compile(r"\b(?:sed|perl)\s+(?:-\w+\s+)*-\w*i")),
+    (("tee ", "patch "), re.compile(r"\b(?:tee|patch)\s")),
+    (
+        ("mv ", "cp ", "rm ", "mkdir ", "touch ", "chmod ", "ln "),
+        re.compile(r"(?:^|[\s;&|(])(?:mv|cp|rm|mkdir|touch|chmod|ln)\s"),
+    ),
+    (("git ",), re.compile(r"\bgit\s+(?:apply|checkout|reset|commit|stash|revert|merge|pull|clone)\b")),
+    (("nstall", "npm ", "cargo "), re.compile(r"\b(?:pip3?|npm|apt|apt-get|yarn|cargo)\s+(?:install|add)\b")),
+)
+"""How a shell command writes: what it has in it, and the expression that makes sure; most commands have none."""
+_SCRIPT_WRITES = (
+    ".write(", ".write_text(", ".write_bytes(", ".to_csv(", ".dump(", "shutil.", "os.remove", "os.rename", ".unlink(",
+    ".mkdir(", "makedirs(",
+)  # fmt: skip
+"""How a program in Python writes."""
+_PYTHON = frozenset(("python", "ipython", "jupyter", "repl"))
+_SCRIPTS = ("command", "cmd", "code", "script", "input")
+_LOOK = 2000
+"""Characters of a command that are read."""
+
+
+def read_effect(tool: Tool) -> Effect:
+    """What the call is for; a shell command that writes is a write."""
+    kind = _kind(tool.name)
+    if kind == "run":
+        command = command_of(tool)
+        if "final_answer(" in command:
+            return "answer"
+        return "write" if _writes(command, tool.name) else "run"
+    if kind == "write":
+        # An editor with many commands: looking is not writing.
+        verb = tool.arguments.get("command")
+        if isinstance(verb, str) and _kind(verb[:24]) == "read":
+            return "read"
+    return kind
+
+
+def _writes(command: str, name: str) -> bool:
+    if not _names(name).isdisjoint(_PYTHON):
+        return any(way in command for way in _SCRIPT_WRITES)
+    return any(
+        any(hint in command for hint in hints) and way.search(command) is not None for hints, way in _SHELL_WRITES
+    )
+
+
+@lru_cache(maxsize=256)
+def _names(name: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _WORD.findall(name))
+
+
+@lru_cache(maxsize=256)
+def _kind(name: str) -> Effect:
+    if name in _ANSWERS:
+        return "answer"
+    found = _names(name)
+    return next((kind for kind, verbs in _VERBS if found & verbs), "run")
+
+
+def command_of(tool: Tool) -> str:
+    """The beginning of a command or script."""
+    return script_of(tool)[:_LOOK]
+
+
+def script_of(tool: Tool) -> str:
+    """The text of a command or script; of a long one its beginning and end."""
+    value = next((tool.arguments[key] for key in _SCRIPTS if isinstance(tool.arguments.get(key), str)), None)
+    if value is None:
+        value = next((one for one in tool.arguments.values() if isinstance(one, str)), "")
+    text = str(value)
+    return text if len(text) <= 2 * _LOOK else f"{text[:_LOOK]}\n{text[-_LOOK:]}"
+
+
+def wrote(step: Step, effect: Effect, failed: bool) -> bool:
+    """Whether a finished call changed anything, as far as can be seen."""
+    if step.paths is not None and (step.paths.written or step.paths.deleted):
+        return True
+    return effect == "write" and not failed

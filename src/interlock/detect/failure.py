@@ -1,0 +1,108 @@
+"""Failure: whether a result is one, and its message without what differs from case to case."""
+
+from __future__ import annotations
+
+import re
+
+from ..core import Step
+
+LOOK = 320
+"""Bytes at either end of a result where a failure shows itself."""
+OPENING = 3
+"""Lines at the beginning where a result says how it went; further down it is content."""
+MESSAGE = 200
+"""Bytes of a message that are compared."""
+
+_COMPLAINTS = (
+    b"error:", b"error ", b"error\n", b"exception:", b"fatal", b"failure", b"failed", b"failing", b"not found",
+    b"no such", b"denied", b"refused", b"cannot", b"can't", b"could not", b"couldn't", b"unable", b"unknown",
+    b"invalid", b"missing", b"unexpected", b"unsupported", b"undefined", b"not defined", b"did not", b"does not",
+    b"is not", b"not allowed", b"no replacement", b"too much", b"too many", b"timed out", b"is empty",
+    b"not recognized", b"not precise",
+)  # fmt: skip
+"""What a result says when it is a complaint; looked for only where the source does not say whether it failed."""
+
+_ALL_WELL = (b"0 error", b"no error", b"0 fail", b"no fail", b"no issue", b"no problem", b"without error")
+
+_NAMED = (b"Error: ", b"Exception: ", b"Error:\n", b"Exception:\n")
+_LAST_LINE = re.compile(rb"^([A-Za-z_][\w.]*(?:: [^\n]*)?)$", re.MULTILINE)
+_EXIT = re.compile(rb"exit(?:ed with)? (?:code|status)[ :=]+(\d+)", re.IGNORECASE)
+_PIECE = re.compile(rb"'[^'\n]{0,200}'|\"[^\"\n]{0,200}\"|`[^`\n]{0,200}`|[\w.@~-]*(?:/[\w.@~-]+)+/?")
+_OPEN_QUOTE = re.compile(rb"[`'\"][^`'\"\n]{2,}$")
+_BRACES = re.compile(rb"\{[^{}]*\}")
+_SPACE = re.compile(rb"\s+")
+
+
+def read_failure(step: Step, text: bytes, asked: bytes, script: bool) -> bytes | None:
+    """The normalised message of a result that failed or complains; None for one that does not.
+
+    `text` is the normalised result, `asked` the call (name, NUL, arguments): what the message repeats of the call
+    is masked, so that the same failure of different calls reads the same; what the call did not say stays, so that
+    another missing module is another failure. Of a `script` only paths are masked: it says everything.
+    """
+    if not _failed(step, text):
+        return None
+    return _masked(_message(text, asked), asked, script)
+
+
+def _failed(step: Step, text: bytes) -> bool:
+    if step.exit_code is not None:
+        return step.exit_code != 0
+    if step.error is not None:
+        return step.error
+    tail = text[-LOOK:]
+    if b"exit" in tail[-120:]:
+        found = _EXIT.search(tail[-120:])
+        if found is not None:
+            return found[1] != b"0"
+    if b"Traceback (most recent call last)" in text or b"FAILED" in tail:
+        return True
+    return _complains(text[:LOOK].lstrip())
+
+
+def _complains(head: bytes) -> bool:
+    """Whether the opening lines complain, apart from paths and quotes in them."""
+    opening = b""
+    for line in head.split(b"\n", OPENING)[:OPENING]:
+        # A numbered line is a piece of a file.
+        if not line.lstrip()[:1].isdigit():
+            opening += line.lower() + b"\n"
+    if not any(word in opening for word in _COMPLAINTS):
+        return False
+    opening = _PIECE.sub(b"", opening)
+    return any(word in opening for word in _COMPLAINTS) and not any(word in opening for word in _ALL_WELL)
+
+
+def _message(text: bytes, asked: bytes) -> bytes:
+    """The line that says what went wrong; empty where there is none."""
+    named = max(text.rfind(name) for name in _NAMED)
+    if named >= 0:
+        begin = max(text.rfind(mark, 0, named) for mark in (b"\n", b" ")) + 1
+        return text[begin : begin + MESSAGE].split(b"\n", 1)[0]
+    lines = _LAST_LINE.findall(text) if b"Traceback (most" in text else None
+    if lines:
+        return bytes(lines[-1][:MESSAGE])
+    fallback = b""
+    for line in text[: 4 * LOOK].splitlines():
+        stripped = line.strip(b" \t=-_*#")
+        if len(stripped) < 8 or stripped[:40] in asked or (stripped[:1] == b"[" and stripped[-1:] == b"]"):
+            continue
+        lower = stripped.lower() + b"\n"
+        if any(word in lower for word in _COMPLAINTS):
+            return stripped[:MESSAGE]
+        fallback = fallback or stripped
+    return fallback[:MESSAGE]
+
+
+def _masked(message: bytes, asked: bytes, script: bool) -> bytes:
+    def mask(found: re.Match[bytes]) -> bytes:
+        piece = found[0].strip(b"'\"`")
+        return b"~" if piece in asked and not (script and b"/" not in piece) else found[0]
+
+    if b"{" in message:
+        message = _BRACES.sub(b"~", _BRACES.sub(b"~", message))
+    message = _PIECE.sub(mask, message)
+    if not script:
+        message = _OPEN_QUOTE.sub(lambda found: b"~" if found[0][1:].strip()[:20] in asked else found[0], message)
+        message = message.replace(asked.split(b"\0", 1)[0], b"~")
+    return _SPACE.sub(b" ", message).strip()

@@ -1,0 +1,66 @@
+"""Goal: the words and places that a task names, and how far a turn is about them."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from ..core import Context
+from .fingerprint import words
+
+STEM = 6
+"""Letters of a word that are compared: enough to tell words apart, few enough to let endings go."""
+SHORT = 4
+"""Letters from which a word says something."""
+GOAL = 4000
+"""Characters of a task that are read."""
+
+_COMMON = frozenset(
+    word[:STEM].encode()
+    for word in (
+        "about", "above", "after", "again", "also", "always", "another", "answer", "anything", "around", "because",
+        "been", "before", "being", "below", "between", "both", "bring", "call", "came", "cannot", "change", "check",
+        "come", "complete", "could", "create", "created", "data", "does", "doing", "done", "each", "either", "else",
+        "ensure", "every", "example", "file", "files", "find", "first", "follow", "following", "from", "fully",
+        "further", "give", "given", "goal", "going", "good", "have", "having", "help", "here", "however",
+        "implement", "instead", "into", "issue", "just", "keep", "know", "last", "later", "least", "like", "list",
+        "look", "made", "make", "many", "might", "more", "most", "must", "name", "need", "never", "next", "nothing",
+        "number", "only", "open", "other", "over", "path", "paths", "please", "possible", "problem", "project",
+        "provide", "question", "read", "repository", "request", "require", "result", "return", "right", "running",
+        "same", "script", "search", "should", "show", "since", "some", "something", "source", "start", "state",
+        "step", "steps", "still", "such", "sure", "take", "task", "tasks", "tell", "test", "tests", "than", "that",
+        "their", "them", "then", "there", "these", "they", "thing", "this", "those", "through", "time", "tool",
+        "tools", "true", "under", "until", "update", "upon", "used", "user", "uses", "using", "value", "very",
+        "view", "want", "well", "were", "what", "when", "where", "whether", "which", "while", "will", "with",
+        "within", "without", "work", "working", "would", "write", "written", "your",
+    )
+)  # fmt: skip
+"""Words that say nothing about a task."""
+_ABSOLUTE = re.compile(r"(?<![\w.:/<])(/(?:[\w.@+-]+/)+[\w.@+-]+)")
+
+
+def stems(text: bytes) -> set[bytes]:
+    """The beginnings of the words that say something."""
+    return {word[:STEM] for word in words(text) if len(word) >= SHORT} - _COMMON
+
+
+@lru_cache(maxsize=2048)
+def path_stems(path: str) -> frozenset[bytes]:
+    """The stems of a path; runs name the same ones again and again."""
+    return frozenset(stems(path.encode("utf-8", "replace")))
+
+
+def goal_text(context: Context, prompt: str = "") -> str:
+    """Everything that says what the run is for; without it the first prompt stands for the task."""
+    goals = " ".join(goal.text for goal in context.goals)
+    return f"{context.primary_goal} {goals} {context.original_prompt[:GOAL] or prompt}".strip()
+
+
+def goal_stems(context: Context, prompt: str = "") -> list[bytes]:
+    """The stems of the goal, in a fixed order."""
+    return sorted(stems(goal_text(context, prompt).encode("utf-8", "replace")))
+
+
+def named_places(text: str) -> list[str]:
+    """The absolute paths of more than one part that a task names."""
+    return list(dict.fromkeys(_ABSOLUTE.findall(text[:GOAL])))[:16]

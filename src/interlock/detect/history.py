@@ -1,0 +1,152 @@
+"""History: what one agent did so far, read once per step and shared by all detectors."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct, field
+
+from ..core import Step
+from .effect import wrote
+from .failure import read_failure
+from .fingerprint import fingerprint
+from .goal import GOAL
+from .ledger import Ledger
+from .normalise import bounded, normalise
+from .progress import Knowledge, gained
+from .speech import Speech
+from .turn import Call, Turn, read_call
+
+T = TypeVar("T")
+
+TURNS = 24
+"""Turns kept: further back nothing is compared."""
+PROMPTS = 16
+"""Prompts remembered: one that is repeated word for word is not new."""
+PENDING = 32
+"""Calls that wait for their result."""
+
+
+class Past(Struct):
+    """The part of a history that is stored."""
+
+    turns: list[Turn] = field(default_factory=list)
+    pending: list[Call] = field(default_factory=list)
+    knowledge: Knowledge = field(default_factory=Knowledge)
+    progressed: bool = True
+    speech: Speech = field(default_factory=Speech)
+    informed: int = 0
+    prompt: str = ""
+    prompts: int = 0
+    prompt_step: int = -1
+    prompted: list[int] = field(default_factory=list)
+
+
+class History:
+    """The turns of one agent. `turn` is the one that the current step completed, if it did.
+
+    The `ledger` belongs to the run and is stored with it, not with the history.
+    """
+
+    def __init__(self, ledger: Ledger | None = None) -> None:
+        self.ledger = ledger or Ledger()
+        self.past = Past()
+        self.turn: Turn | None = None
+        self.call: Call | None = None
+        self.answers = False
+
+    @property
+    def turns(self) -> list[Turn]:
+        """The last turns, newest last; the current one is among them."""
+        return self.past.turns
+
+    @property
+    def progressed(self) -> bool:
+        """Whether the last turn brought the run forward."""
+        return self.past.progressed
+
+    def take(self, step: Step) -> None:
+        """Read one step; afterwards `call` and `turn` say what it began or completed."""
+        self.turn = self.call = None
+        self.answers = False
+        if step.kind == "tool_call" and step.tool is not None:
+            self.call = read_call(step, step.tool)
+            self.call.target = self.past.knowledge.targets(self.call.words)
+            push(self.past.pending, self.call, PENDING)
+            self.answers = self.past.speech.take(step, self.call.effect)
+        elif step.kind == "tool_result":
+            call = self._answered(step)
+            if call is not None:
+                self.turn = self._complete(call, step)
+                push(self.past.turns, self.turn, TURNS)
+        elif step.role == "assistant" and step.kind == "message":
+            self.answers = self.past.speech.take(step, None)
+        elif step.role == "user" and step.kind == "message":
+            self._prompted(step)
+
+    def save(self) -> bytes:
+        return msgspec.msgpack.encode(self.past)
+
+    def restore(self, state: bytes) -> None:
+        self.past = msgspec.msgpack.decode(state, type=Past)
+        self.turn = self.call = None
+        self.answers = False
+
+    def _answered(self, step: Step) -> Call | None:
+        """The call that a result belongs to: by its id, else the oldest that waits."""
+        waiting = self.past.pending
+        if step.tool is not None and step.tool.call_id is not None:
+            for at, call in enumerate(waiting):
+                if call.call_id == step.tool.call_id:
+                    return waiting.pop(at)
+            return None
+        return waiting.pop(0) if waiting else None
+
+    def _prompted(self, step: Step) -> None:
+        """A person said something new: what is tried after it is tried for another reason."""
+        mark = fingerprint(bounded(step.content))
+        if mark not in self.past.prompted:
+            self.past.prompts += 1
+            self.past.prompt_step = step.index
+            self.past.prompt = self.past.prompt or step.content[:GOAL]
+            push(self.past.prompted, mark, PROMPTS)
+
+    def _complete(self, call: Call, step: Step) -> Turn:
+        past = self.past
+        text = normalise(step.content)
+        message = read_failure(step, text, call.text, call.effect == "run")
+        failed = message is not None
+        news, echo = past.knowledge.take(text, call.words)
+        turn = Turn(
+            step=step.index,
+            asked=call.step,
+            tool=call.tool,
+            key=call.key,
+            words=call.words,
+            effect=call.effect,
+            query=call.query,
+            paths=call.paths,
+            target=call.target,
+            waits=call.waits,
+            outcome=fingerprint(text),
+            failed=failed,
+            error=fingerprint(message) if message else call.key if failed else 0,
+            message=(message or b"").decode("utf-8", "replace"),
+            news=news,
+            echo=echo,
+            wrote=wrote(step, call.effect, failed),
+            gain=False,
+            call_id=call.call_id,
+        )
+        turn.gain = past.progressed = gained(turn, past.turns)
+        past.informed += turn.taught and turn.effect != "answer"
+        self.ledger.take(turn)
+        return turn
+
+
+def push(window: list[T], item: T, cap: int) -> None:
+    """Append to a bounded window."""
+    window.append(item)
+    if len(window) > cap:
+        del window[0]

@@ -1,0 +1,165 @@
+"""Detectors: all of them over one run, agent by agent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+
+import msgspec
+from msgspec import Struct, field
+
+from ..config.model import Detect
+from ..core import Context, Issue, Seen, Step
+from .detector import DetectorFailed, Factory, Setting
+from .history import History
+from .ledger import Ledger
+from .registry import factories
+from .tuning import Tuning
+from .watched import SavedAgent, WatchedAgent
+
+AGENTS = 32
+"""Agents watched at once; the one that was silent longest is forgotten first."""
+
+Guard = Callable[[str, Callable[[Seen], Iterable[Issue]], Seen], Iterable[Issue]]
+"""How a detector is asked: (its type, its observe, the step). The runtime puts its isolation in here."""
+
+
+class Detectors:
+    """Feed it every step; it gives the alarms that rise with it."""
+
+    def __init__(
+        self,
+        config: Detect | None = None,
+        context: Context | None = None,
+        *,
+        extra: Iterable[Factory] = (),
+        only: Iterable[Factory] | None = None,
+        muted: Collection[str] = (),
+        tuning: Tuning | None = None,
+        guard: Guard | None = None,
+    ) -> None:
+        self.config = config or Detect()
+        self.context = context or Context()
+        self.muted = set(muted)
+        self._tuning = tuning or Tuning.for_sensitivity(self.config.sensitivity)
+        self._factories = tuple(only) if only is not None else (*factories(), *extra)
+        self._guard = guard
+        self._dropped: set[str] = set()
+        self._agents: dict[str, WatchedAgent] = {}
+        self._progress = True
+        self._caller = ""
+        self._ledger = Ledger()
+
+    def observe(self, seen: Seen) -> list[Issue]:
+        """The alarms that rise with this step; steps of our own and steps seen before give none."""
+        step = seen.step
+        if step.origin == "interlock":
+            return []
+        agent = self._agent(self._owner(step))
+        if agent.repeats(step):
+            return []
+        agent.history.take(step)
+        self._progress = agent.history.progressed
+        found: list[Issue] = []
+        for name, detector in agent.detectors.items():
+            if name in self._dropped:
+                continue
+            try:
+                issues = detector.observe(seen) if self._guard is None else self._guard(name, detector.observe, seen)
+                if issues:
+                    found.extend(issues)
+            except Exception as error:
+                raise DetectorFailed(name, error) from error
+        return agent.alarms.rise([self._named(issue, step) for issue in found if self._counts(issue)]) if found else []
+
+    def progress(self) -> bool:
+        """Whether the last observed step left the run on the way forward."""
+        return self._progress
+
+    def restart(self, issue_type: str, agent: str | None = None) -> None:
+        """Count a type anew, as after an intervention; of one agent or of all."""
+        for name, watched in self._agents.items():
+            if agent is None or agent == name:
+                watched.restart(issue_type)
+
+    def drop(self, detector: str) -> None:
+        """Ask this detector no more."""
+        self._dropped.add(detector)
+
+    def mute(self, key: str) -> None:
+        """Keep a finding quiet from now on; its key is `finding_key(issue)`."""
+        self.muted.add(key)
+
+    def save(self) -> bytes:
+        """Everything that later answers depend on."""
+        return msgspec.msgpack.encode(
+            _Saved(
+                {name: agent.save() for name, agent in self._agents.items()},
+                sorted(self._dropped),
+                self._progress,
+                self._caller,
+                self._ledger,
+            )
+        )
+
+    def restore(self, state: bytes) -> None:
+        """Go on from what `save` gave: after a restart, or back with a rollback."""
+        saved = msgspec.msgpack.decode(state, type=_Saved)
+        self._ledger = saved.ledger
+        self._agents = {name: self._new_agent() for name in saved.agents}
+        for name, agent in saved.agents.items():
+            self._agents[name].restore(agent)
+        self._dropped |= set(saved.dropped)
+        self._progress, self._caller = saved.progress, saved.caller
+
+    def _owner(self, step: Step) -> str:
+        """Whose step it is: a result belongs to whoever called, also where its source names the one that answered."""
+        name = step.agent or ""
+        if step.kind == "tool_call":
+            self._caller = name
+        elif step.kind == "tool_result" and name != self._caller:
+            own = self._agents.get(name)
+            if own is None or not own.history.past.pending:
+                return self._caller
+        return name
+
+    def _agent(self, name: str) -> WatchedAgent:
+        agent = self._agents.pop(name, None) or self._new_agent()
+        self._agents[name] = agent
+        if len(self._agents) > AGENTS:
+            del self._agents[next(iter(self._agents))]
+        return agent
+
+    def _new_agent(self) -> WatchedAgent:
+        history = History(self._ledger)
+        setting = Setting(self.context, self._tuning, history)
+        return WatchedAgent(history, [make(setting) for make in self._factories])
+
+    def _counts(self, issue: Issue) -> bool:
+        if finding_key(issue) in self.muted:
+            return False
+        exceptions = self.config.exceptions
+        if not exceptions:
+            return True
+        tool = issue.details.get("tool")
+        for name in (tool, "*"):
+            spared = exceptions.get(name, ()) if isinstance(name, str) else ()
+            if issue.type in spared or "*" in spared:
+                return False
+        return True
+
+    def _named(self, issue: Issue, step: Step) -> Issue:
+        return msgspec.structs.replace(issue, agent=step.agent) if step.agent and issue.agent is None else issue
+
+
+def finding_key(issue: Issue) -> str:
+    """What names a finding across runs of a project; `mute` takes it."""
+    key = issue.details.get("key")
+    return key if isinstance(key, str) else issue.type
+
+
+class _Saved(Struct):
+    agents: dict[str, SavedAgent]
+    dropped: list[str]
+    progress: bool
+    caller: str = ""
+    ledger: Ledger = field(default_factory=Ledger)

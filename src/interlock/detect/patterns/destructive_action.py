@@ -1,0 +1,44 @@
+"""Destructive action: what the reviewer would block, seen after the fact."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from ...core import Issue, Seen
+from ..detector import Remembering, Setting
+
+
+class Nothing(Struct):
+    """No state: once is enough."""
+
+
+class DestructiveAction(Remembering[Nothing]):
+    """Raises at once for a call whose review says block."""
+
+    type = "destructive_action"
+
+    def __init__(self, setting: Setting) -> None:
+        super().__init__(setting, Nothing())
+
+    def observe(self, seen: Seen) -> Iterable[Issue]:
+        step, review = seen.step, seen.review
+        if step.kind != "tool_call" or step.tool is None or review is None or review.verdict != "block":
+            return ()
+        advice = f" {review.instead}" if review.instead else ""
+        return (
+            self.issue(
+                step.index,
+                f"{step.tool.name} did something destructive: {review.reason or 'blocked by review'}.{advice}",
+                key=f"{step.tool.name}:{','.join(review.rules) or 'risk'}",
+                severity="critical" if review.risk >= 0.95 else "high",
+                confidence=1.0,
+                impact=review.risk,
+                evidence=(step.index,),
+                details={"rules": list(review.rules), "tool": step.tool.name, "instead": review.instead},
+            ),
+        )
+
+
+detector = DestructiveAction

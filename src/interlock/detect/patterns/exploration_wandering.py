@@ -1,0 +1,74 @@
+"""Exploration wandering: from directory to directory, back and forth, away from what the task names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct, field
+
+from ...core import Issue, Seen
+from ..detector import Remembering, Setting
+from ..goal import goal_stems, path_stems
+from ..history import push
+
+
+class Wanderings(Struct):
+    """(step, directory, whether it was a move, whether it had to do with the goal) of the last looks."""
+
+    looks: list[tuple[int, str, bool, bool]] = field(default_factory=list)
+    last: str = ""
+    goal: list[bytes] | None = None
+
+
+class ExplorationWandering(Remembering[Wanderings]):
+    """Scores how much of the looking around is moving about without aim."""
+
+    type = "exploration_wandering"
+
+    def __init__(self, setting: Setting) -> None:
+        super().__init__(setting, Wanderings())
+
+    def observe(self, seen: Seen) -> Iterable[Issue]:
+        turn, state, tuning = self.history.turn, self.state, self.tuning
+        if turn is None:
+            return ()
+        if turn.wrote or turn.effect in ("answer", "think"):
+            state.looks.clear()
+            return ()
+        if not turn.paths:
+            return ()
+        if state.goal is None:
+            state.goal = goal_stems(self.context, self.history.past.prompt)
+        place = _directory(turn.paths[0])
+        about = any(not path_stems(path).isdisjoint(state.goal) for path in turn.paths)
+        push(state.looks, (turn.step, place, place != state.last, about), tuning.wander_window)
+        state.last = place
+        if len(state.looks) < tuning.wander_least or len(state.goal) < tuning.goal_words:
+            return ()
+        looks = len(state.looks)
+        moves = sum(moved for _, _, moved, _ in state.looks) / looks
+        aimless = 1 - sum(aim for *_, aim in state.looks) / looks
+        score = moves * aimless
+        if score <= tuning.wander_score:
+            return ()
+        places = len({place for _, place, _, _ in state.looks})
+        return (
+            self.issue(
+                turn.step,
+                f"{looks} looks into {places} directories, one after the other, and nothing done with them. "
+                "Go back to what the task names and decide what to change.",
+                key="wandering",
+                confidence=min(score, 1.0),
+                evidence=[step for step, *_ in state.looks][-8:],
+                started=state.looks[0][0],
+                details={"score": round(score, 2), "directories": places, "tool": turn.tool},
+            ),
+        )
+
+
+def _directory(path: str) -> str:
+    head, _, name = path.rstrip("/").rpartition("/")
+    return head if "." in name else path.rstrip("/")
+
+
+detector = ExplorationWandering

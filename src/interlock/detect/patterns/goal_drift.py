@@ -1,0 +1,122 @@
+"""Goal drift: the run goes somewhere else than its task, or skips the plan that it made for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct, field
+
+from ...core import Issue, Seen, Step
+from ..detector import Remembering, Setting
+from ..goal import STEM, goal_stems, path_stems, stems
+from ..history import push
+from ..normalise import bounded
+from ..turn import Call
+
+SUBJECT = 400
+"""Stems that count as being about the goal: those of the task, and those of what was done for it."""
+READ = 300
+"""Characters of a thought that are read."""
+
+
+class Course(Struct):
+    """(step, alignment) of the last calls; the stems of the subject, oldest first; whether a skipped plan was told."""
+
+    recent: list[tuple[int, float]] = field(default_factory=list)
+    subject: dict[bytes, None] = field(default_factory=dict)
+    begun: bool = False
+    skipped: bool = False
+
+
+class GoalDrift(Remembering[Course]):
+    """Compares what is done with what was asked and planned."""
+
+    type = "goal_drift"
+
+    def __init__(self, setting: Setting) -> None:
+        super().__init__(setting, Course())
+
+    def observe(self, seen: Seen) -> Iterable[Issue]:
+        found = self._drifted(seen, self.history.call) if self.history.call is not None else ()
+        if self.history.answers and not self.state.skipped:
+            found += self._skipped(seen.step.index)
+        return found
+
+    def _drifted(self, seen: Seen, call: Call) -> tuple[Issue, ...]:
+        """Calls that have less and less to do with the task and with what was done for it."""
+        state, tuning = self.state, self.tuning
+        if not state.begun:
+            state.begun = True
+            state.subject = dict.fromkeys(goal_stems(self.context, self.history.past.prompt))
+        if len(state.subject) < tuning.goal_words:
+            return ()
+        alignment = self._alignment(seen.step, call)
+        if alignment >= 1.0 and call.paths:
+            # What was touched for the goal belongs to it from now on.
+            for path in call.paths:
+                state.subject.update(dict.fromkeys(sorted(path_stems(path))))
+            while len(state.subject) > SUBJECT:
+                del state.subject[next(iter(state.subject))]
+        push(state.recent, (seen.step.index, alignment), tuning.drift_window)
+        if len(state.recent) < tuning.drift_window:
+            return ()
+        values = [value for _, value in state.recent]
+        mean, slope = sum(values) / len(values), _slope(values)
+        if mean >= tuning.drift_mean or slope >= tuning.drift_slope:
+            return ()
+        return (
+            self.issue(
+                seen.step.index,
+                "The last calls have less and less to do with the task. Say how the next step serves the goal, "
+                "or go back to it.",
+                key="course",
+                confidence=min(1.0, (1 - mean) * 0.9),
+                evidence=[step for step, value in state.recent if value < tuning.drift_mean][-8:],
+                details={"alignment": round(mean, 2), "slope": round(slope, 2)},
+            ),
+        )
+
+    def _alignment(self, step: Step, call: Call) -> float:
+        """How much a call, or else the thought before it, is about the subject."""
+        subject, enough, shared = self.state.subject, self.tuning.drift_words, 0
+        for word in call.words:
+            if word[:STEM] in subject:
+                shared += 1
+                if shared >= enough:
+                    return 1.0
+        if step.content:
+            shared = max(shared, sum(stem in subject for stem in stems(bounded(step.content, READ, 0))))
+        return min(shared / enough, 1.0)
+
+    def _skipped(self, step: int) -> tuple[Issue, ...]:
+        """An answer before the plan was carried out."""
+        past = self.history.past
+        speech = past.speech
+        broken = speech.broken()
+        if past.informed or not (broken or speech.retrieval is not None):
+            return ()
+        self.state.skipped = True
+        said = [speech.promised[name] for name in broken] or [speech.retrieval or 0]
+        what = f"it names {', '.join(broken[:3])}" if broken else "it says to look things up"
+        return (
+            self.issue(
+                step,
+                f"The plan was skipped: {what}, and the answer was given without it. Carry out the plan first.",
+                key="plan",
+                confidence=0.7 if broken else 0.6,
+                evidence=[*said[:3], step],
+                details={"promised": broken},
+            ),
+        )
+
+
+def _slope(values: list[float]) -> float:
+    """How much a fitted line falls or rises from the first value to the last."""
+    count = len(values)
+    middle = (count - 1) / 2
+    mean = sum(values) / count
+    spread = sum((at - middle) ** 2 for at in range(count))
+    return sum((at - middle) * (value - mean) for at, value in enumerate(values)) / spread * (count - 1)
+
+
+detector = GoalDrift

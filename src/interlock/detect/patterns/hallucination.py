@@ -1,0 +1,143 @@
+"""Hallucination: what the agent states and the trace contradicts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from msgspec import Struct, field
+
+from ...core import Issue, Seen, Step
+from ..claims import claimed_files, claims_pass, claims_ran
+from ..detector import Remembering, Setting
+from ..history import push
+from ..ledger import file_name
+from ..turn import Turn
+
+FOUND = 8
+"""Contradictions kept."""
+MISSING = 64
+"""Modules remembered as missing."""
+
+_NO_SUCH_TOOL = re.compile(
+    r"unknown (?:command|tool|function|action)|no such tool"
+    r"|tool [^\n]{0,60}(?:not found|does not exist|is not (?:a |avail|valid|recogni))"
+    r"|(?:is|are) not (?:a|an) (?:known|valid|recogni[sz]ed) (?:command|tool|function)",
+    re.IGNORECASE,
+)
+_NO_SUCH_FILE = re.compile(r"no such file|does not exist|not found|cannot find|can't open", re.IGNORECASE)
+_NO_SUCH_NAME = re.compile(r"(?:No module named|cannot import name) ['\"]([\w.]+)['\"]")
+
+
+class Contradictions(Struct):
+    """What was found as (step, sentence); the modules that were not there; whether an unfounded answer was told."""
+
+    found: list[tuple[int, str]] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    answered: bool = False
+
+
+class Hallucination(Remembering[Contradictions]):
+    """Collects contradictions; two of them make an alarm. An answer out of nowhere is two at once."""
+
+    type = "hallucination"
+
+    def __init__(self, setting: Setting) -> None:
+        super().__init__(setting, Contradictions())
+
+    def observe(self, seen: Seen) -> Iterable[Issue]:
+        step, turn = seen.step, self.history.turn
+        if turn is not None:
+            return self._tell(step.index) if self._did(turn) else ()
+        if step.role != "assistant":
+            return ()
+        if self.history.answers and not self.state.answered:
+            unfounded = self._answer(step.index)
+            if unfounded:
+                return unfounded
+        return self._tell(step.index) if step.content and self._said(step) else ()
+
+    def _did(self, turn: Turn) -> bool:
+        """Whether a result contradicts what the call took for granted."""
+        state = self.state
+        if not turn.failed:
+            return False
+        if _NO_SUCH_TOOL.search(turn.message):
+            return self._note(turn.asked, f"there is no tool {turn.tool}")
+        name = _NO_SUCH_NAME.search(turn.message)
+        if name is not None:
+            # Missing once is how one finds out; used again it is made up.
+            known = name[1] in state.missing
+            push(state.missing, name[1], MISSING)
+            return known and self._note(turn.asked, f"there is no {name[1]}")
+        if turn.paths and _NO_SUCH_FILE.search(turn.message) and turn.effect != "write":
+            unheard = [path for path in turn.paths if not self._heard(path)]
+            return bool(unheard) and self._note(turn.asked, f"there is no {unheard[0]}, and nothing spoke of it")
+        return False
+
+    def _said(self, step: Step) -> bool:
+        """Take in what is said; whether the run contradicts it."""
+        done = self.history.ledger
+        if done.failing is not None and claims_pass(step.content):
+            return self._note(step.index, f"tests are said to pass, but they failed at step {done.failing}")
+        if not done.ran and claims_ran(step.content):
+            return self._note(step.index, "tests are said to have been run, but nothing was run")
+        for path in claimed_files(step.content):
+            if file_name(path) not in done.written and not self._pending(path):
+                return self._note(step.index, f"{path} is said to have been written, but it was not")
+        return False
+
+    def _answer(self, step: int) -> tuple[Issue, ...]:
+        """An answer that rests on a look-up which never happened."""
+        past = self.history.past
+        speech = past.speech
+        broken = speech.broken()
+        if past.informed or not (broken or speech.retrieval is not None):
+            return ()
+        self.state.answered = True
+        said = [speech.promised[name] for name in broken] or [speech.retrieval or 0]
+        what = f"{', '.join(broken[:3])} was never called" if broken else "the plan says to look it up, nothing was"
+        return (
+            self.issue(
+                step,
+                f"The answer rests on nothing that the run has seen: {what}. Look it up before answering.",
+                key="answer",
+                confidence=0.8 if broken else 0.6,
+                evidence=[*said[:3], step],
+                details={"promised": broken, "claim": "answer without evidence"},
+            ),
+        )
+
+    def _tell(self, step: int) -> tuple[Issue, ...]:
+        found = self.state.found
+        if len(found) < self.tuning.contradictions:
+            return ()
+        return (
+            self.issue(
+                step,
+                f"What is said does not fit what happened: {'; '.join(what for _, what in found[-2:])}. "
+                "Check before you go on, and say what is really there.",
+                key="contradiction",
+                severity=self.tuning.severity(len(found)) or "medium",
+                confidence=self.tuning.confidence(len(found) + 1),
+                evidence=[at for at, _ in found],
+                details={"contradictions": [what for _, what in found]},
+            ),
+        )
+
+    def _note(self, step: int, what: str) -> bool:
+        push(self.state.found, (step, what), FOUND)
+        return True
+
+    def _heard(self, path: str) -> bool:
+        """Whether a result or the task spoke of the file before."""
+        stem = file_name(path).partition(".")[0].lower()
+        known = self.history.past.knowledge.known
+        return not stem or stem.encode("utf-8", "replace") in known or stem in self.context.original_prompt.lower()
+
+    def _pending(self, path: str) -> bool:
+        """Whether a call that may write it has no result yet, the one that goes with the words included."""
+        return any(file_name(path) in map(file_name, call.paths) for call in self.history.past.pending)
+
+
+detector = Hallucination

@@ -1,0 +1,96 @@
+"""Repetitive errors: the same failure again and again, whatever the call and whatever lies between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct, field
+
+from ...core import Issue, Seen
+from ..detector import Remembering, Setting
+from ..thread import Thread, follow
+from ..turn import Turn
+
+
+class Failures(Struct):
+    """Failures by their normalised message; what was counted so far; when each tool last did its work."""
+
+    turns: int = 0
+    gains: int = 0
+    writes: int = 0
+    threads: dict[int, Thread] = field(default_factory=dict)
+    worked: dict[str, int] = field(default_factory=dict)
+
+
+class RepetitiveErrors(Remembering[Failures]):
+    """Counts a normalised error: enough of them in the last turns make an alarm, all of them its severity."""
+
+    type = "repetitive_errors"
+
+    def __init__(self, setting: Setting) -> None:
+        super().__init__(setting, Failures())
+
+    def observe(self, seen: Seen) -> Iterable[Issue]:
+        turn = self.history.turn
+        if turn is None:
+            return ()
+        state = self.state
+        state.turns += 1
+        if not turn.failed:
+            state.gains += turn.taught and not turn.wrote
+            if turn.wrote:
+                state.writes += 1
+                state.worked[turn.tool] = state.turns
+                if len(state.worked) > 64:
+                    del state.worked[next(iter(state.worked))]
+            return ()
+        thread = self._follow(turn)
+        # Where calls differ, or something was written in between, the first failure is the price of trying.
+        free = 0 if thread.close >= thread.count - 1 and thread.rounds == 0 else 1
+        severity = self.tuning.severity(thread.count - free)
+        if severity is None or len(thread.turns) - free < self.tuning.medium_after:
+            return ()
+        return (
+            self.issue(
+                turn.step,
+                f"{turn.tool} failed {thread.count} times with the same error: {_said(turn.message)}. "
+                "Find its cause before you try again.",
+                key=f"{turn.tool}:{turn.error:x}",
+                severity=severity,
+                confidence=self.tuning.confidence(thread.count),
+                evidence=thread.steps,
+                started=thread.started,
+                details={"count": thread.count, "error": turn.message, "tool": turn.tool},
+            ),
+        )
+
+    def _follow(self, turn: Turn) -> Thread:
+        state = self.state
+        thread = follow(state.threads, turn.error)
+        prompts = self.history.past.prompts
+        if (
+            state.turns - thread.turn > self.tuning.error_window
+            or state.worked.get(turn.tool, 0) > thread.turn
+            or state.gains - thread.gains > self.tuning.error_noise
+            or prompts > thread.prompts
+        ):
+            thread.clear()
+        elif thread.count:
+            before = next((one for one in self.history.turns[-2::-1] if one.error == turn.error), None)
+            written = state.writes > thread.writes
+            if before is not None and before.key == turn.key and written:
+                thread.clear()  # the same test after an edit is a new experiment: rounds of it are a loop
+            else:
+                thread.close += before is not None and before.near(turn)
+                thread.rounds += written
+        thread.add(turn.step)
+        thread.turns = [at for at in thread.turns if at > state.turns - self.tuning.error_window] + [state.turns]
+        thread.turn, thread.gains, thread.writes, thread.prompts = state.turns, state.gains, state.writes, prompts
+        return thread
+
+
+def _said(message: str) -> str:
+    return message.rstrip(". ") or "no message"
+
+
+detector = RepetitiveErrors

@@ -1,0 +1,126 @@
+"""Scope creep: reads and writes outside what the task needs; secrets and keys at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+from msgspec import Struct, field
+
+from ...core import Issue, Seen
+from ..detector import Remembering, Setting
+from ..goal import goal_text, named_places
+from ..history import push
+from ..turn import Turn
+
+WINDOW = 40
+"""Accesses kept."""
+
+_CRITICAL = re.compile(
+    r"(?:^|/)(?:\.env(?:\.(?!example|sample|template|dist)[\w.-]+)?|\.netrc|\.npmrc|\.pypirc|\.pgpass|\.htpasswd"
+    r"|id_(?:rsa|dsa|ecdsa|ed25519)|[\w.-]+\.(?:pem|p12|pfx|jks|kdbx|ovpn)|credentials(?:\.\w+)?|secrets?(?:\.\w+)?)$"
+    r"|(?:^|/)\.(?:ssh|aws|gnupg|kube|docker)/[\w./-]+|^/etc/(?:shadow|gshadow|sudoers)"
+    r"|(?:^|/)\.git/(?:config|hooks/|HEAD|index|refs/|objects/)"
+)
+_NEUTRAL = re.compile(r"^/(?:/|$|(?:dev|proc|tmp|var/folders|usr|bin|sbin|lib|lib64|opt|sys|etc)(?:/|$))")
+"""The system itself: looking at it is not leaving the task."""
+
+
+class Scope(Struct):
+    """(step, path, outside, written) of the last accesses to places that can be told apart."""
+
+    recent: list[tuple[int, str, bool, bool]] = field(default_factory=list)
+    roots: list[str] | None = None
+    told: bool = False
+
+
+class ScopeCreep(Remembering[Scope]):
+    """Compares the paths of calls with the places that the task and the workspace name."""
+
+    type = "scope_creep"
+
+    def __init__(self, setting: Setting) -> None:
+        super().__init__(setting, Scope())
+
+    def observe(self, seen: Seen) -> Iterable[Issue]:
+        turn = self.history.turn
+        if turn is None or not turn.paths:
+            return ()
+        critical = self._critical(turn)
+        return critical or self._outside(turn)
+
+    def _critical(self, turn: Turn) -> tuple[Issue, ...]:
+        for path in turn.paths:
+            if _is_critical(path) and not self._named(path):
+                verb = "changed" if turn.wrote else "touched"
+                return (
+                    self.issue(
+                        turn.step,
+                        f"{turn.tool} {verb} {path}, which holds secrets or history and is not part of the task. "
+                        "Leave it alone, or say why it is needed.",
+                        key=f"critical:{path}",
+                        severity="high" if turn.wrote else "medium",
+                        confidence=0.9,
+                        impact=0.5,
+                        evidence=(turn.asked, turn.step),
+                        details={"path": path, "tool": turn.tool},
+                    ),
+                )
+        return ()
+
+    def _outside(self, turn: Turn) -> tuple[Issue, ...]:
+        state, tuning = self.state, self.tuning
+        if state.roots is None:
+            state.roots = self._roots()
+        if not state.roots:
+            return ()
+        for path in turn.paths:
+            if path.startswith("/") and not _NEUTRAL.match(path):
+                outside = not any(path == root or path.startswith(root.rstrip("/") + "/") for root in state.roots)
+                push(state.recent, (turn.step, path, outside, turn.wrote), WINDOW)
+        outside_of = [one for one in state.recent if one[2]]
+        share = len(outside_of) / len(state.recent) if state.recent else 0.0
+        least, most = tuning.scope_least, tuning.scope_share
+        if not state.told:
+            least, most = tuning.scope_least_guessed, tuning.scope_share_guessed
+        if len(outside_of) < least or share <= most or outside_of[-1][0] != turn.step:
+            return ()
+        return (
+            self.issue(
+                turn.step,
+                f"{len(outside_of)} of the last {len(state.recent)} files touched lie outside "
+                f"{', '.join(state.roots[:3])}, last {outside_of[-1][1]}. "
+                "Stay with the task's own files, or say why others are needed.",
+                key="outside",
+                severity="high" if any(written for *_, written in outside_of) else "medium",
+                confidence=min(share / (2 * tuning.scope_share), 1.0),
+                evidence=list(dict.fromkeys(step for step, *_ in outside_of))[-8:],
+                details={"share": round(share, 2), "path": outside_of[-1][1], "roots": state.roots, "tool": turn.tool},
+            ),
+        )
+
+    def _named(self, path: str) -> bool:
+        """Whether the task speaks of this very file."""
+        name = path.rstrip("/").rpartition("/")[2]
+        expected = self.context.expected_paths
+        if any(path == one or path.endswith("/" + one) for one in expected):
+            return True
+        return name in goal_text(self.context, self.history.past.prompt)
+
+    def _roots(self) -> list[str]:
+        """What may be touched: what was said, else where the places are that the task names."""
+        told = [path for path in (*self.context.expected_paths, self.context.workspace or "") if path.startswith("/")]
+        self.state.told = bool(told)
+        # A task that names /srv/app/x.py may well need /srv/app/y.py, and a script beside it.
+        places = named_places(goal_text(self.context, self.history.past.prompt))
+        named = [path.rpartition("/")[0] for path in places if not _NEUTRAL.match(path)]
+        return told or list(dict.fromkeys(named))
+
+
+@lru_cache(maxsize=2048)
+def _is_critical(path: str) -> bool:
+    return _CRITICAL.search(path) is not None
+
+
+detector = ScopeCreep

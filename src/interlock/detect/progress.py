@@ -1,0 +1,76 @@
+"""Progress: whether a turn brought the run forward, by what came of it and not by what was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+
+from .fingerprint import words
+from .tuning import ECHO, SHORT
+
+if TYPE_CHECKING:
+    from .turn import Turn
+
+KNOWN = 8192
+"""Words remembered; the oldest go first."""
+SPARE = 2048
+"""Words beyond them before the oldest go."""
+READ = 1200
+"""Bytes of a result whose words are read."""
+
+
+class Knowledge(Struct):
+    """The words that results brought and calls named so far, each with the turn that it came with; oldest first."""
+
+    turns: int = 0
+    known: dict[bytes, int] = field(default_factory=dict)
+    named: dict[bytes, int] = field(default_factory=dict)
+
+    def targets(self, asked: set[bytes]) -> bool:
+        """Learn a call's words; whether it names something that no call had named before."""
+        fresh = asked.difference(self.named)
+        self.turns += 1
+        self.named.update(dict.fromkeys(fresh, self.turns))
+        _trim(self.named)
+        return bool(fresh)
+
+    def take(self, text: bytes, asked: set[bytes]) -> tuple[float, bool]:
+        """Learn a result's words: the share of them that is new, and whether they only repeat the call."""
+        found = words(text[:READ])
+        if not found:
+            return 0.0, False
+        known = self.known
+        fresh = found.difference(known)
+        known.update(dict.fromkeys(fresh, self.turns))
+        _trim(known)
+        others = found - asked
+        return len(fresh & others) / len(found), len(found) > SHORT and len(others) / len(found) < ECHO
+
+
+def gained(turn: Turn, before: Sequence[Turn]) -> bool:
+    """Whether a turn was a step forward.
+
+    Something was written, something new came in, something not yet named was dealt with, or a failure differs from
+    the one that the same call had before: an edit/test round whose failures change or shrink is progress, and so is a
+    poll whose answer changes, or a batch that goes from file to file.
+    """
+    last = next((one for one in reversed(before) if one.key == turn.key), None)
+    if last is not None:
+        return last.outcome != turn.outcome or (turn.wrote and not turn.failed)
+    if turn.failed:
+        return not any(one.error == turn.error for one in before)
+    return turn.wrote or turn.taught or (turn.target and not turn.echo)
+
+
+def _trim(learnt: dict[bytes, int]) -> None:
+    """Forget the oldest words, many at a time: one at a time would cost every step what this costs one in hundreds.
+
+    Words of one turn go together, because their order within it is not the same in every process.
+    """
+    if len(learnt) > KNOWN + SPARE:
+        oldest = next(islice(learnt.values(), len(learnt) - KNOWN, None))
+        for word in [word for word, turn in learnt.items() if turn < oldest]:
+            del learnt[word]

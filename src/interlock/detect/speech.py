@@ -1,0 +1,74 @@
+"""Speech: what an agent's own words promise and claim, and when it gives its answer."""
+
+from __future__ import annotations
+
+import re
+
+import re2
+from msgspec import Struct, field
+
+from ..core import Step
+from .effect import Effect, script_of
+from .normalise import bounded
+from .tuning import SENTENCE, SPACES
+
+READ = 3000
+"""Characters of a text that are read for promises and claims."""
+NAMES = 64
+"""Names remembered of tools promised and of tools used."""
+
+_AGENT = re2.compile(r"\b([a-z][a-z0-9]*(?:_[a-z0-9]+)*_agent)\b")
+_TOOL = re2.compile(r"\b([a-z][a-z0-9]*(?:_[a-z0-9]+)+)[`'\"]? tool\b")
+_CALLED = re.compile(r"\b([a-z][a-z0-9]*(?:_[a-z0-9]+)+)\s*\(")
+_PLAN = re2.compile(r"(?m)^\s*(?:[-•*]|\d+[.)])\s")
+_RETRIEVE = re2.compile(
+    r"(?mi)^\s*(?:[-•*]|\d+[.)])\s[^\n]*\b"
+    r"(?:search|retrieve|look up|locate|consult|gather|research|visit|query|fetch|use the [^\n]{0,40}reference)\b"
+)
+_ANSWERS = ("FINAL ANSWER", "final_answer(", "Final answer:", "Final Answer:")
+
+
+class Speech(Struct):
+    """What was said so far: tools that were promised, names that were called, whether something was to be looked up."""
+
+    promised: dict[str, int] = field(default_factory=dict)
+    called: dict[str, int] = field(default_factory=dict)
+    retrieval: int | None = None
+
+    def take(self, step: Step, effect: Effect | None) -> bool:
+        """Read one step of the assistant; True when it gives the answer with it."""
+        text = step.content[:READ]
+        if step.tool is not None:
+            self._note(self.called, step.tool.name, step.index)
+            if effect in ("run", "answer"):
+                script = script_of(step.tool)
+                if "(" in script and "_" in script:
+                    for name in _CALLED.findall(script):
+                        self._note(self.called, name, step.index)
+        for hint, pattern in (("_agent", _AGENT), (" tool", _TOOL)):
+            if hint in text:
+                for name in pattern.findall(text):
+                    self._note(self.promised, name, step.index)
+        if step.tool is None and self.retrieval is None and _PLAN.search(text) and _RETRIEVE.search(text):
+            self.retrieval = step.index
+        return effect == "answer" or (step.tool is None and any(mark in text for mark in _ANSWERS))
+
+    def broken(self) -> list[str]:
+        """The tools that were promised and never called."""
+        return [name for name in self.promised if name not in self.called and name != "final_answer"]
+
+    def _note(self, names: dict[str, int], name: str, step: int) -> None:
+        if name not in names and len(names) < NAMES:
+            names[name] = step
+
+
+def sentences(text: str) -> list[bytes]:
+    """The long sentences of a text without its code, for telling whether something is said again."""
+    raw = bounded(text, READ // 2, 0).lower()
+    if b"```" in raw:
+        raw = b"\n".join(raw.split(b"```")[::2])
+    return [part for part in raw.replace(b"\n", b". ").split(b". ") if len(part) >= SENTENCE and _prose(part)]
+
+
+def _prose(part: bytes) -> bool:
+    return part[:1].isalpha() and part.count(b" ") >= SPACES and b"=" not in part and b"[" not in part

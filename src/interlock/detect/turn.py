@@ -1,0 +1,116 @@
+"""Turn: a call together with what came of it, read into what can be compared."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ..core import Step, Tool
+from .effect import Effect, read_effect
+from .fingerprint import WORDS, alike, canonical, fingerprint, words
+from .normalise import bounded
+from .paths import read_paths
+from .tuning import ALIKE, ALIKE_LONG, LONG, NEWS
+
+ARGUMENTS = 2000
+"""Characters of the arguments and of the thought before them that are read."""
+
+_WAITS = frozenset((b"sleep", b"wait"))
+
+
+class Call(Struct):
+    """A call that was asked for."""
+
+    step: int
+    tool: str
+    key: int
+    words: set[bytes]
+    text: bytes
+    effect: Effect
+    query: bool
+    paths: list[str]
+    target: bool
+    waits: bool
+    call_id: str | None = None
+
+
+class Turn(Struct):
+    """A call together with what came of it.
+
+    `outcome` is the fingerprint of the normalised result, `error` that of its message if it failed (else 0), `news`
+    the share of its words that neither the call nor an earlier result had, `echo` whether it only repeats the call,
+    `gain` whether it brought the run forward, `query` whether it asked in words, `target` whether it asked for
+    something that no call had named before, `waits` whether it waits for something on purpose.
+    """
+
+    step: int
+    asked: int
+    tool: str
+    key: int
+    words: set[bytes]
+    effect: Effect
+    query: bool
+    paths: list[str]
+    target: bool
+    waits: bool
+    outcome: int
+    failed: bool
+    error: int
+    message: str
+    news: float
+    echo: bool
+    wrote: bool
+    gain: bool
+    call_id: str | None = None
+
+    @property
+    def taught(self) -> bool:
+        """Whether it brought new information."""
+        return not self.failed and not self.echo and self.news >= NEWS
+
+    def near(self, other: Turn) -> bool:
+        """Whether two turns asked for nearly the same; two scripts that share words are still two experiments."""
+        if self.key == other.key:
+            return True
+        return self.effect != "run" and self.paths == other.paths and self.like(other)
+
+    def like(self, other: Turn) -> bool:
+        """Whether two calls of a tool share most of their words."""
+        if self.tool != other.tool:
+            return False
+        long = len(self.words) > LONG or len(other.words) > LONG
+        return alike(self.words, other.words) >= (ALIKE_LONG if long else ALIKE)
+
+
+def read_call(step: Step, tool: Tool) -> Call:
+    """What a call asks for. A call without arguments of its own is told apart by the text that goes with it."""
+    arguments = canonical(tool.arguments)
+    asked = words(arguments[:ARGUMENTS])
+    name = tool.name.encode("utf-8", "replace")
+    key = fingerprint(name + b"\0" + arguments)
+    if len(asked) <= 2 and asked <= words(name) | {b"raw"} and len(step.content) > ARGUMENTS // 10:
+        thought = bounded(step.content, ARGUMENTS, 0)
+        asked, key = words(thought), fingerprint(thought)
+    if len(asked) > WORDS:
+        asked = set(sorted(asked)[:WORDS])
+    effect = read_effect(tool)
+    paths = read_paths(step, tool, effect)
+    return Call(
+        step=step.index,
+        tool=tool.name,
+        key=key,
+        words=asked,
+        text=name + b"\0" + arguments[:ARGUMENTS],
+        effect=effect,
+        query=effect == "read" and any(_asks(value) for value in tool.arguments.values()),
+        paths=paths,
+        target=False,
+        waits=not asked.isdisjoint(_WAITS) or not words(name).isdisjoint(_WAITS),
+        call_id=tool.call_id,
+    )
+
+
+def _asks(value: object) -> bool:
+    """Whether an argument is a question in words, and no path, number or pattern."""
+    if isinstance(value, list):
+        return len(value) > 1 and all(isinstance(one, str) for one in value)
+    return isinstance(value, str) and value.count(" ", 0, ARGUMENTS) >= 3

@@ -1,0 +1,69 @@
+"""Watched agent: one agent's history, its detectors and its alarms."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ..core import Step
+from .alarm import Alarms
+from .detector import Detector
+from .history import History
+
+
+class SavedAgent(Struct):
+    """Everything that its next answers depend on."""
+
+    history: bytes
+    detectors: dict[str, bytes]
+    alarms: bytes
+    last: tuple[int, str, str] | None
+
+
+class WatchedAgent:
+    """One agent: its history, its detectors, its alarms."""
+
+    def __init__(self, history: History, detectors: list[Detector]) -> None:
+        self.history = history
+        self.alarms = Alarms()
+        self.detectors: dict[str, Detector] = {}
+        for detector in detectors:
+            name, at = detector.type, 2
+            while name in self.detectors:
+                name, at = f"{detector.type}#{at}", at + 1
+            self.detectors[name] = detector
+        self._fresh = {name: detector.save() for name, detector in self.detectors.items()}
+        self._last: tuple[int, str, str] | None = None
+
+    def repeats(self, step: Step) -> bool:
+        """Whether a retried stream shows this step a second time."""
+        mark = (step.index, step.role, step.kind)
+        if mark == self._last:
+            return True
+        self._last = mark
+        call_id = step.tool.call_id if step.tool is not None else None
+        if call_id is None:
+            return False
+        pending = any(call.call_id == call_id for call in self.history.past.pending)
+        if step.kind == "tool_call":
+            return pending
+        if step.kind != "tool_result" or pending:
+            return False
+        return any(turn.call_id == call_id for turn in self.history.turns)
+
+    def restart(self, issue_type: str) -> None:
+        for name, detector in self.detectors.items():
+            if detector.type == issue_type:
+                detector.restore(self._fresh[name])
+        self.alarms.forget(issue_type)
+
+    def save(self) -> SavedAgent:
+        states = {name: detector.save() for name, detector in self.detectors.items()}
+        return SavedAgent(self.history.save(), states, self.alarms.save(), self._last)
+
+    def restore(self, saved: SavedAgent) -> None:
+        self.history.restore(saved.history)
+        for name, state in saved.detectors.items():
+            if name in self.detectors:
+                self.detectors[name].restore(state)
+        self.alarms.restore(saved.alarms)
+        self._last = saved.last

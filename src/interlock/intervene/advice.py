@@ -1,0 +1,99 @@
+"""What to try, why it happens and how to prevent it, by type of issue: one table for guidance, plans and reports."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..core.issue import (
+    DESTRUCTIVE_ACTION,
+    EXPLORATION_WANDERING,
+    GOAL_DRIFT,
+    HALLUCINATION,
+    LOOP,
+    REPETITIVE_ERRORS,
+    RESOURCE_SPIRAL,
+    SCOPE_CREEP,
+)
+
+
+class Advice(NamedTuple):
+    """For one type of issue: what the agent can try, and what people read in a report."""
+
+    attempt: str
+    cause: str
+    immediate: tuple[str, ...]
+    preventive: tuple[str, ...]
+    configuration: tuple[str, ...]
+
+
+def advice_for(issue_type: str) -> Advice:
+    """The advice for a type; a general one for types that we do not know."""
+    return ADVICE.get(issue_type, GENERAL)
+
+
+GENERAL = Advice(
+    attempt="Say what went wrong, choose another way and take one small step that you can check.",
+    cause="The agent did not react to what it saw.",
+    immediate=("Read the last actions and the steps that prove the issue.",),
+    preventive=("Describe the task with a goal, constraints and expected paths.",),
+    configuration=("interventions.strategy.type: how quickly answers grow stronger",),
+)
+
+ADVICE: dict[str, Advice] = {
+    REPETITIVE_ERRORS: Advice(
+        attempt="Read the error, check the path, the permissions and the spelling, then take a different approach.",
+        cause="The same failure was met again and again without a change of approach.",
+        immediate=("Run the failing command by hand and see whether its cause lies outside the agent.",),
+        preventive=("Give the agent what the failing step needs: files, permissions, tools, network.",),
+        configuration=("detect.sensitivity: how soon repeated errors raise an alarm",),
+    ),
+    LOOP: Advice(
+        attempt="Do not repeat the call: its result will not change. Change something that matters first.",
+        cause="The agent repeated itself although nothing changed between the rounds.",
+        immediate=("Find what would have to change for the repeated call to give another result.",),
+        preventive=("Name a condition in the task under which the agent shall give up and report.",),
+        configuration=("limits.max_steps: a bound for the whole run",),
+    ),
+    SCOPE_CREEP: Advice(
+        attempt="Return to the expected paths; if another path is needed, say why first.",
+        cause="The agent worked on files that the task does not need.",
+        immediate=("Check the files outside the expected paths, above all secrets and configuration.",),
+        preventive=("Name expected paths and boundaries in the context of the run.",),
+        configuration=("review.rules_path: a rule that blocks the paths that matter",),
+    ),
+    GOAL_DRIFT: Advice(
+        attempt="Read the goal again and take the one step that serves it most directly.",
+        cause="The steps had less and less to do with the goal.",
+        immediate=("Compare the last actions with the goal.",),
+        preventive=("Split the task into goals with priorities.",),
+        configuration=("interventions.context_reinforcement.reinforcement_strength: strong",),
+    ),
+    RESOURCE_SPIRAL: Advice(
+        attempt="Drop needless work, use smaller batches and clean up before you go on.",
+        cause="The use of resources grew from window to window without matching progress.",
+        immediate=("Look at the spend and at what is still running.",),
+        preventive=("Give the run limits that fit the task.",),
+        configuration=("limits.max_tokens, limits.max_cost_usd, limits.max_memory_mb",),
+    ),
+    EXPLORATION_WANDERING: Advice(
+        attempt="Stop exploring; write down what you know and act on it.",
+        cause="The agent looked at more and more places without coming to a result.",
+        immediate=("Tell the agent where the relevant files are.",),
+        preventive=("Name the relevant directories in the task.",),
+        configuration=("limits.max_file_operations: a bound on exploring",),
+    ),
+    HALLUCINATION: Advice(
+        attempt="Verify each claim against the files and the real output before you build on it.",
+        cause="The agent stated things that the trace or the disk contradicts, and built on them.",
+        immediate=("Check the claims listed in the issue; do not trust results that rest on them.",),
+        preventive=("Ask for evidence: commands that show each result.",),
+        configuration=("detect.second_opinion.enabled: a model checks claims too",),
+    ),
+    DESTRUCTIVE_ACTION: Advice(
+        attempt="Use a way that can be undone, keep to the workspace, and ask before you delete anything.",
+        cause="The agent did something that destroys data or cannot be undone.",
+        immediate=("See what was destroyed, and restore it from a checkpoint or a backup.",),
+        preventive=("Run the agent with rights that do not reach what must not be lost.",),
+        configuration=("review.rules_path: a rule that blocks this kind of command",),
+    ),
+}

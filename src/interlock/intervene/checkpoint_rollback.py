@@ -1,0 +1,82 @@
+"""Checkpoint rollback: files, conversation and context back to the newest safe checkpoint from before the issue."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec.structs import replace
+
+from ..config.model import CheckpointRollback
+from ..core import CheckpointInfo, Growth, Hold, Inject, Issue, Limits, Restore, RunState, SetLimits
+from .advice import advice_for
+from .checkpoints import newest_safe
+from .message import guidance, one_line
+from .outcome import Continue, RecoveryNeeded, RollbackEntry
+from .plan import make_plan
+
+NAME = "checkpoint_rollback"
+
+
+def checkpoint_rollback(
+    issue: Issue, state: RunState, config: CheckpointRollback, now: float, *, window_s: float = 60.0
+) -> Continue | RecoveryNeeded:
+    """Go back to a safe checkpoint, or say why none can be had and wait for a person."""
+    if state.rollbacks >= config.max_rollback_depth:
+        return _recovery(issue, state, now, f"{state.rollbacks} automatic rollbacks were made, no more are allowed")
+    safe = newest_safe(state.checkpoints, issue, config, now)
+    if safe is None:
+        return _recovery(issue, state, now, "no safe checkpoint from before the issue exists")
+    back = state_at(state, safe)
+    message = guidance(guidance_text(issue, safe), NAME, issue, back, now, limits=back.limits, checkpoint_id=safe.id)
+    reason = one_line(issue.description or issue.type)
+    return Continue(
+        state=back,
+        log=f"back to checkpoint {safe.id} from before step {safe.step}",
+        directives=(
+            Restore(safe.id, reason=reason),
+            SetLimits(back.limits, reason="the smaller of then and now", windowed=back.windowed, window_s=window_s),
+            Inject(message),
+        ),
+        history=(RollbackEntry(from_state=mark_of(state), to_checkpoint=safe.id, time=now),),
+    )
+
+
+def state_at(state: RunState, checkpoint: CheckpointInfo) -> RunState:
+    """The run after going back. Issues, interventions and spend stay; limits become the smaller of then and now.
+
+    Checkpoints of the abandoned way are no longer candidates; the store keeps them, so that this can be undone.
+    """
+    return replace(
+        state,
+        context=checkpoint.context or state.context,
+        limits=state.limits.smaller(checkpoint.limits or Limits()),
+        growth=Growth(),
+        checkpoints=tuple(known for known in state.checkpoints if known.time <= checkpoint.time),
+        rollbacks=state.rollbacks + 1,
+        # Reminders given after the checkpoint are no longer in the conversation.
+        reinforced=(),
+    )
+
+
+def mark_of(state: RunState) -> dict[str, object]:
+    """Where a rollback came from, small enough for the history."""
+    limits: object = msgspec.to_builtins(state.limits)
+    return {"step": state.step, "rollbacks": state.rollbacks, "tokens": state.spend.tokens, "limits": limits}
+
+
+def guidance_text(issue: Issue, checkpoint: CheckpointInfo) -> str:
+    """What the agent is told after the way back."""
+    name = f"{checkpoint.id} ({checkpoint.label})" if checkpoint.label else checkpoint.id
+    return "\n".join(
+        (
+            f"Files, conversation and context were taken back to checkpoint {name}, before step {checkpoint.step}.",
+            f"What went wrong: {one_line(issue.description or issue.type)}",
+            f"What to try: {advice_for(issue.type).attempt}",
+            "Look at the files again before you change them: what you remember of them may no longer hold.",
+        )
+    )
+
+
+def _recovery(issue: Issue, state: RunState, now: float, why: str) -> RecoveryNeeded:
+    plan = make_plan(issue, state, now, why)
+    hold = Hold(f"{why}: {one_line(issue.description or issue.type)}", kind="recovery")
+    return RecoveryNeeded(state=state, plan=plan, log=f"recovery needed: {why}", directives=(hold,))

@@ -1,0 +1,51 @@
+"""Custom: an intervention of your own, at a level of the ladder, for some types of issues."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..config.model import Interventions
+from ..core import LADDER, BadInput, Capability, InterventionType, Issue, RunState
+from .outcome import Answer
+
+Apply = Callable[[Issue, RunState, Interventions, float], Answer]
+"""Takes the issue, the run, the configuration and the time; gives Continue, RecoveryNeeded or Stopped."""
+
+
+@dataclass(frozen=True)
+class Custom:
+    """An intervention that takes the built-in one's place at its level, for its types of issues.
+
+    `issue_types` may hold "*" for every type; `needs` are the capabilities without which it cannot be applied.
+    """
+
+    name: str
+    issue_types: frozenset[str]
+    level: int
+    apply: Apply
+    needs: frozenset[Capability] = frozenset()
+
+    def __post_init__(self) -> None:
+        if not self.name or self.name in LADDER:
+            raise BadInput(
+                f"{self.name!r} cannot be the name of a custom intervention",
+                todo="Choose a name that is not empty and not one of the five built-in ones.",
+            )
+        if not self.issue_types:
+            raise BadInput(
+                f"the custom intervention {self.name!r} names no issue types", todo='Use e.g. frozenset({"loop"}).'
+            )
+        if not 0 <= self.level < len(LADDER):
+            raise BadInput(
+                f"the custom intervention {self.name!r} has level {self.level}",
+                todo=f"Levels go from 0 ({LADDER[0]}) to {len(LADDER) - 1} ({LADDER[-1]}).",
+            )
+
+    def answers(self, issue_type: str, level: int) -> bool:
+        return level == self.level and (issue_type in self.issue_types or "*" in self.issue_types)
+
+
+def level_of(rung: InterventionType) -> int:
+    """The level of a built-in intervention, for declaring a custom one beside it."""
+    return LADDER.index(rung)

@@ -1,0 +1,31 @@
+"""Emergency stop: stop first; the incident, the report and the ways on are values for whoever comes after."""
+
+from __future__ import annotations
+
+from ..config.model import Interventions
+from ..core import Issue, Notify, RunState, Stop
+from .incident import make_incident
+from .options import recovery_options
+from .outcome import Stopped
+from .report import make_report
+
+NAME = "emergency_stop"
+
+
+def emergency_stop(issue: Issue, state: RunState, config: Interventions, now: float) -> Stopped:
+    """End the run. Works from an empty state; saving, reporting and notifying are the runtime's, best effort."""
+    incident = make_incident(issue, state, now)
+    report = make_report(incident, state)
+    return Stopped(
+        issue=incident.issue,
+        incident_id=incident.id,
+        report=report,
+        incident=incident,
+        recovery_options=recovery_options(incident.id, issue, state, config.checkpoint_rollback, now),
+        log=report.summary,
+        directives=(
+            Stop(NAME, incident_id=incident.id),
+            Notify(f"Emergency stop of run {state.run_id or 'unknown'}", report.summary, level="critical"),
+        ),
+        clean_up=config.emergency_stop.auto_cleanup,
+    )

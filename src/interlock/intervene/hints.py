@@ -1,0 +1,88 @@
+"""The built-in hints, by type of issue. A line whose placeholder has no value is left out."""
+
+from __future__ import annotations
+
+from ..core.issue import (
+    DESTRUCTIVE_ACTION,
+    EXPLORATION_WANDERING,
+    GOAL_DRIFT,
+    HALLUCINATION,
+    LOOP,
+    REPETITIVE_ERRORS,
+    RESOURCE_SPIRAL,
+    SCOPE_CREEP,
+)
+
+DEFAULT = "default"
+"""The name of the general hint, for every type without one of its own."""
+
+HINTS: dict[str, str] = {
+    DEFAULT: """\
+{description}
+Stop and check this before you go on: what did you expect, what happened, and what will you do differently?
+""",
+    REPETITIVE_ERRORS: """\
+The same error keeps coming back. Take a different approach instead of trying the same thing again.
+What was seen: {description}
+The error: {error}
+The path: {path}
+Before the next attempt check that what you refer to exists, that its permissions allow what you want to do, and \
+that its spelling is right.
+""",
+    LOOP: """\
+You are going in circles: the same actions give the same outcome. Take a different approach.
+What was seen: {description}
+The repeated call: {tool}
+The error: {error}
+The path: {path}
+Before you go on check that what you refer to exists, that its permissions allow what you want to do, and that its \
+spelling is right. Repeat a call only after something has changed that makes another outcome likely.
+""",
+    SCOPE_CREEP: """\
+You are working outside what this task needs.
+What was seen: {description}
+The task: {task}
+The expected paths: {expected_paths}
+Outside of them: {outside_path}
+Return to the expected paths. If you really need the other path, give the reason before you touch it again.
+""",
+    GOAL_DRIFT: """\
+Your last steps lead away from the goal.
+What was seen: {description}
+The goal: {goal}
+Progress so far: {progress}
+The next step: {next_step}
+Say in one sentence how your next action serves the goal, then take it.
+""",
+    EXPLORATION_WANDERING: """\
+You have explored for a while without using what you found.
+What was seen: {description}
+The goal: {goal}
+Progress so far: {progress}
+The next step: {next_step}
+Write down what you know already and act on it; look only at what the next step needs.
+""",
+    RESOURCE_SPIRAL: """\
+Your use of resources keeps growing.
+What was seen: {description}
+Usage so far: {usage}
+What grows: {growth}
+Drop work that the task does not need, use smaller batches, and clean up what you no longer need (files, processes, \
+long outputs).
+""",
+    HALLUCINATION: """\
+Something that you stated does not match what happened.
+What was seen: {description}
+What was claimed: {claim}
+What the trace says: {observed}
+Look at the real file or output before you build on it, and correct what you said.
+""",
+    DESTRUCTIVE_ACTION: """\
+What you did destroys data or cannot be undone. Do not do it again.
+What was seen: {description}
+The command: {command}
+The path: {path}
+What to do instead: {instead}
+Use a way that can be undone and that stays within the task, or ask first.
+""",
+}

@@ -1,0 +1,104 @@
+"""The four ways on after an emergency stop, each with whether it is open and what it would do."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from msgspec import Struct
+
+from ..config.model import CheckpointRollback
+from ..core import Issue, Limits, RunState
+from .checkpoints import newest_safe
+
+OptionName = Literal["resume_with_limits", "rollback_and_retry", "manual_intervention", "abort"]
+
+STRICTER = 0.5
+"""What every limit that was set is multiplied with when the run resumes."""
+
+WITHOUT_LIMITS = Limits(max_steps=100, max_calls_per_minute=20, batch_size=1)
+"""What a resumed run gets where its predecessor had no limit: enough to finish something small."""
+
+DANGEROUS = ("delete", "network", "privilege", "unknown_program")
+"""Kinds of action that a resumed run may not take."""
+
+NEEDS_APPROVAL = ("write", "delete", "command")
+"""Kinds of step that wait for approve or reject under manual_intervention; reads do not."""
+
+
+class RecoveryOption(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One way on. Not `applicable` says why in `reason`."""
+
+    name: OptionName
+    description: str
+    command: str
+    applicable: bool = True
+    reason: str = ""
+    limits: Limits | None = None
+    removed_actions: tuple[str, ...] = ()
+    monitoring: Literal["normal", "strict"] = "normal"
+    checkpoint_id: str | None = None
+    needs_approval: tuple[str, ...] = ()
+    clean_up: tuple[str, ...] = ()
+
+
+def recovery_options(
+    incident_id: str, issue: Issue, state: RunState, config: CheckpointRollback, now: float
+) -> tuple[RecoveryOption, ...]:
+    """All four, in the order of how much goes on by itself."""
+    safe = newest_safe(state.checkpoints, issue, config, now, any_age=True)
+    return (
+        RecoveryOption(
+            name="resume_with_limits",
+            description="Go on with stricter limits, without dangerous tools, under strict monitoring.",
+            command=_command(incident_id, "resume_with_limits"),
+            limits=stricter(state),
+            removed_actions=DANGEROUS,
+            monitoring="strict",
+        ),
+        RecoveryOption(
+            name="rollback_and_retry",
+            description="Take the files back to a safe checkpoint and start again from there.",
+            command=_command(incident_id, "rollback_and_retry"),
+            applicable=safe is not None,
+            reason="" if safe else "no safe checkpoint from before the issue exists",
+            checkpoint_id=safe.id if safe else None,
+        ),
+        RecoveryOption(
+            name="manual_intervention",
+            description="Go on step by step: writes, deletes and commands wait for approve or reject; reads do not.",
+            command=_command(incident_id, "manual_intervention"),
+            needs_approval=NEEDS_APPROVAL,
+        ),
+        RecoveryOption(
+            name="abort",
+            description="Leave it stopped and clean up.",
+            command=_command(incident_id, "abort"),
+            clean_up=(
+                "end processes that the run left behind",
+                "remove the run's temporary files, sockets and gate",
+                "mark the run as aborted",
+            ),
+        ),
+    )
+
+
+def stricter(state: RunState) -> Limits:
+    """The limits for going on: each that was set halved, a small default for the rest that bounds a run.
+
+    A throttle takes the memory limit from what was used then, which says nothing of what a new process needs.
+    """
+    changes: dict[str, float | None] = {}
+    for name in Limits.__struct_fields__:
+        value = getattr(state.limits, name)
+        if value is None or name in state.windowed or (name == "max_memory_mb" and state.throttled):
+            changes[name] = getattr(WITHOUT_LIMITS, name)
+        elif isinstance(value, int):
+            changes[name] = min(value, max(1, math.floor(value * STRICTER)))
+        else:
+            changes[name] = value * STRICTER
+    return Limits().replace(**changes)
+
+
+def _command(incident_id: str, option: OptionName) -> str:
+    return f"interlock incident continue {incident_id} --option {option}"

@@ -1,0 +1,57 @@
+"""What an intervention gives: Continue, RecoveryNeeded or Stopped."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from ..core import Directive, Issue, RunState
+from .incident import Incident
+from .options import RecoveryOption
+from .plan import Plan
+from .report import Report
+
+
+class RollbackEntry(Struct, frozen=True, kw_only=True):
+    """What a rollback leaves in the run's history."""
+
+    from_state: dict[str, object]
+    to_checkpoint: str
+    time: float
+    type: Literal["rollback"] = "rollback"
+
+
+class Continue(Struct, frozen=True, tag_field="gives", tag="continue", kw_only=True, omit_defaults=True):
+    """The run goes on in this state."""
+
+    state: RunState
+    log: str
+    directives: tuple[Directive, ...] = ()
+    history: tuple[RollbackEntry, ...] = ()
+
+
+class RecoveryNeeded(Struct, frozen=True, tag_field="gives", tag="recovery_needed", kw_only=True, omit_defaults=True):
+    """The run cannot help itself: here is a plan, and until somebody takes it the run waits."""
+
+    state: RunState
+    plan: Plan
+    log: str
+    directives: tuple[Directive, ...] = ()
+
+
+class Stopped(Struct, frozen=True, tag_field="gives", tag="stop", kw_only=True, omit_defaults=True):
+    """The run ends now, with a report and four ways on. The first directive is the stop itself."""
+
+    issue: Issue
+    incident_id: str
+    report: Report
+    incident: Incident
+    recovery_options: tuple[RecoveryOption, ...]
+    log: str
+    directives: tuple[Directive, ...]
+    reason: str = "emergency_stop"
+    clean_up: bool = False
+
+
+Answer = Continue | RecoveryNeeded | Stopped

@@ -1,0 +1,172 @@
+"""Report: what a person reads after an emergency stop."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from msgspec import Struct
+
+from ..core import Issue, RunState, Spend
+from .advice import advice_for
+from .checkpoints import started_step
+from .incident import Incident
+from .values import growth_of, usage_of
+
+TIMELINE = 30
+"""Entries of the timeline; the incident and the journal have more."""
+
+
+class Moment(Struct, frozen=True, omit_defaults=True):
+    """One entry of the timeline."""
+
+    step: int
+    text: str
+    time: float | None = None
+
+
+class Impact(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the run has touched and used; `duration_s` is None where its start is not known."""
+
+    files: tuple[str, ...] = ()
+    file_operations: int = 0
+    resources: Spend = Spend()
+    duration_s: float | None = None
+
+
+class Recommendations(Struct, frozen=True, kw_only=True):
+    """What to do now, to prevent it, and to set."""
+
+    immediate: tuple[str, ...]
+    preventive: tuple[str, ...]
+    configuration: tuple[str, ...]
+
+
+class Report(Struct, frozen=True, kw_only=True):
+    """An emergency stop explained."""
+
+    incident_id: str
+    run_id: str
+    time: float
+    summary: str
+    severity: str
+    timeline: tuple[Moment, ...]
+    impact: Impact
+    root_cause: str
+    contributing_factors: tuple[str, ...]
+    recommendations: Recommendations
+
+    def to_text(self) -> str:
+        """The report as plain text."""
+        return "\n".join(_text_lines(self)) + "\n"
+
+
+def make_report(incident: Incident, state: RunState) -> Report:
+    """The report of an incident, from whatever is known."""
+    issue, advice = incident.issue, advice_for(incident.issue.type)
+    return Report(
+        incident_id=incident.id,
+        run_id=incident.run_id,
+        time=incident.time,
+        summary=f"The run was stopped at step {max(state.step, issue.step)}: {issue.description or issue.type}",
+        severity=issue.severity or "medium",
+        timeline=timeline(incident, state),
+        impact=Impact(
+            files=files_of(issue),
+            file_operations=state.spend.file_operations,
+            resources=state.spend,
+            duration_s=None if state.started is None else max(0.0, incident.time - state.started),
+        ),
+        root_cause=f"{issue.type}: {advice.cause}",
+        contributing_factors=contributing_factors(incident, state),
+        recommendations=Recommendations(
+            immediate=advice.immediate, preventive=advice.preventive, configuration=advice.configuration
+        ),
+    )
+
+
+def timeline(incident: Incident, state: RunState) -> tuple[Moment, ...]:
+    """Issues, interventions and failed actions in the order of steps, ending with the stop."""
+    moments = [Moment(known.step, f"{known.type}: {known.description}") for known in incident.patterns]
+    moments += [Moment(made.step, f"{made.type} ({made.outcome})", made.time) for made in state.interventions]
+    moments += [Moment(action.step, action.text, action.time) for action in incident.actions if action.error]
+    begun = started_step(incident.issue)
+    if begun < incident.issue.step:
+        moments.append(Moment(begun, f"{incident.issue.type} began here"))
+    moments.sort(key=lambda moment: moment.step)
+    stop = Moment(max(state.step, incident.issue.step), "emergency_stop", incident.time)
+    return (*moments[-TIMELINE + 1 :], stop)
+
+
+def contributing_factors(incident: Incident, state: RunState) -> tuple[str, ...]:
+    """What made it worse, as far as the state says."""
+    factors = []
+    others = sorted({known.type for known in incident.patterns} - {incident.issue.type})
+    if others:
+        factors.append(f"Other patterns were seen too: {', '.join(others)}")
+    failed = [made for made in state.interventions if made.outcome == "failure"]
+    if failed:
+        factors.append(f"{len(failed)} earlier interventions did not work")
+    errors = sum(1 for action in incident.actions if action.error)
+    if errors:
+        factors.append(f"{errors} of the last {len(incident.actions)} actions failed")
+    if growth := growth_of(state):
+        factors.append(f"Resource use grew: {growth}")
+    if state.throttled:
+        factors.append("The run had been throttled before")
+    if state.rollbacks:
+        factors.append(f"The run had been rolled back {state.rollbacks} times")
+    return tuple(factors)
+
+
+def files_of(issue: Issue) -> tuple[str, ...]:
+    """The files that the issue names."""
+    found: list[str] = []
+    for key in ("path", "file", "paths", "files", "outside_path", "outside", "deleted", "written"):
+        value = issue.details.get(key)
+        values = value if isinstance(value, list | tuple) else (value,)
+        found += [item for item in values if isinstance(item, str) and item]
+    return tuple(dict.fromkeys(found))[:50]
+
+
+def _text_lines(report: Report) -> list[str]:
+    impact = report.impact
+    duration = "unknown" if impact.duration_s is None else f"{impact.duration_s:,.0f} s"
+    lines = [
+        f"Emergency stop {report.incident_id}",
+        "",
+        f"Summary: {report.summary}",
+        f"Severity: {report.severity}",
+        f"Run: {report.run_id or 'unknown'}",
+        f"Time: {_clock(report.time)}",
+        "",
+        "Timeline:",
+        *(f"  step {m.step}{f' at {_clock(m.time)}' if m.time is not None else ''}: {m.text}" for m in report.timeline),
+        "",
+        "Impact:",
+        f"  files: {', '.join(impact.files) or 'none named'} ({impact.file_operations:,} file operations)",
+        f"  resources: {usage_of(impact.resources) or 'nothing measured'}",
+        f"  duration: {duration}",
+        "",
+        f"Root cause: {report.root_cause}",
+        "Contributing factors:",
+        *(_items(report.contributing_factors)),
+        "",
+    ]
+    for title, items in (
+        ("immediate", report.recommendations.immediate),
+        ("preventive", report.recommendations.preventive),
+        ("configuration", report.recommendations.configuration),
+    ):
+        lines += [f"Recommendations, {title}:", *_items(items)]
+    return lines
+
+
+def _items(items: tuple[str, ...]) -> list[str]:
+    return [f"  - {item}" for item in items] or ["  - none known"]
+
+
+def _clock(time: float) -> str:
+    try:
+        return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    except (OverflowError, OSError, ValueError):
+        return f"{time}"

@@ -1,0 +1,104 @@
+"""Committer: groups of batches into the file, one transaction each, and the write-ahead log kept small."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import apsw
+
+from .database import explain, open_for_writing
+from .entry import encode_body
+from .waiting import Batch
+
+LARGE_WAL_PAGES = 2_000
+"""Pages (of 4 KiB) in the write-ahead log from which it is worked off without waiting for an idle moment."""
+
+CHUNKS = (256, 64, 16, 4, 1)
+"""Rows per statement. Every statement gives up the interpreter's lock once, and a busy agent takes it for 5 ms."""
+
+_INSERT = {rows: "INSERT INTO record VALUES " + ",".join(["(?,?,?,?,?)"] * rows) for rows in CHUNKS}
+
+
+class Committer:
+    """The writer's connection. Used by one thread at a time."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self.run_id = str(connection.execute("SELECT run_id FROM about").get)
+        self.last_seq = int(connection.execute("SELECT coalesce(max(seq), 0) FROM record").get)
+        self._log_pages = 0
+        self._checkpoint_at = LARGE_WAL_PAGES
+        connection.set_wal_hook(self._note_pages)
+
+    @classmethod
+    def open(cls, path: Path) -> Committer:
+        """Open a journal for writing; Unreadable if it is damaged."""
+        connection = open_for_writing(path)
+        try:
+            return cls(connection)
+        except apsw.Error as error:
+            connection.close()
+            raise explain(error, path) from error
+
+    @property
+    def untidy(self) -> bool:
+        """Whether the log holds pages that are not in the main file yet."""
+        return self._log_pages > 0
+
+    @property
+    def is_large(self) -> bool:
+        """Whether the log has grown so much that it is worked off without waiting for an idle moment."""
+        return self._log_pages >= self._checkpoint_at
+
+    def commit(self, group: list[Batch]) -> None:
+        """Write a group, all or nothing; when this returns, the disk has it."""
+        values: list[int | float | str] = []
+        for batch in group:
+            for seq, row in enumerate(batch.rows, batch.first):
+                values += (seq, *row)
+        summary = next((batch.summary for batch in reversed(group) if batch.summary is not None), None)
+        if not values and summary is None:
+            return
+        run = self._connection.execute
+        try:
+            run("BEGIN IMMEDIATE")
+            self._insert(values)
+            if summary is not None:
+                run("INSERT OR REPLACE INTO summary VALUES (1, ?)", (encode_body(summary),))
+            run("COMMIT")
+        except apsw.Error:
+            if self._connection.in_transaction:
+                run("ROLLBACK")
+            raise
+
+    def tidy(self, only_if_large: bool = False) -> None:
+        """Work the log off into the main file, as far as readers allow. Never waits for them."""
+        if not self._log_pages or (only_if_large and not self.is_large):
+            return
+        # Whatever goes wrong here, the records are safe in the log, and the next time may work.
+        with contextlib.suppress(apsw.Error):
+            pages, done = self._connection.wal_checkpoint()
+            self._checkpoint_at = LARGE_WAL_PAGES if done == pages else pages + LARGE_WAL_PAGES
+            self._log_pages = 0 if done == pages else pages
+
+    def close(self) -> None:
+        """Leave one single file behind that opens anywhere, if nobody is reading."""
+        self._connection.set_busy_timeout(0)
+        with contextlib.suppress(apsw.Error):
+            self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        with contextlib.suppress(apsw.Error):
+            self._connection.pragma("journal_mode", "delete")
+        self._connection.close()
+
+    def _insert(self, values: list[int | float | str]) -> None:
+        start = 0
+        for rows in CHUNKS:
+            width = rows * 5
+            while len(values) - start >= width:
+                self._connection.execute(_INSERT[rows], values[start : start + width])
+                start += width
+
+    def _note_pages(self, _connection: apsw.Connection, _database: str, pages: int) -> int:
+        self._log_pages = pages
+        return apsw.SQLITE_OK

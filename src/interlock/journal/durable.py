@@ -1,0 +1,34 @@
+"""Small files that are whole or not there, whenever the power goes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+FOLDER_MODE = 0o700
+FILE_MODE = 0o600
+
+
+def write_durably(path: Path, data: bytes) -> None:
+    """Replace a file's content at once; when this returns, the disk has it."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}.new")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, FILE_MODE)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make names that were added to, or taken from, a folder outlive a power cut."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

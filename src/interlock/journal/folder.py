@@ -1,0 +1,56 @@
+"""RunFolder: where everything of one run lies."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+import msgspec
+
+from ..core import InterlockError, NotFound, RunSpec
+from .lock import OwnerInfo, RunLock, find_owner
+
+
+class RunFolder:
+    """The paths of a run, its spec and its lock. It can be copied and sent; nothing in it knows where it lies."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.run_id = path.name
+        self.journal = path / "journal.db"
+        self.spec_file = path / "spec.json"
+        self.lock_file = path / "lock"
+        self.gate = path / "gate"
+        self.inbox = path / "inbox"
+        self.incidents = path / "incidents"
+        self.pictures = path / "pictures"
+
+    def __repr__(self) -> str:
+        return f"RunFolder({str(self.path)!r})"
+
+    def spec(self) -> RunSpec:
+        """What the run is."""
+        try:
+            return msgspec.json.decode(self.spec_file.read_bytes(), type=RunSpec)
+        except FileNotFoundError:
+            raise NotFound(f"{self.path} is not a run", todo="Its spec.json is missing.") from None
+        except msgspec.DecodeError as error:
+            raise InterlockError(f"the spec cannot be read: {error}", where=str(self.spec_file)) from None
+
+    def lock(self) -> RunLock:
+        """Become the run's owner, or raise InvalidState with who is."""
+        return RunLock.take(self.lock_file, f"run {self.run_id}")
+
+    def owner(self) -> OwnerInfo | None:
+        """The live process that owns the run, if one does."""
+        return find_owner(self.lock_file)
+
+    def size(self) -> int:
+        """Bytes of all files in it."""
+        total = 0
+        for place, _, names in os.walk(self.path):
+            for name in names:
+                with contextlib.suppress(FileNotFoundError):
+                    total += Path(place, name).lstat().st_size
+        return total

@@ -1,0 +1,97 @@
+"""The lock of a run: one owner process, and anyone may ask who it is."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import socket
+import time
+from pathlib import Path
+from types import TracebackType
+
+import msgspec
+from msgspec import Struct
+
+from ..core import InterlockError, InvalidState
+from .durable import FILE_MODE
+
+PATIENCE_S = 0.5
+"""How long taking the lock is tried: whoever asks for the owner holds it for some microseconds."""
+
+
+class OwnerInfo(Struct, frozen=True):
+    """The process that owns a run, as written for people; the kernel's lock is what counts. Pid 0: not known yet."""
+
+    pid: int = 0
+    since: float = 0.0
+    host: str = ""
+
+
+class RunLock:
+    """The lock, held. It ends with the process, however that ends."""
+
+    def __init__(self, handle: int) -> None:
+        self._handle: int | None = handle
+
+    @classmethod
+    def take(cls, path: Path, what: str, patience_s: float | None = None) -> RunLock:
+        """Take the lock, or say who has it."""
+        try:
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+        except OSError as error:
+            raise InterlockError(
+                f"{what} cannot be owned ({error.strerror})", where=str(path), todo="Check who may write there."
+            ) from None
+        deadline = time.monotonic() + (PATIENCE_S if patience_s is None else patience_s)
+        while not _try(handle, fcntl.LOCK_EX):
+            if time.monotonic() >= deadline:
+                owner = _told_by(handle)
+                os.close(handle)
+                raise InvalidState(
+                    f"{what} is owned by process {owner.pid or 'unknown'} on {owner.host or 'this machine'}",
+                    todo="Wait until it ends, or cancel the run.",
+                )
+            time.sleep(0.01)
+        told = OwnerInfo(os.getpid(), time.time(), socket.gethostname())
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, msgspec.json.encode(told) + b"\n", 0)
+        return cls(handle)
+
+    def release(self) -> None:
+        """Let go; a second time does nothing."""
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+    def __enter__(self) -> RunLock:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.release()
+
+
+def find_owner(path: Path) -> OwnerInfo | None:
+    """Who holds the lock right now; None if nobody does, whatever the file says."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        return None if _try(handle, fcntl.LOCK_SH) else _told_by(handle)
+    finally:
+        os.close(handle)
+
+
+def _try(handle: int, how: int) -> bool:
+    try:
+        fcntl.flock(handle, how | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _told_by(handle: int) -> OwnerInfo:
+    try:
+        return msgspec.json.decode(os.pread(handle, 4096, 0), type=OwnerInfo)
+    except msgspec.DecodeError:
+        return OwnerInfo()

@@ -1,0 +1,85 @@
+"""Remove runs that are old, too many, or too large together."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from ..core import InterlockError
+from .folder import RunFolder
+from .lock import RunLock
+from .summary import RunSummary
+
+LEFTOVER_S = 3600.0
+"""A draft or a half-removed folder this old belongs to a process that died."""
+
+
+class Pruned(Struct, frozen=True):
+    """A run that was removed, or would be."""
+
+    run_id: str
+    name: str
+    bytes: int
+    why: str
+
+
+def prune_runs(
+    root: Path,
+    runs: Sequence[tuple[RunFolder, RunSummary]],
+    *,
+    now: float,
+    older_than_s: float | None,
+    keep_last: int | None,
+    max_bytes: int | None,
+    dry_run: bool,
+) -> list[Pruned]:
+    """Runs come newest first and go oldest first. Each bound counts alone."""
+    removed: list[Pruned] = []
+    sizes = [folder.size() for folder, _ in runs]
+    total = sum(sizes)
+    for place in reversed(range(len(runs))):
+        folder, run = runs[place]
+        if older_than_s is not None and now - run.updated > older_than_s:
+            why = "old"
+        elif keep_last is not None and place >= keep_last:
+            why = "too many"
+        elif max_bytes is not None and total > max_bytes:
+            why = "too large together"
+        else:
+            continue
+        # A paused run stays paused, however long.
+        if run.owner_pid is not None or run.status in ("pausing", "paused"):
+            continue
+        if dry_run or _remove(folder):
+            total -= sizes[place]
+            removed.append(Pruned(run.run_id, run.name, sizes[place], why))
+    if not dry_run:
+        _sweep(root)
+    return removed
+
+
+def _remove(folder: RunFolder) -> bool:
+    """Remove one run, unless it came to life meanwhile."""
+    try:
+        lock = RunLock.take(folder.lock_file, f"run {folder.run_id}", patience_s=0)
+    except InterlockError:
+        return False
+    with lock:
+        gone = folder.path.with_name(f".gone-{folder.run_id}")
+        shutil.rmtree(gone, ignore_errors=True)
+        folder.path.rename(gone)
+        shutil.rmtree(gone, ignore_errors=True)
+    return True
+
+
+def _sweep(root: Path) -> None:
+    for pattern in (".new-*", ".gone-*"):
+        for left in root.glob(pattern):
+            with contextlib.suppress(FileNotFoundError):
+                if time.time() - left.stat().st_mtime > LEFTOVER_S:
+                    shutil.rmtree(left, ignore_errors=True)

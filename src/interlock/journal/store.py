@@ -1,0 +1,119 @@
+"""Store: all runs of one user, a folder each."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import msgspec
+
+from ..core import Clock, InterlockError, InvalidState, RunSpec, SystemClock
+from .database import create_database
+from .durable import FOLDER_MODE, sync_folder, write_durably
+from .entry import encode_body
+from .export import export_run
+from .finding import find_run
+from .folder import RunFolder
+from .ids import check_run_id
+from .prune import Pruned, prune_runs
+from .reader import JournalReader
+from .summary import RunSummary
+
+PARTS = ("inbox", "incidents", "pictures")
+
+
+class Store:
+    """Where runs live. Safe to use from many processes at once."""
+
+    def __init__(self, root: Path | None = None, clock: Clock | None = None) -> None:
+        self.root = root if root is not None else default_root()
+        self._clock = clock or SystemClock()
+
+    def create(self, spec: RunSpec) -> RunFolder:
+        """Make the folder of a new run, whole or not at all."""
+        folder = RunFolder(self.root / check_run_id(spec.run_id))
+        draft = RunFolder(self.root / f".new-{spec.run_id}")
+        self.root.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+        if folder.path.exists():
+            raise InvalidState(f"there is a run {spec.run_id} already", where=str(self.root))
+        shutil.rmtree(draft.path, ignore_errors=True)
+        try:
+            draft.path.mkdir(mode=FOLDER_MODE)
+            for part in PARTS:
+                (draft.path / part).mkdir(mode=FOLDER_MODE)
+            write_durably(draft.spec_file, encode_body(spec).encode() + b"\n")
+            create_database(draft.journal, RunSummary.of(spec, self._clock.time()))
+            sync_folder(draft.path)
+            draft.path.rename(folder.path)
+        except OSError as error:
+            shutil.rmtree(draft.path, ignore_errors=True)
+            raise InterlockError(
+                f"the run's folder cannot be made ({error.strerror})", where=str(folder.path), todo="Set store.dir."
+            ) from error
+        sync_folder(self.root)
+        return folder
+
+    def folders(self) -> list[RunFolder]:
+        """Every run's folder, the newest first."""
+        try:
+            names = [path.name for path in self.root.iterdir() if not path.name.startswith(".") and path.is_dir()]
+        except FileNotFoundError:
+            return []
+        return [RunFolder(self.root / name) for name in sorted(names, reverse=True)]
+
+    def runs(self) -> list[RunSummary]:
+        """Every run in one row, the newest first. One that cannot be read says why in `problem`."""
+        found = [summary for folder in self.folders() if (summary := summarize(folder)) is not None]
+        return sorted(found, key=lambda run: run.started, reverse=True)
+
+    def find(self, ref: str) -> RunFolder:
+        """The run with this id, name or unique beginning of either."""
+        direct = RunFolder(self.root / ref) if ref and not ref.startswith(".") and "/" not in ref else None
+        if direct is not None and direct.path.is_dir():
+            return direct
+        return RunFolder(self.root / find_run(ref, self.runs()).run_id)
+
+    def prune(
+        self,
+        *,
+        older_than_s: float | None = None,
+        keep_last: int | None = None,
+        max_bytes: int | None = None,
+        dry_run: bool = False,
+    ) -> list[Pruned]:
+        """Remove runs that are old, too many, or too large together: the oldest first, never a live or a paused one."""
+        return prune_runs(
+            self.root,
+            [(RunFolder(self.root / run.run_id), run) for run in self.runs()],
+            now=self._clock.time(),
+            older_than_s=older_than_s,
+            keep_last=keep_last,
+            max_bytes=max_bytes,
+            dry_run=dry_run,
+        )
+
+    def export(self, ref: str, target: Path) -> Path:
+        """Copy a run, also a live one, to a new folder, or to an archive if the target ends in .tar.gz or .tgz."""
+        return export_run(self.find(ref), target)
+
+
+def default_root() -> Path:
+    """Where runs live if nothing else is said."""
+    import platformdirs
+
+    return Path(platformdirs.user_state_dir("interlock")) / "runs"
+
+
+def summarize(folder: RunFolder) -> RunSummary | None:
+    """One run in one row, with the process that owns it right now; None if it has gone meanwhile."""
+    try:
+        with JournalReader.open(folder) as reader:
+            summary = reader.summary() or RunSummary.of(folder.spec(), 0.0)
+    except InterlockError as error:
+        try:
+            when = folder.path.stat().st_mtime
+        except FileNotFoundError:
+            return None
+        return RunSummary(run_id=folder.run_id, status="unreadable", started=when, updated=when, problem=str(error))
+    owner = folder.owner()
+    return msgspec.structs.replace(summary, run_id=folder.run_id, owner_pid=owner.pid if owner else None)

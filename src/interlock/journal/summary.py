@@ -1,0 +1,63 @@
+"""RunSummary: one run in one row, kept up to date so that a list of runs never reads their records."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import force_setattr
+
+from ..core import RunSpec, Status
+
+SummaryStatus = Status | Literal["unreadable"]
+
+TASK_LENGTH = 300
+"""Characters of a task that a list may need; the whole of it is in the run's spec."""
+
+
+class RunSummary(Struct, frozen=True, kw_only=True):
+    """What a list shows of a run.
+
+    `owner_pid` is the process that holds the run now, None where nobody does. `problem` says why a run cannot be read.
+    """
+
+    run_id: str
+    name: str = ""
+    task: str = ""
+    status: SummaryStatus = "running"
+    iter: int = 0
+    max: int | None = None
+    model: str | None = None
+    adapter: str = ""
+    workspace: str | None = None
+    started: float = 0.0
+    updated: float = 0.0
+    ended: float | None = None
+    steps: int = 0
+    issues: int = 0
+    interventions: int = 0
+    last_issue: str | None = None
+    cost_usd: float = 0.0
+    tokens: int = 0
+    max_cost_usd: float | None = None
+    waiting: str | None = None
+    owner_pid: int | None = None
+    problem: str | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.task) > TASK_LENGTH:
+            force_setattr(self, "task", self.task[: TASK_LENGTH - 1] + "…")
+
+    @classmethod
+    def of(cls, spec: RunSpec, now: float) -> RunSummary:
+        """The summary of a run that starts now."""
+        return cls(
+            run_id=spec.run_id,
+            name=spec.name,
+            task=spec.task,
+            model=spec.model,
+            adapter=spec.adapter,
+            workspace=spec.workspace,
+            started=now,
+            updated=now,
+        )

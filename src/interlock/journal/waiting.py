@@ -1,0 +1,134 @@
+"""Waiting: the bounded queue between those who append and the one thread that writes."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+from ..core import InterlockError, InvalidState
+from .entry import LOST, encode_body
+from .summary import RunSummary
+
+WINDOW_S = 0.03
+"""How long the first entry of a group waits for company; with the commit it stays well below 100 ms."""
+
+RETRY_S = 1.0
+"""Time between two tries while the disk refuses."""
+
+IDLE_S = 0.5
+"""No entry for this long: a good moment to tidy up."""
+
+MAX_ENTRIES = 100_000
+MAX_CHARACTERS = 64 * 1024 * 1024
+
+Row = tuple[int, float, str, str]
+"""v, time, kind, body."""
+
+
+class Batch:
+    """The entries of one append; `settled` is there if somebody waits for the disk."""
+
+    __slots__ = ("error", "first", "rows", "settled", "size", "summary")
+
+    def __init__(self, rows: Sequence[Row], summary: RunSummary | None, durable: bool) -> None:
+        self.rows = rows
+        self.size = sum([len(row[3]) for row in rows])
+        self.summary = summary
+        self.first = 0
+        self.settled = threading.Event() if durable else None
+        self.error: InterlockError | None = None
+
+    def refuse(self, error: InterlockError) -> None:
+        """Tell whoever waits, and leave a mark in the place of every entry, so that the numbers stay without a gap."""
+        self.error, self.summary = error, None
+        self.rows = [
+            (v, time, LOST, encode_body({"kind": kind, "reason": error.what})) for v, time, kind, _ in self.rows
+        ]
+        if self.settled is not None:
+            self.settled.set()
+            self.settled = None
+
+
+class Waiting:
+    """Batches in the order of their numbers."""
+
+    def __init__(self, next_seq: int) -> None:
+        self._changed = threading.Condition(threading.Lock())
+        self._batches: list[Batch] = []
+        self._next_seq = next_seq
+        self._characters = 0
+        self._due = self._put_at = 0.0
+        self._not_before = 0.0
+        self._urgent = False
+        self.entries = 0
+        self.closed = False
+
+    def put(self, batch: Batch, by_writer: bool = False) -> int:
+        """Number a batch and queue it; the last number, or 0 for no room. The writer itself is never refused."""
+        count = len(batch.rows)
+        with self._changed:
+            if self.closed and not by_writer:
+                raise InvalidState("the journal is closed")
+            full = self.entries + count > MAX_ENTRIES or self._characters + batch.size > MAX_CHARACTERS
+            if full and count and batch.settled is None and not by_writer:
+                return 0
+            batch.first = self._next_seq
+            self._next_seq += count
+            self.entries += count
+            self._characters += batch.size
+            self._batches.append(batch)
+            self._put_at = time.monotonic()
+            # Whoever wants it durable sees to it, and asks the writer only if that is at work already.
+            if batch.settled is None and len(self._batches) == 1:
+                self._due = self._put_at + WINDOW_S
+                self._changed.notify()
+            return self._next_seq - 1
+
+    def hurry(self) -> None:
+        """Have the writer look now: for something that cannot wait, or because the log was changed beside it."""
+        with self._changed:
+            self._urgent = True
+            self._changed.notify()
+
+    def wait(self, untidy: Callable[[], bool]) -> bool:
+        """Wait until a group is due, or until an idle moment if something is untidy; False at the end."""
+        with self._changed:
+            while not (self._urgent or self.closed):
+                if self._batches:
+                    wake: float | None = max(self._due, self._not_before) - time.monotonic()
+                else:
+                    wake = self._put_at + IDLE_S - time.monotonic() if untidy() else None
+                if wake is not None and wake <= 0:
+                    break
+                self._changed.wait(wake)
+            self._urgent = False
+            return bool(self._batches) or not self.closed
+
+    def take(self) -> list[Batch]:
+        """All that waits, in order."""
+        with self._changed:
+            group, self._batches = self._batches, []
+            return group
+
+    def settle(self, group: list[Batch]) -> None:
+        """The group is on the disk, or given up."""
+        with self._changed:
+            self.entries -= sum([len(batch.rows) for batch in group])
+            self._characters -= sum([batch.size for batch in group])
+            self._not_before = 0.0
+        for batch in group:
+            if batch.settled is not None:
+                batch.settled.set()
+
+    def give_back(self, group: list[Batch]) -> None:
+        """The group could not be written: keep it, at its place, for another try."""
+        with self._changed:
+            self._batches[:0] = group
+            self._not_before = time.monotonic() + RETRY_S
+
+    def close(self) -> None:
+        """Accept no more, and have the rest written now."""
+        with self._changed:
+            self.closed = True
+            self._changed.notify()

@@ -1,0 +1,157 @@
+"""Journal: the one writer of a run, a thread that commits in groups."""
+
+from __future__ import annotations
+
+import atexit
+import threading
+from collections.abc import Sequence
+
+import apsw
+
+from ..core import Clock, InterlockError, SystemClock
+from ..core.record import RECORD_VERSION
+from .commit import Committer
+from .database import explain
+from .entry import LOST, Entry, encode_body
+from .folder import RunFolder
+from .interface import Trouble, Writing
+from .lock import RunLock
+from .losses import Losses
+from .reader import JournalReader
+from .summary import RunSummary
+from .waiting import Batch, Row, Waiting
+
+
+class Journal(Writing):
+    """A run's journal, open for writing."""
+
+    def __init__(self, folder: RunFolder, committer: Committer, clock: Clock, lock: RunLock | None) -> None:
+        self.folder, self.run_id = folder, committer.run_id
+        self._committer, self._clock, self._lock = committer, clock, lock
+        self._waiting = Waiting(committer.last_seq + 1)
+        self._losses = Losses(clock)
+        # Held by whoever commits: the writer's thread, or one that waits for the disk and finds nobody at it.
+        self._writing = threading.Lock()
+        self._thread = threading.Thread(target=self._write, name=f"journal {self.run_id}", daemon=True)
+        self._thread.start()
+        atexit.register(self.close)
+
+    @classmethod
+    def open(cls, folder: RunFolder, clock: Clock | None = None, *, lock: RunLock | None = None) -> Journal:
+        """Open for writing. Without a lock handed in, it takes the run's lock and gives it back on close."""
+        own = folder.lock() if lock is None else None
+        try:
+            committer = Committer.open(folder.journal)
+        except InterlockError:
+            if own is not None:
+                own.release()
+            raise
+        return cls(folder, committer, clock or SystemClock(), own)
+
+    def append(self, entries: Sequence[Entry], *, durable: bool = False, summary: RunSummary | None = None) -> int:
+        now = self._clock.time()
+        rows: list[Row] = [
+            (entry.v, now if entry.time is None else entry.time, entry.kind, encode_body(entry.body))
+            for entry in entries
+        ]
+        batch = Batch(rows, summary, durable)
+        settled = batch.settled
+        seq = self._waiting.put(batch)
+        if settled is not None:
+            self._commit_now()
+            settled.wait()
+            if batch.error is not None:
+                raise batch.error
+        elif seq == 0 and rows:
+            self._losses.drop(len(rows))
+        return seq
+
+    def set_summary(self, summary: RunSummary) -> None:
+        self.append((), summary=summary)
+
+    def flush(self) -> None:
+        self.append((), durable=True)
+
+    def trouble(self) -> Trouble | None:
+        return self._losses.trouble(self._waiting.entries)
+
+    def reader(self) -> JournalReader:
+        return JournalReader.open(self.folder)
+
+    def close(self) -> None:
+        self._waiting.close()
+        self._thread.join()
+        atexit.unregister(self.close)
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
+
+    def _commit_now(self) -> None:
+        """Commit in this thread, which spares two changes of thread; the writer's is asked if it is at work."""
+        if not self._writing.acquire(blocking=False):
+            self._waiting.hurry()
+            return
+        try:
+            was_tidy = not self._committer.untidy
+            self._commit(self._waiting.take())
+        finally:
+            self._writing.release()
+        if was_tidy or self._committer.is_large:
+            self._waiting.hurry()
+
+    def _commit(self, group: list[Batch]) -> None:
+        """Write a group, or say why not. Called by whoever holds `_writing`."""
+        try:
+            self._committer.commit(group)
+        except apsw.Error as error:
+            self._fail(group, explain(error, self.folder.journal))
+        except BaseException:
+            # A mistake of ours: nobody may wait for what is never written.
+            self._waiting.close()
+            self._abandon(group, InterlockError("the journal's writer has stopped", where=str(self.folder.journal)))
+            raise
+        else:
+            self._waiting.settle(group)
+            self._tell_losses()
+
+    def _write(self) -> None:
+        """The writer thread."""
+        try:
+            while self._waiting.wait(lambda: self._committer.untidy):
+                with self._writing:
+                    group = self._waiting.take()
+                    self._commit(group)
+                    self._committer.tidy(only_if_large=bool(group))
+        finally:
+            self._stop()
+
+    def _fail(self, group: list[Batch], error: InterlockError) -> None:
+        """Refuse what somebody waits for, and keep the rest for another try."""
+        if self._waiting.closed:
+            self._abandon(group, error)
+            return
+        refused = [batch for batch in group if batch.settled is not None]
+        self._losses.fail(str(error), sum(len(batch.rows) for batch in refused))
+        for batch in refused:
+            batch.refuse(error)
+        newest = next((batch for batch in reversed(group) if batch.summary is not None), None)
+        self._waiting.give_back([batch for batch in group if batch.rows or batch is newest])
+
+    def _abandon(self, group: list[Batch], error: InterlockError) -> None:
+        self._losses.fail(str(error), sum(len(batch.rows) for batch in group))
+        for batch in group:
+            batch.error = error
+        self._waiting.settle(group)
+
+    def _tell_losses(self) -> None:
+        if untold := self._losses.recover():
+            rows: list[Row] = [(RECORD_VERSION, self._clock.time(), LOST, encode_body({"entries": untold}))]
+            self._waiting.put(Batch(rows, None, durable=False), by_writer=True)
+
+    def _stop(self) -> None:
+        """Let nobody wait for a thread that is gone; there is something left only if it broke."""
+        self._waiting.close()
+        with self._writing:
+            if left := self._waiting.take():
+                self._abandon(left, InterlockError("the journal's writer has stopped", where=str(self.folder.journal)))
+            self._committer.close()

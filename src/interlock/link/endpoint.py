@@ -1,0 +1,312 @@
+"""Endpoint: one run's end of the control protocol; joins the state machine with log, actuator and transports."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ..control import (
+    OUTGOING,
+    Actuate,
+    Actuated,
+    ControlState,
+    Desired,
+    Effect,
+    Entry,
+    Event,
+    Execute,
+    Executed,
+    IterationEnded,
+    IterationStarted,
+    Persist,
+    Received,
+    Result,
+    Send,
+    Started,
+    Tick,
+    handle,
+    may_start,
+    recover,
+    stamp_seq,
+)
+from ..core import Applied, Clock, InterlockError, Record, SystemClock
+from .clock import LOOK_S, LiveClock
+
+SOON_S = 1.0
+"""How long an iteration may go unannounced, and how often something that failed is tried again."""
+
+
+class Log(Protocol):
+    """Where the endpoint's records live."""
+
+    def append_atomic(self, entries: Sequence[Entry], state: ControlState, *, durable: bool) -> int:
+        """Add entries, all or none, in sequence, and give the last one's number. `state` is the run after them."""
+        ...
+
+    def read(self) -> Iterable[Record]:
+        """The records of control.CONTROL_KINDS, in order."""
+        ...
+
+
+class Actuator(Protocol):
+    """What acts outside the log: the gate, the agent's processes, its model."""
+
+    @property
+    def revision(self) -> int:
+        """The newest revision that it has."""
+        ...
+
+    def be(self, desired: Desired) -> Applied | None:
+        """Be like this, unless it has a newer revision. None: it takes its time and posts Actuated later."""
+        ...
+
+    def execute(self, order: Execute) -> Executed | None:
+        """Carry out approve, reject or rollback, once per request_id. None: it posts Executed later."""
+        ...
+
+
+class Reply(Protocol):
+    """Where answers to one copy of a message go."""
+
+    def send(self, body: bytes, *, direct: bool = False, seq: int | None = None) -> None:
+        """Send one message. `direct` ones exist on connections only; one with a `seq` is in the log."""
+        ...
+
+
+class _Audit(Struct):
+    what: str
+
+
+Follower = Callable[[int, Entry], None]
+
+
+class Endpoint:
+    """Thread-safe. Events are handled one after the other; an ACK is durable before anything happens."""
+
+    def __init__(
+        self,
+        fresh: ControlState,
+        log: Log,
+        actuator: Actuator,
+        *,
+        clock: Clock | None = None,
+        under_way: frozenset[str] = frozenset(),
+        ticking: bool = True,
+    ) -> None:
+        self.counts: Counter[tuple[str, str]] = Counter()
+        self._fresh, self._log, self._actuator = fresh, log, actuator
+        self._clock = LiveClock(clock or SystemClock())
+        self._state = replace(fresh, under_way=under_way)
+        # Whoever holds `_turn` carries effects out; `_mutex` is held for moments only, so that the gate never waits.
+        self._turn, self._mutex = threading.RLock(), threading.Lock()
+        self._opened = threading.Condition(self._mutex)
+        self._events: deque[Event] = deque()
+        self._draining = False
+        self._asking: dict[str, list[Reply]] = {}
+        self._followers: list[Follower] = []
+        self._must_restart = False
+        self._bell, self._stop = threading.Event(), threading.Event()
+        self._ticker = threading.Thread(target=self._tick, name=f"control {fresh.run_id}", daemon=True)
+        self._ticking = ticking
+
+    @property
+    def state(self) -> ControlState:
+        return self._state
+
+    def start(self) -> None:
+        """Read the log, put the actuator into the state that it tells, and finish what was in flight."""
+        with self._turn:
+            self._recover(self._state.under_way)
+            self.post(Started(self._actuator.revision))
+        if self._ticking:
+            self._ticker.start()
+
+    def close(self) -> None:
+        """Stop looking after time. Nothing is lost: the log has it all."""
+        self._stop.set()
+        self._bell.set()
+        if self._ticker.ident is not None:
+            self._ticker.join()
+        with self._opened:
+            self._opened.notify_all()
+
+    def receive(self, data: bytes, reply: Reply | None, *, age: float = 0.0, actor: str | None = None) -> None:
+        """Take one copy of a message. When this returns, the first transaction is durable."""
+        self.post(Received(data, reply, age, actor))
+
+    def post(self, event: Event) -> None:
+        """Let something happen to the run; when this returns, its effects have been carried out."""
+        with self._turn:
+            self._events.append(event)
+            if self._draining:
+                return
+            self._draining = True
+            try:
+                while self._events:
+                    self._take(self._events.popleft())
+            finally:
+                self._draining = False
+        self._wake_ticker()
+
+    def enter(self, key: str, number: int | None = None) -> bool:
+        """Begin an iteration if the gate allows it right now. Never waits."""
+        with self._mutex:
+            if not may_start(self._state):
+                return False
+            quiet = self._state.quiet
+            self._state, _ = handle(self._state, IterationStarted(key, number), self._clock.now())
+        if quiet == 0:
+            self._wake_ticker()
+        return True
+
+    def leave(self, key: str) -> None:
+        """End an iteration."""
+        with self._mutex:
+            after, effects = handle(self._state, IterationEnded(key), self._clock.now())
+            if not effects:
+                self._state = after
+                return
+        self.post(IterationEnded(key))
+
+    def wait_open(self, timeout: float | None = None) -> bool:
+        """Wait until an iteration may start; False when the time is up or the run has ended."""
+        with self._opened:
+            self._opened.wait_for(lambda: may_start(self._state) or self._state.ended or self._stop.is_set(), timeout)
+            return may_start(self._state)
+
+    def follow(self, follower: Follower) -> Callable[[], None]:
+        """Have every entry that was committed told, with its sequence number; call what is returned to stop."""
+        self._followers.append(follower)
+        return lambda: self._followers.remove(follower)
+
+    def forget(self, reply: Reply) -> None:
+        """Somebody who asked has gone."""
+        with self._turn:
+            for request_id, replies in list(self._asking.items()):
+                if reply in replies:
+                    replies.remove(reply)
+                if not replies:
+                    del self._asking[request_id]
+
+    def _take(self, event: Event) -> None:
+        with self._mutex:
+            before = self._state
+            self._state, effects = handle(before, event, self._clock.now())
+            if may_start(self._state) != may_start(before) or self._state.ended:
+                self._opened.notify_all()
+        try:
+            for effect in effects:
+                self._carry_out(effect, event)
+        except InterlockError:
+            # Nothing after a failed commit may happen: go back to what the log says, and try again soon.
+            self._events.clear()
+            self._must_restart = True
+            self._recover(self._state.under_way, gate_open=before.gate_open)
+            raise
+
+    def _carry_out(self, effect: Effect, event: Event) -> None:
+        if isinstance(effect, Persist):
+            self._persist(effect, event)
+        elif isinstance(effect, Send):
+            self._answer(effect)
+        elif isinstance(effect, Actuate):
+            self._actuate(effect.desired)
+        else:
+            self._execute(effect)
+
+    def _persist(self, effect: Persist, event: Event) -> None:
+        last = self._log.append_atomic(effect.entries, self._state, durable=effect.durable)
+        if last == 0:
+            # Not durable, and the disk could not keep it: it never happened.
+            return
+        first = last - len(effect.entries) + 1
+        for seq, entry in enumerate(effect.entries, first):
+            if entry.kind == "request" and isinstance(event, Received):
+                self._remember(entry.request_id, event.via)
+            if entry.kind in OUTGOING and entry.request_id is not None:
+                body = stamp_seq(entry.body, seq) if entry.kind == "state" else entry.body
+                for reply in self._asking.get(entry.request_id, ()):
+                    reply.send(body, seq=seq)
+            for follower in self._followers:
+                follower(seq, entry)
+        for entry in effect.entries:
+            self._count(entry)
+            if entry.kind == "result" and entry.request_id is not None:
+                self._asking.pop(entry.request_id, None)
+
+    def _answer(self, effect: Send) -> None:
+        if effect.request_id is not None and self._state.find(effect.request_id) is not None:
+            self._remember(effect.request_id, effect.via)
+        if effect.via is not None:
+            effect.via.send(effect.body, direct=effect.direct)  # type: ignore[attr-defined]
+
+    def _remember(self, request_id: str | None, reply: object) -> None:
+        """Who wants the RESULT of a request."""
+        if request_id is not None and reply is not None:
+            replies = self._asking.setdefault(request_id, [])
+            if reply not in replies:
+                replies.append(reply)  # type: ignore[arg-type]
+
+    def _actuate(self, desired: Desired) -> None:
+        try:
+            applied = self._actuator.be(desired)
+        except (InterlockError, OSError) as error:
+            applied = Applied(False, str(error))
+        if applied is not None:
+            self._events.append(Actuated(desired.revision, applied.ok, applied.how))
+
+    def _execute(self, order: Execute) -> None:
+        try:
+            executed = self._actuator.execute(order)
+        except (InterlockError, OSError) as error:
+            executed = Executed(order.request_id, False, str(error))
+        if executed is not None:
+            self._events.append(executed)
+
+    def _recover(self, under_way: frozenset[str], *, gate_open: bool = False) -> None:
+        recovered = recover(self._log.read(), self._fresh, self._clock.now(), under_way)
+        with self._mutex:
+            self._state = replace(recovered, gate_open=gate_open and recovered.status == "running")
+
+    def _count(self, entry: Entry) -> None:
+        """What a counter of requests needs: the command and how it ended."""
+        if entry.kind == "result":
+            result = msgspec.json.decode(entry.body, type=Result)
+            self.counts[result.command or "", result.payload.code or "success"] += 1
+        elif entry.kind == "audit":
+            self.counts["", msgspec.json.decode(entry.body, type=_Audit).what] += 1
+
+    def _pause_until_tick(self) -> float | None:
+        state = self._state
+        if state.quiet or state.untold is not None or self._must_restart:
+            return SOON_S
+        return LOOK_S if state.answered else None
+
+    def _wake_ticker(self) -> None:
+        if not self._bell.is_set() and self._pause_until_tick() is not None:
+            self._bell.set()
+
+    def _tick(self) -> None:
+        """The ticker's thread: sleeps for good while nothing depends on time."""
+        while not self._stop.is_set():
+            self._bell.wait()
+            while (pause := self._pause_until_tick()) is not None and not self._stop.wait(pause):
+                self._look()
+            self._bell.clear()
+            self._wake_ticker()
+
+    def _look(self) -> None:
+        event: Event = Tick()
+        if self._must_restart:
+            self._must_restart, event = False, Started(self._actuator.revision)
+        try:
+            self.post(event)
+        except InterlockError:
+            # The log cannot be written: the journal tells of its own trouble, and the next look tries again.
+            self._must_restart = True

@@ -1,0 +1,122 @@
+"""The gate as a small file: what a hook client goes by when no owner answers.
+
+One line of JSON, padded with spaces to 128 bytes, so that every change is one write of one sector:
+{"v":1,"status":"paused","shut":true,"revision":7,"check":1234567}
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from ..control import Desired
+from ..core import Applied, InterlockError, Status
+
+SIZE = 128
+SOON_S = 0.02
+TRIES = 5
+"""A reader may see a write half done; it looks again, a moment later."""
+
+
+class Gate(Struct, frozen=True, kw_only=True):
+    """What the file says. `shut` is what counts: nothing may start."""
+
+    status: Status
+    shut: bool
+    revision: int
+    check: int = 0
+    v: int = 1
+
+
+def write_gate(path: Path, status: Status, revision: int, *, shut: bool | None = None) -> bool:
+    """Put the gate into a state at a revision; False, and nothing done, if the file has a newer one.
+
+    When this returns, every process sees it, and it is on the disk.
+    """
+    before = read_gate(path)
+    if before is not None and before.revision > revision:
+        return False
+    _write(path, status, revision, status != "running" if shut is None else shut)
+    _sync(path)
+    return True
+
+
+def read_gate(path: Path) -> Gate | None:
+    """What the file says; None if there is none, which means open."""
+    for attempt in range(TRIES):
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            return None
+        try:
+            gate = msgspec.json.decode(data, type=Gate)
+        except msgspec.DecodeError:
+            gate = None
+        if gate is not None and gate.check == _check(gate.status, gate.shut, gate.revision):
+            return gate
+        time.sleep(0.001 * attempt)
+    raise InterlockError("the gate file cannot be read", where=str(path), todo="Treat it as shut; remove it to open.")
+
+
+class FileGate:
+    """The gate file as an actuator, or as a part of one. The owner of the run is the only one who writes it.
+
+    It outlives the owner as soon as it is written; the disk has it a moment later. What must survive a power cut is
+    the journal: an owner that comes up writes the file anew.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        gate = read_gate(path)
+        self._revision = gate.revision if gate is not None else 0
+        self._hands = ThreadPoolExecutor(1, "gate file")
+
+    @property
+    def revision(self) -> int:
+        return self._revision
+
+    def be(self, desired: Desired) -> Applied:
+        """Write what is desired, unless the file has a newer revision."""
+        if desired.revision < self._revision:
+            return Applied(True, "a newer revision was there already")
+        _write(self._path, desired.status, desired.revision, desired.shut)
+        self._revision = desired.revision
+        if desired.shut:
+            self._hands.submit(_sync_soon, self._path)
+        return Applied(True, "gate file")
+
+
+def _write(path: Path, status: Status, revision: int, is_shut: bool) -> None:
+    gate = Gate(status=status, shut=is_shut, revision=revision, check=_check(status, is_shut, revision))
+    line = msgspec.json.encode(gate).ljust(SIZE - 1) + b"\n"
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        os.pwrite(handle, line, 0)
+    finally:
+        os.close(handle)
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fdatasync(handle)
+    finally:
+        os.close(handle)
+
+
+def _sync_soon(path: Path) -> None:
+    """Not at once: the journal's own sync, which the RESULT waits for, comes first."""
+    time.sleep(SOON_S)
+    with contextlib.suppress(FileNotFoundError):
+        _sync(path)
+
+
+def _check(status: str, shut: bool, revision: int) -> int:
+    return zlib.crc32(f"{status} {shut} {revision}".encode())

@@ -1,0 +1,106 @@
+"""HubClient: what other machines' runs are, and control of them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from ..config.model import Hub as HubSettings
+from ..control import Answer, Request
+from ..core import InterlockError, Record
+from .hub import SessionLost, current_subject, open_session, record_subject
+from .hub_asking import Asking, Line
+from .hub_reading import read_all
+from .loop import LoopThread
+from .outbox import RemoteRun
+from .owner import DEFAULT_TIMEOUT_S, Notice
+
+
+class HubClient:
+    """A connection for commands and screens. Thread-safe; use it with `with`."""
+
+    def __init__(self, settings: HubSettings) -> None:
+        self._settings = settings
+        self._thread = LoopThread("hub client")
+        self._line: Line | None = None
+        self._opening = asyncio.Lock()
+        try:
+            self._thread.run(self.line())
+        except (InterlockError, SessionLost) as error:
+            self._thread.close()
+            raise error if isinstance(error, InterlockError) else _unreachable(error) from error
+
+    def runs(self) -> list[RemoteRun]:
+        """Every run that the hub knows, the newest first."""
+        found: list[RemoteRun] = self._run(self._runs())
+        return sorted(found, key=lambda run: run.summary.started, reverse=True)
+
+    def ask(self, request: Request, *, timeout: float = DEFAULT_TIMEOUT_S, notice: Notice | None = None) -> Answer:
+        """Send a request to a run, wherever it is, and wait for its one answer."""
+        return self._thread.run(Asking(self.line, request, timeout, notice or (lambda _: None)).run())
+
+    def current(self, run_id: str) -> bytes | None:
+        """The last message of a run on loop:current."""
+        found: bytes | None = self._run(self._current(run_id))
+        return found
+
+    def records(self, run_id: str, after: int = 0) -> list[Record]:
+        """What the hub has of a run's journal beyond a sequence number, each record once."""
+        found: list[Record] = self._run(self._records(run_id, after))
+        return found
+
+    def close(self) -> None:
+        if self._line is not None:
+            with contextlib.suppress(TimeoutError):
+                self._thread.begin(self._line.session.client.close()).result(2)
+        self._thread.close()
+
+    def __enter__(self) -> HubClient:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    async def line(self) -> Line:
+        """The line to the hub, made anew if it has broken."""
+        async with self._opening:
+            if self._line is None or self._line.session.closed.is_set():
+                self._line = Line(await open_session(self._settings, "interlock", no_echo=True))
+            return self._line
+
+    def _run(self, work: Any) -> Any:
+        try:
+            return self._thread.run(work)
+        except SessionLost as error:
+            raise _unreachable(error) from error
+
+    async def _runs(self) -> list[RemoteRun]:
+        session = (await self.line()).session
+        await session.set_clock()
+        found = []
+        async for message in read_all(session, "loop:summary.*", last_only=True):
+            with contextlib.suppress(msgspec.DecodeError):
+                run = msgspec.json.decode(message.data, type=RemoteRun)
+                silent = max(0.0, session.broker_time() - message.metadata.timestamp.timestamp())
+                found.append(replace(run, silent=silent))
+        return found
+
+    async def _current(self, run_id: str) -> bytes | None:
+        last = await (await self.line()).session.last(current_subject(run_id))
+        return bytes(last.data) if last is not None and last.data else None
+
+    async def _records(self, run_id: str, after: int) -> list[Record]:
+        found: dict[int, Record] = {}
+        async for message in read_all((await self.line()).session, record_subject(run_id)):
+            record = msgspec.json.decode(message.data, type=Record)
+            if record.seq > after:
+                found[record.seq] = record
+        return [found[seq] for seq in sorted(found)]
+
+
+def _unreachable(error: SessionLost) -> InterlockError:
+    return InterlockError(f"the hub does not answer ({error})", todo="Try again when it is back.")

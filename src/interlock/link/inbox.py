@@ -1,0 +1,53 @@
+"""The inbox of a run: a folder for requests to an owner that is not there."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+from ..control import MAX_MESSAGE
+from .peer import user_name
+
+SUFFIX = ".json"
+
+
+class Left(Struct, frozen=True):
+    """A request that was left, how long ago by the file system's clock, and by whom."""
+
+    path: Path
+    data: bytes
+    age: float
+    actor: str
+
+
+def leave_request(inbox: Path, request_id: str, attempt: int, data: bytes) -> Path:
+    """Leave one copy of a request; it is there whole or not at all."""
+    inbox.mkdir(mode=0o700, exist_ok=True)
+    name = f"{hashlib.blake2b(request_id.encode(), digest_size=12).hexdigest()}.{attempt}"
+    draft, path = inbox / f".{name}.{os.getpid()}", inbox / f"{name}{SUFFIX}"
+    draft.write_bytes(data)
+    draft.replace(path)
+    return path
+
+
+def collect_requests(inbox: Path) -> Iterator[Left]:
+    """The requests that lie there, the oldest first. Whoever has taken one removes its file."""
+    try:
+        files = [path for path in inbox.iterdir() if path.suffix == SUFFIX and not path.name.startswith(".")]
+    except FileNotFoundError:
+        return
+    found = []
+    for path in files:
+        # A sender takes its request back when it has reached the owner after all.
+        with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
+            info = os.fstat(file.fileno())
+            # One byte too many is enough to know that it is too long.
+            found.append((info.st_mtime, path, file.read(MAX_MESSAGE + 1), info.st_uid))
+    for mtime, path, data, uid in sorted(found):
+        yield Left(path, data, max(0.0, time.time() - mtime), f"{user_name(uid)} (inbox)")

@@ -1,0 +1,171 @@
+"""Outbox: a run's journal on its way to the hub, in sequence, at least once."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+from typing import Any
+
+import msgspec
+
+from ..control import stamp_seq
+from ..core import Record
+from ..journal import RunSummary
+from ..journal.interface import Reading
+from .hub import SEQ_HEADER, Session, control_subject, current_subject, record_subject, summary_subject
+
+CHUNK = 128
+"""Records that are sent before the broker's acknowledgements are waited for."""
+
+MAX_RECORD = 900_000
+"""Bytes of a record that fit into one message; of a longer one only the head goes out."""
+
+GRACE_S = 0.006
+SOON_S = 0.01
+"""How long records wait for the commands to be over."""
+
+LOOK_S = 1.0
+"""How often the journal is looked at for what came without a command, and how often the run is told in one row."""
+
+HEARTBEAT_S = 30.0
+"""How often a run tells that it lives."""
+
+SILENT_AFTER_S = 3 * HEARTBEAT_S
+"""A live run that has told nothing for this long is unknown."""
+
+
+class Outbox:
+    """Publishes what the journal has beyond what the hub has. It belongs to one session.
+
+    The messages of the topics go out at once, the records a little later: the hub has a record only if it has what the
+    record is on its topic.
+    """
+
+    def __init__(self, session: Session, run_id: str, reader: Reading) -> None:
+        self._session, self._run_id, self._reader = session, run_id, reader
+        self._read = self._settled = 0
+        self._records: list[Record] = []
+        self._sending = asyncio.Lock()
+        self._unsettled: list[Any] = []
+        self._host = socket.gethostname()
+
+    async def work(self, more: asyncio.Event) -> None:
+        """Send whatever comes, and a sign of life; ends with the session. `more` rings when a command was committed."""
+        await self._find_cursor()
+        clock = asyncio.get_running_loop().time
+        told, changed = -HEARTBEAT_S, True
+        while True:
+            # Whoever asked has the answer on the short way: let the command finish before its messages go out.
+            await asyncio.sleep(GRACE_S)
+            more.clear()
+            busy = await self._send_topics(more)
+            if not busy or len(self._records) >= CHUNK:
+                changed = await self._send_records() or changed
+            waited = clock() - told
+            if waited >= HEARTBEAT_S:
+                await self._session.set_clock()
+            if waited >= (LOOK_S if changed else HEARTBEAT_S):
+                await self.tell_summary()
+                told, changed = clock(), False
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(more.wait(), SOON_S if self._records else LOOK_S)
+
+    async def finish(self) -> None:
+        """The last words of an owner that goes."""
+        more = asyncio.Event()
+        more.set()
+        while more.is_set():
+            more.clear()
+            await self._send_topics(more)
+            await self._send_records()
+        await self.tell_summary()
+
+    async def tell_summary(self) -> None:
+        """The run in one row, for lists on other machines."""
+        summary = self._reader.summary()
+        if summary is not None:
+            body = msgspec.json.encode(RemoteRun(summary=summary, host=self._host, pid=os.getpid()))
+            headers = {SEQ_HEADER: str(self._settled)}
+            sent = await self._session.publish(summary_subject(self._run_id), body, os.urandom(12).hex(), **headers)
+            await self._session.settle([sent])
+
+    async def _find_cursor(self) -> None:
+        """Where the hub's copy ends: the hub itself knows best."""
+        known = 0
+        for subject in (record_subject(self._run_id), summary_subject(self._run_id)):
+            last = await self._session.last(subject)
+            if last is not None:
+                known = max(known, int((last.headers or {}).get(SEQ_HEADER, 0)))
+        newest = self._reader.last()
+        if newest is not None and newest.seq >= known:
+            # Else the hub knows a longer journal than there is: another run of the same id.
+            self._read = self._settled = known
+
+    async def _send_topics(self, more: asyncio.Event) -> bool:
+        """Send what is new on the topics, without waiting for the broker; whether there was anything."""
+        async with self._sending:
+            new = list(self._reader.read(self._read, limit=CHUNK))
+            for record in new:
+                found = topic_message(record)
+                if found is not None:
+                    await self._publish(*found, record.seq, "")
+                self._read = record.seq
+            self._records += new
+            if len(new) == CHUNK:
+                more.set()
+            return bool(new)
+
+    async def _send_records(self) -> bool:
+        """Send the records, and wait until the broker has all that was sent so far."""
+        async with self._sending:
+            new, self._records = self._records, []
+            for record in new:
+                await self._publish(record_subject(self._run_id), encode_record(record), record.seq, ":record")
+            waiting, self._unsettled = self._unsettled, []
+            if waiting:
+                await self._session.settle(waiting)
+            if new:
+                self._settled = new[-1].seq
+            return bool(new)
+
+    async def _publish(self, subject: str, body: bytes, seq: int, suffix: str) -> None:
+        headers = {SEQ_HEADER: str(seq)}
+        sent = await self._session.publish(subject, body, f"{self._run_id}:{seq}{suffix}", **headers)
+        self._unsettled.append(sent)
+
+
+class RemoteRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A run on some machine, as its owner told it last; `silent` seconds ago by the hub's clock."""
+
+    summary: RunSummary
+    host: str
+    pid: int
+    silent: float = 0.0
+
+    @property
+    def status(self) -> str:
+        return "unknown" if self.is_unknown else self.summary.status
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether nobody can say how it is: it lives, as far as we know, and its host has gone quiet."""
+        return self.summary.status not in ("done", "aborted") and self.silent > SILENT_AFTER_S
+
+
+def topic_message(record: Record) -> tuple[str, bytes] | None:
+    """What a record is on the protocol's topics, if anything."""
+    if record.kind in ("ack", "result"):
+        return control_subject(record.run_id), bytes(record.body)
+    if record.kind == "state":
+        return current_subject(record.run_id), stamp_seq(bytes(record.body), record.seq)
+    return None
+
+
+def encode_record(record: Record) -> bytes:
+    body = msgspec.json.encode(record)
+    if len(body) <= MAX_RECORD:
+        return body
+    head = {"too_large": len(record.body)}
+    return msgspec.json.encode(msgspec.structs.replace(record, body=msgspec.Raw(msgspec.json.encode(head))))

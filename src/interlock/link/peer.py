@@ -1,0 +1,103 @@
+"""Peer: one connection of a line server, and who the kernel says is at its other end."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import pwd
+import select
+import socket
+import struct
+from collections.abc import Callable
+from threading import Lock
+
+MAX_BACKLOG = 4 * 1024 * 1024
+"""Bytes that may wait for a peer that does not read; then it is cut off."""
+
+
+class Peer:
+    """A connection. `send` may be called from any thread; whatever the kernel does not take at once waits."""
+
+    def __init__(self, sock: socket.socket, wake: Callable[[Peer], None]) -> None:
+        self.sock = sock
+        self.pid, self.uid, self.gid = _ask_kernel(sock)
+        self.received = bytearray()
+        self.skipping, self.skipped = False, 0
+        self.closed = False
+        self._wake = wake
+        self._lock = Lock()
+        self._waiting = bytearray()
+
+    @property
+    def actor(self) -> str:
+        """Who it is, for records."""
+        return f"{user_name(self.uid)} (uid {self.uid}, pid {self.pid})"
+
+    def send(self, line: bytes) -> None:
+        """Send one line; a peer that has gone is not an error."""
+        with self._lock:
+            if self.closed:
+                return
+            self._waiting += line + b"\n"
+            if not self._flush():
+                self._wake(self)
+
+    def flush(self) -> bool:
+        """Send what waits; whether all is sent."""
+        with self._lock:
+            return self.closed or self._flush()
+
+    def has_hung_up(self) -> bool:
+        """Whether the other end is closed altogether: nobody waits for an answer any more."""
+        poll = select.poll()
+        poll.register(self.sock, 0)
+        return any(event & (select.POLLHUP | select.POLLERR) for _, event in poll.poll(0))
+
+    def shut_down(self) -> None:
+        """Hang up; the server's thread closes it when it sees the end."""
+        with self._lock:
+            if not self.closed:
+                with contextlib.suppress(OSError):
+                    self.sock.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        with self._lock:
+            self.closed = True
+            self.sock.close()
+
+    def _flush(self) -> bool:
+        while self._waiting:
+            try:
+                sent = self.sock.send(self._waiting)
+            except BlockingIOError:
+                if len(self._waiting) > MAX_BACKLOG:
+                    self._waiting.clear()
+                    self.sock.shutdown(socket.SHUT_RDWR)
+                    return True
+                return False
+            except OSError:
+                # It has gone; the reading side notices and cleans up.
+                self._waiting.clear()
+                return True
+            del self._waiting[:sent]
+        return True
+
+
+def _ask_kernel(sock: socket.socket) -> tuple[int, int, int]:
+    size = struct.calcsize("3i")
+    pid, uid, gid = struct.unpack("3i", sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
+    return pid, uid, gid
+
+
+@functools.lru_cache(maxsize=64)
+def user_name(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"user {uid}"
+
+
+def is_trusted(uid: int) -> bool:
+    """Whether a user may talk to us: ourselves, and root, who could anyway."""
+    return uid in (os.geteuid(), 0)

@@ -1,0 +1,61 @@
+"""Where sockets lie: in the user's runtime directory, under names short enough for the kernel."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from pathlib import Path
+
+from ..core import InterlockError
+
+MAX_SOCKET_PATH = 107
+"""Bytes of a socket's path; the kernel has room for 108 with the end mark."""
+
+SOCKET_NOTE = "socket"
+"""The file in a run's folder that says where its socket is."""
+
+
+def runtime_dir() -> Path:
+    """The directory for sockets: ours alone, made if need be."""
+    base = os.environ.get("XDG_RUNTIME_DIR")
+    choices = [Path(base) / "interlock"] if base else []
+    choices.append(Path(f"/run/user/{os.geteuid()}") / "interlock")
+    choices.append(Path("/tmp") / f"interlock-{os.geteuid()}")
+    for choice in choices:
+        if choice.parent.is_dir() and len(os.fsencode(choice)) + 25 <= MAX_SOCKET_PATH and _make_private(choice):
+            return choice
+    raise InterlockError(
+        f"no directory for sockets: {choices[-1]} is not ours alone", todo="Set XDG_RUNTIME_DIR to a private directory."
+    )
+
+
+def socket_path(folder: Path) -> Path:
+    """The path of a run's socket, the same whenever it is asked for."""
+    name = hashlib.blake2b(os.fsencode(folder.resolve()), digest_size=8).hexdigest()
+    return runtime_dir() / f"{name}.sock"
+
+
+def note_socket(folder: Path, path: Path) -> None:
+    """Record in the run's folder where its socket is."""
+    draft = folder / f".{SOCKET_NOTE}.{os.getpid()}"
+    draft.write_text(f"{path}\n")
+    draft.replace(folder / SOCKET_NOTE)
+
+
+def noted_socket(folder: Path) -> Path | None:
+    """Where a run's socket is said to be; None if it never had one."""
+    try:
+        return Path((folder / SOCKET_NOTE).read_text().strip())
+    except FileNotFoundError:
+        return None
+
+
+def _make_private(path: Path) -> bool:
+    """Make a directory that only we can enter; False if it is somebody else's or open to others."""
+    try:
+        path.mkdir(mode=0o700, exist_ok=True)
+        info = path.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(info.st_mode) and info.st_uid == os.geteuid() and not info.st_mode & 0o077

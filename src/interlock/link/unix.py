@@ -1,0 +1,193 @@
+"""LineServer: JSON lines over a unix socket that only its owner can use; one thread, no polling."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import socket
+import threading
+import time
+from pathlib import Path
+
+from ..core import InterlockError
+from .peer import Peer, is_trusted
+from .place import MAX_SOCKET_PATH
+
+MAX_LINE = 262_144
+"""Bytes of one line. What is longer is read to its end and thrown away."""
+
+MAX_SKIP = 64 * 1024 * 1024
+"""Bytes thrown away of one line before the connection is cut."""
+
+FULL_S = 0.05
+_CHUNK = 65_536
+
+
+class LineHandler:
+    """What a server does with what comes in. Called in the server's thread."""
+
+    def on_line(self, peer: Peer, line: bytes) -> None:
+        """A whole line, without its end."""
+
+    def on_too_long(self, peer: Peer) -> None:
+        """A line of more than MAX_LINE bytes has begun; the rest of it will be skipped."""
+
+    def on_refused(self, peer: Peer) -> None:
+        """Another user connected; the connection is closed after this."""
+
+    def on_closed(self, peer: Peer) -> None:
+        """The connection has ended."""
+
+
+def listen(path: Path, backlog: int = 128) -> socket.socket:
+    """A listening socket that only this user can connect to; what is left of an earlier one is removed."""
+    if len(os.fsencode(path)) > MAX_SOCKET_PATH:
+        raise InterlockError(f"the path is longer than {MAX_SOCKET_PATH} bytes", where=str(path))
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+    draft = path.with_name(f"{path.name[:12]}.{os.getpid()}")
+    try:
+        draft.unlink(missing_ok=True)
+        listener.bind(str(draft))
+        draft.chmod(0o600)
+        listener.listen(backlog)
+        # Renamed when it is ready: whoever finds it can connect.
+        draft.replace(path)
+    except OSError as error:
+        listener.close()
+        raise InterlockError(f"cannot listen ({error.strerror})", where=str(path)) from error
+    return listener
+
+
+class LineServer:
+    """Serves one listening socket until it is closed."""
+
+    def __init__(self, listener: socket.socket, handler: LineHandler, name: str = "lines") -> None:
+        self._listener, self._handler = listener, handler
+        self._selector = selectors.DefaultSelector()
+        self._bell, self._doorbell = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._stuck: set[Peer] = set()
+        self._lock = threading.Lock()
+        self._stopping = self._ended = False
+        self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
+        listener.setblocking(False)
+        self._selector.register(listener, selectors.EVENT_READ)
+        self._selector.register(self._bell, selectors.EVENT_READ)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop serving; open connections are closed. A second time does nothing."""
+        if self._stopping:
+            return
+        self._stopping = True
+        if self._thread.ident is None:
+            self._end()
+            return
+        self._ring()
+        if self._thread is not threading.current_thread():
+            self._thread.join()
+
+    def _ring(self) -> None:
+        # Under the lock: a number that was closed may belong to another file by now.
+        with self._lock, contextlib.suppress(BlockingIOError):
+            if not self._ended:
+                os.write(self._doorbell, b"!")
+
+    def _wake_for(self, peer: Peer) -> None:
+        """A peer has something to send that did not fit: the thread takes care of it."""
+        with self._lock:
+            self._stuck.add(peer)
+        self._ring()
+
+    def _serve(self) -> None:
+        try:
+            while not self._stopping:
+                for key, events in self._selector.select():
+                    if key.fileobj is self._listener:
+                        self._accept()
+                    elif key.fileobj == self._bell:
+                        self._answer_bell()
+                    else:
+                        self._attend(key.data, events)
+        finally:
+            self._end()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                sock, _ = self._listener.accept()
+            except (BlockingIOError, ConnectionAbortedError):
+                return
+            except OSError:
+                # Out of file numbers: the connection waits, and so do we, rather than spin.
+                time.sleep(FULL_S)
+                return
+            sock.setblocking(False)
+            peer = Peer(sock, self._wake_for)
+            if is_trusted(peer.uid):
+                self._selector.register(sock, selectors.EVENT_READ, peer)
+            else:
+                self._handler.on_refused(peer)
+                peer.close()
+
+    def _answer_bell(self) -> None:
+        os.read(self._bell, _CHUNK)
+        with self._lock:
+            stuck, self._stuck = self._stuck, set()
+        for peer in stuck:
+            if not peer.closed and not peer.flush():
+                self._selector.modify(peer.sock, selectors.EVENT_READ | selectors.EVENT_WRITE, peer)
+
+    def _attend(self, peer: Peer, events: int) -> None:
+        if events & selectors.EVENT_WRITE and peer.flush():
+            self._selector.modify(peer.sock, selectors.EVENT_READ, peer)
+        if not events & selectors.EVENT_READ:
+            return
+        try:
+            data = peer.sock.recv(_CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if data:
+            self._take(peer, data)
+        else:
+            self._drop(peer)
+
+    def _take(self, peer: Peer, data: bytes) -> None:
+        peer.received += data
+        while (end := peer.received.find(b"\n")) >= 0:
+            line = bytes(peer.received[:end])
+            del peer.received[: end + 1]
+            if peer.skipping:
+                peer.skipping = False
+            elif len(line) > MAX_LINE:
+                self._handler.on_too_long(peer)
+            elif line.strip():
+                self._handler.on_line(peer, line)
+        if len(peer.received) > MAX_LINE:
+            if not peer.skipping:
+                peer.skipping = True
+                self._handler.on_too_long(peer)
+            peer.skipped += len(peer.received)
+            peer.received.clear()
+            if peer.skipped > MAX_SKIP:
+                self._drop(peer)
+
+    def _drop(self, peer: Peer) -> None:
+        self._selector.unregister(peer.sock)
+        peer.close()
+        self._handler.on_closed(peer)
+
+    def _end(self) -> None:
+        for key in list(self._selector.get_map().values()):
+            if isinstance(key.data, Peer):
+                self._drop(key.data)
+        self._selector.close()
+        self._listener.close()
+        with self._lock:
+            self._ended = True
+            os.close(self._bell)
+            os.close(self._doorbell)

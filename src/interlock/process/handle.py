@@ -1,0 +1,42 @@
+"""TreeHandle: a tree of processes as plain data, so that another process can take it over."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ..core import Limits
+from . import proc
+
+
+class ProcessId(Struct, frozen=True):
+    """One process, told from a later one with the same pid by its start time."""
+
+    pid: int
+    start: int
+
+    @classmethod
+    def of(cls, pid: int) -> ProcessId:
+        """The process that has this pid now; one that is gone never matches anything."""
+        return cls(pid, proc.start_of(pid) or -1)
+
+    def there(self) -> bool:
+        """Whether it still exists and is more than a zombie."""
+        process = proc.look_at(self.pid)
+        return process is not None and process.start == self.start and not process.dead
+
+
+class TreeHandle(Struct, frozen=True, kw_only=True):
+    """Everything needed to find a tree again: `process.attach(handle)`.
+
+    `marker` stands in the environment of every process; `group` is the cgroup v2 folder, `controllers` the cgroup v1
+    folders by controller; `keeper` the process under which orphans gather where there is no cgroup.
+    """
+
+    marker: str
+    boot: str
+    root: ProcessId
+    keeper: ProcessId | None = None
+    group: str | None = None
+    controllers: dict[str, str] = {}
+    session: int | None = None
+    limits: Limits = Limits()

@@ -1,0 +1,153 @@
+"""What /proc says of a process. One that vanished is None, never an error."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import NamedTuple
+
+TICKS = os.sysconf("SC_CLK_TCK")
+PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+class Process(NamedTuple):
+    """One process at one moment. `start` (ticks since boot) tells it from a later one with the same pid."""
+
+    pid: int
+    start: int
+    state: str
+    parent: int
+    group: int
+    session: int
+    threads: int
+    cpu_s: float
+    waited_cpu_s: float
+    resident_bytes: int
+
+    @property
+    def dead(self) -> bool:
+        """A zombie, which only waits to be reaped; one whose other threads still run is not dead."""
+        return self.state == "X" or (self.state == "Z" and self.threads <= 1)
+
+    @property
+    def stopped(self) -> bool:
+        return self.state in "Tt"
+
+
+def look_at(pid: int) -> Process | None:
+    """The process with this pid, zombies included."""
+    line = _read(f"/proc/{pid}/stat")
+    if not line:
+        return None
+    # The name stands in parentheses and may itself hold spaces and parentheses.
+    fields = line[line.rindex(b")") + 2 :].split()
+    return Process(
+        pid=pid,
+        start=int(fields[19]),
+        state=fields[0].decode(),
+        parent=int(fields[1]),
+        group=int(fields[2]),
+        session=int(fields[3]),
+        threads=int(fields[17]),
+        cpu_s=(int(fields[11]) + int(fields[12])) / TICKS,
+        waited_cpu_s=(int(fields[13]) + int(fields[14])) / TICKS,
+        resident_bytes=int(fields[21]) * PAGE,
+    )
+
+
+def look_around() -> dict[int, Process]:
+    """Every process of the machine that is not dead, by pid."""
+    pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
+    seen = (look_at(pid) for pid in pids)
+    return {process.pid: process for process in seen if process and not process.dead}
+
+
+def start_of(pid: int) -> int | None:
+    process = look_at(pid)
+    return process.start if process else None
+
+
+def children_of(pid: int) -> tuple[int, ...]:
+    """The children of a single-threaded process but ourselves, in one read; empty where the kernel does not tell."""
+    children = (int(child) for child in _read(f"/proc/{pid}/task/{pid}/children").split())
+    return tuple(child for child in children if child != os.getpid())
+
+
+def environment_of(pid: int) -> bytes:
+    """The environment that the process started with, NUL after each variable; empty where we may not read it."""
+    return _read(f"/proc/{pid}/environ")
+
+
+def proportional_bytes(process: Process) -> int:
+    """Memory of a process with shared pages divided among their users; resident memory where that is hidden."""
+    for line in _read(f"/proc/{process.pid}/smaps_rollup").splitlines():
+        if line.startswith(b"Pss:"):
+            return int(line.split()[1]) * 1024
+    return process.resident_bytes
+
+
+def boot_id() -> str:
+    """Which boot of the machine this is: start times count from it."""
+    return _read("/proc/sys/kernel/random/boot_id").decode().strip()
+
+
+def send(pid: int, start: int, number: int) -> bool:
+    """Signal exactly this process; False if it is gone. PermissionError if it is not ours to signal."""
+    try:
+        handle = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        # No pidfd in this kernel, or no descriptor left for one.
+        return start_of(pid) == start and _kill(pid, number)
+    try:
+        # The descriptor pins the process, so that the comparison still holds when the signal goes out.
+        if start_of(pid) != start:
+            return False
+        signal.pidfd_send_signal(handle, number)
+    except ProcessLookupError:
+        return False
+    finally:
+        os.close(handle)
+    return True
+
+
+def send_group(group: int, number: int) -> None:
+    """Signal a process group at once: no fork inside it can slip through."""
+    try:
+        os.killpg(group, number)
+    except (ProcessLookupError, PermissionError):
+        return
+
+
+def send_now(pid: int, number: int) -> None:
+    """Signal a pid that was read a moment ago, with nothing in between."""
+    try:
+        os.kill(pid, number)
+    except (ProcessLookupError, PermissionError):
+        return
+
+
+def _kill(pid: int, number: int) -> bool:
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _read(path: str) -> bytes:
+    """The whole file, or nothing if it is gone or not ours to read."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        parts = []
+        while part := os.read(descriptor, 65536):
+            parts.append(part)
+        return b"".join(parts)
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)

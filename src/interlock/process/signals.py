@@ -1,0 +1,143 @@
+"""Stop, continue and kill a family by signals, again and again until nothing is left that moves."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Collection
+
+from msgspec import Struct
+
+from . import proc
+from .family import Family
+from .proc import Process
+
+CHASE = 200
+"""Looks at the keeper's children per round: one that forks and exits lives shorter than a look at all of /proc."""
+
+PAUSE_S = 0.001
+"""Between two rounds, so that what was signalled gets to act on it."""
+
+
+class Reached(Struct, frozen=True):
+    """How many processes a round of signals reached, and which ones it could not."""
+
+    processes: int
+    left: tuple[int, ...] = ()
+    note: str = ""
+
+
+def stop(family: Family, *, outside: Collection[int] = (), seconds: float) -> Reached:
+    """Stop every member, those in `outside` excepted (something else holds them), until two looks see none moving."""
+    deadline = time.monotonic() + seconds
+    asked: dict[int, int] = {}
+    refused: set[int] = set()
+    calm = 0
+    if not outside:
+        # Busy processes leave us little time for a look at everything: first quiet those that are easily found.
+        for pid in family.descend():
+            proc.send_now(pid, signal.SIGSTOP)
+    while True:
+        members, others = family.look(outside)
+        ours = {pid: p for pid, p in members.items() if pid not in outside}
+        moving = [p for p in ours.values() if not _still(p, asked) and p.pid not in refused]
+        calm = 0 if moving or family.unseen(members) else calm + 1
+        if calm == 2 or (outside and not ours) or time.monotonic() > deadline:
+            left = (*sorted(refused & ours.keys()), *(p.pid for p in moving))
+            return Reached(len(ours), left, _why(refused & ours.keys(), moving))
+        for group in _own_groups(ours, others):
+            proc.send_group(group, signal.SIGSTOP)
+        for process in moving:
+            if _send(process, signal.SIGSTOP, refused):
+                asked[process.pid] = process.start
+        if calm == 0:
+            _chase(family.keeper)
+            time.sleep(PAUSE_S)
+
+
+def resume(family: Family, *, outside: Collection[int] = ()) -> Reached:
+    """Continue every stopped member, children before parents so that no parent notices that its child was stopped."""
+    refused: set[int] = set()
+    members, _ = family.look(outside)
+    ours = [p for p in members.values() if p.pid not in outside]
+    # A stop may still be on its way to one that looks alive, and SIGCONT takes it back.
+    for process in reversed(ours):
+        _send(process, signal.SIGCONT, refused)
+    return Reached(len(ours), tuple(sorted(refused)), _why(refused, []))
+
+
+def ask(family: Family, number: int, *, seeds: Collection[int] = ()) -> Reached:
+    """Send one signal to every member, once."""
+    refused: set[int] = set()
+    members, _ = family.look(seeds)
+    for process in members.values():
+        _send(process, number, refused)
+    return Reached(len(members), tuple(sorted(refused)), _why(refused, []))
+
+
+def kill(family: Family, *, seeds: Collection[int] = (), seconds: float) -> Reached:
+    """Kill every member; they are stopped first, so that none can fork faster than it is killed."""
+    deadline = time.monotonic() + seconds
+    killed: set[tuple[int, int]] = set()
+    refused: set[int] = set()
+    family.look(seeds)
+    stop(family, seconds=seconds / 2)
+    calm = 0
+    while True:
+        members, _ = family.look()
+        alive = [p for p in members.values() if p.pid not in refused]
+        calm = 0 if alive or family.unseen(members) else calm + 1
+        if calm == 2 or time.monotonic() > deadline:
+            left = tuple(sorted(members))
+            return Reached(len(killed), left, _why(refused & members.keys(), alive))
+        for process in alive:
+            if _send(process, signal.SIGKILL, refused):
+                killed.add((process.pid, process.start))
+        if calm == 0:
+            time.sleep(PAUSE_S)
+
+
+def _still(process: Process, asked: dict[int, int]) -> bool:
+    """Whether a process runs no more of its own code.
+
+    One that waits in the kernel (D) stops before it comes back from there: a vfork parent waits for its stopped child.
+    """
+    return process.stopped or (process.state in "DZ" and asked.get(process.pid) == process.start)
+
+
+def _own_groups(ours: dict[int, Process], others: dict[int, Process]) -> set[int]:
+    """The process groups that have members only; never the group that we are in."""
+    running = {p.group for p in ours.values() if not p.stopped}
+    return running - {p.group for p in others.values()} - {os.getpgrp(), 0}
+
+
+def _chase(keeper: int | None) -> None:
+    """Stop the keeper's children as they appear: for those that fork and exit faster than we can look around."""
+    seen: set[int] = set()
+    if keeper is None:
+        return
+    for _ in range(CHASE):
+        fresh = [pid for pid in proc.children_of(keeper) if pid not in seen]
+        if not fresh:
+            return
+        for pid in fresh:
+            proc.send_now(pid, signal.SIGSTOP)
+            seen.add(pid)
+
+
+def _send(process: Process, number: int, refused: set[int]) -> bool:
+    try:
+        return proc.send(process.pid, process.start, number)
+    except PermissionError:
+        refused.add(process.pid)
+        return False
+
+
+def _why(refused: Collection[int], moving: Collection[Process]) -> str:
+    parts = []
+    if refused:
+        parts.append(f"{len(refused)} processes belong to another user")
+    if moving:
+        parts.append(f"{len(moving)} processes did not react in time")
+    return " and ".join(parts)

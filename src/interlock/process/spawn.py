@@ -1,0 +1,151 @@
+"""Start a command inside its containment, or take over a tree that another process started."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Literal
+
+import msgspec
+
+from ..core import BadInput, InvalidState, Limits, RunSpec
+from . import hierarchy, proc
+from .family import add_marker
+from .handle import ProcessId, TreeHandle
+from .hierarchy import Made
+from .tree import Tree
+
+Stream = int | IO[bytes] | None
+
+NOBODY = ProcessId(-1, -1)
+LAUNCH = Path(__file__).with_name("launch.py")
+
+
+class _JoinFailed(Exception):
+    """Raised when a cgroup can be made but not entered."""
+
+
+def spawn(
+    spec: RunSpec,
+    *,
+    env: Mapping[str, str] | None = None,
+    stdin: Stream = None,
+    stdout: Stream = None,
+    stderr: Stream = None,
+    limits: Limits | None = None,
+    pass_fds: tuple[int, ...] = (),
+    new_session: bool = False,
+    mechanism: Literal["auto", "cgroup", "signals"] = "auto",
+) -> Tree:
+    """Start `spec.argv` in `spec.cwd`, contained and limited before its first instruction runs.
+
+    It has our terminal unless streams are given. `mechanism` "auto" takes a cgroup where one can be had.
+    """
+    if not spec.argv:
+        raise BadInput("there is no command to start", todo="Give one after --.")
+    marker = secrets.token_hex(8)
+    environment = add_marker(dict(os.environ if env is None else env), marker)
+    made: Made | str = "signals were asked for" if mechanism == "signals" else hierarchy.make(marker)
+    if isinstance(made, str) and mechanism == "cgroup":
+        raise InvalidState(f"no cgroup for {spec.argv[0]}: {made}")
+    handle = _handle(marker, made, new_session)
+    tree = Tree(handle)
+    try:
+        if limits is not None and handle.group:
+            tree.limit(limits)
+        tree = _start(spec, handle, environment, (stdin, stdout, stderr), pass_fds, new_session)
+    except _JoinFailed as failed:
+        tree.close()
+        if mechanism == "cgroup":
+            raise InvalidState(f"no cgroup for {spec.argv[0]}: {failed}") from None
+        handle = _handle(marker, "", new_session)
+        tree = _start(spec, handle, environment, (stdin, stdout, stderr), pass_fds, new_session)
+    except BaseException:
+        tree.close()
+        raise
+    if limits is not None:
+        tree.limit(limits)
+    return tree
+
+
+def attach(handle: TreeHandle) -> Tree:
+    """The tree that another process started; one that is gone is simply not alive."""
+    if handle.boot != proc.boot_id():
+        # Pids and folders from before a reboot mean nothing now.
+        return Tree(TreeHandle(marker=handle.marker, boot=handle.boot, root=NOBODY, session=handle.session))
+    return Tree(handle)
+
+
+def _handle(marker: str, made: Made | str, new_session: bool) -> TreeHandle:
+    session = None if new_session else os.getsid(0)
+    if isinstance(made, str):
+        return TreeHandle(marker=marker, boot=proc.boot_id(), root=NOBODY, session=session)
+    return TreeHandle(
+        marker=marker,
+        boot=proc.boot_id(),
+        root=NOBODY,
+        session=session,
+        group=str(made.group),
+        controllers={name: str(folder) for name, folder in made.controllers.items()},
+    )
+
+
+def _start(
+    spec: RunSpec,
+    handle: TreeHandle,
+    environment: dict[str, str],
+    streams: tuple[Stream, Stream, Stream],
+    pass_fds: tuple[int, ...],
+    new_session: bool,
+) -> Tree:
+    """Run the launcher and wait until it has become the command, or has started it as its keeper."""
+    groups = [handle.group, *handle.controllers.values()] if handle.group else []
+    report, report_end = os.pipe()
+    status, status_end = (-1, -1) if groups else os.pipe()
+    ends = [end for end in (report_end, status_end) if end >= 0]
+    words = [str(report_end), str(status_end), str(len(groups)), *filter(None, groups), *spec.argv]
+    try:
+        popen = subprocess.Popen(
+            [sys.executable or "python3", "-I", "-S", str(LAUNCH), *words],
+            cwd=spec.cwd,
+            env=environment,
+            stdin=streams[0],
+            stdout=streams[1],
+            stderr=streams[2],
+            pass_fds=(*pass_fds, *ends),
+            start_new_session=new_session,
+        )
+    except (OSError, ValueError) as error:
+        for end in (report, status, *ends):
+            if end >= 0:
+                os.close(end)
+        raise _cannot_start(spec, error) from None
+    for end in ends:
+        os.close(end)
+    with os.fdopen(report, "rb") as told:
+        answer = dict(line.split() for line in told.read().decode().splitlines())
+    if "join" in answer or "exec" in answer or (status >= 0 and "root" not in answer):
+        popen.wait()
+        for stream in (popen.stdin, popen.stdout, popen.stderr):
+            if stream:
+                stream.close()
+        if status >= 0:
+            os.close(status)
+        if "join" in answer:
+            raise _JoinFailed(f"it could not be entered ({os.strerror(int(answer['join']))})")
+        number = int(answer.get("exec", 0))
+        raise _cannot_start(spec, OSError(number, os.strerror(number), spec.argv[0]))
+    root = ProcessId.of(int(answer.get("root", popen.pid)))
+    keeper = ProcessId.of(popen.pid) if status >= 0 else None
+    return Tree(msgspec.structs.replace(handle, root=root, keeper=keeper), popen, status)
+
+
+def _cannot_start(spec: RunSpec, error: Exception) -> BadInput:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    if isinstance(error, OSError) and spec.cwd and error.filename == spec.cwd:
+        return BadInput(f"cannot start in this folder ({reason})", where=spec.cwd, todo="Name one that exists.")
+    return BadInput(f"cannot start {spec.argv[0]!r} ({reason})", todo="Is it installed, and spelled like this?")

@@ -1,0 +1,310 @@
+"""Tree: a command and everything that came from it, to be frozen, thawed, limited and ended as one."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+import msgspec
+
+from ..core import Limits
+from . import hierarchy, proc, signals
+from .controllers import CONTROLLER_OF, Controllers
+from .family import Family
+from .group import Group
+from .handle import TreeHandle
+from .outcome import Ended, How, LimitEvent, LimitHeld, LimitName, Mechanism, Use
+from .proc import Process
+from .watch import INTERVAL_S, Watch
+
+FREEZE_S = 5.0
+KILL_S = 10.0
+UNKNOWN_STATUS = 256
+"""The exit status of a root that ended without telling us: only its parent learns it. No process exits with 256."""
+
+
+class Tree:
+    """Made by `spawn` or `attach`. Methods may be called from any thread, and never fail because a process is gone."""
+
+    def __init__(self, handle: TreeHandle, popen: subprocess.Popen[bytes] | None = None, status: int = -1) -> None:
+        self._handle = handle
+        self._popen = popen
+        self._status_pipe = status
+        self._status: int | None = None
+        self._family = Family(handle)
+        self._group = Group(Path(handle.group)) if handle.group else None
+        v1 = {name: Path(path) for name, path in handle.controllers.items()}
+        self._controllers = Controllers(self._group.path if self._group else None, v1)
+        self._limits = handle.limits
+        self._watch = Watch(self._look)
+        self._last_use = Use()
+        self._last_events: tuple[LimitEvent, ...] = ()
+        self._acting = threading.RLock()
+        self._asking = threading.Lock()
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """What holds this tree together: a cgroup, or signals to each of its processes."""
+        return "cgroup" if self._group else "signals"
+
+    @property
+    def pid(self) -> int:
+        """The pid of the command itself."""
+        return self._handle.root.pid
+
+    @property
+    def controllers(self) -> frozenset[str]:
+        """The limits that the kernel can hold for this tree: memory, pids, cpu."""
+        return self._controllers.names
+
+    @property
+    def stdin(self) -> IO[bytes] | None:
+        return self._popen.stdin if self._popen else None
+
+    @property
+    def stdout(self) -> IO[bytes] | None:
+        return self._popen.stdout if self._popen else None
+
+    @property
+    def stderr(self) -> IO[bytes] | None:
+        return self._popen.stderr if self._popen else None
+
+    def handle(self) -> TreeHandle:
+        """This tree as plain data: store it, and `attach` to it from another process."""
+        return msgspec.structs.replace(self._handle, limits=self._limits)
+
+    def freeze(self) -> How:
+        """Stop every process where it stands. Holds until somebody thaws, also when we are gone."""
+        begin = time.monotonic()
+        with self._acting:
+            if self._group is None:
+                reached = signals.stop(self._family, seconds=FREEZE_S)
+                return self._how(begin, reached)
+            held = self._group.freeze(FREEZE_S)
+            inside = self._group.pids()
+            strays = signals.stop(self._family, outside=inside, seconds=FREEZE_S)
+            return self._how(begin, strays, len(inside), held)
+
+    def thaw(self) -> How:
+        """Let every process go on."""
+        begin = time.monotonic()
+        with self._acting:
+            if self._group is None:
+                return self._how(begin, signals.resume(self._family))
+            inside = self._group.pids()
+            strays = signals.resume(self._family, outside=inside)
+            held = self._group.thaw(FREEZE_S)
+            return self._how(begin, strays, len(inside), held)
+
+    def frozen(self) -> bool:
+        """Whether it stands still now, whoever froze it."""
+        if self._group:
+            return self._group.frozen
+        members = self._look()
+        return bool(members) and all(p.stopped or p.state == "D" for p in members)
+
+    def limit(self, limits: Limits) -> tuple[LimitHeld, ...]:
+        """Hold the tree to the memory, process and CPU limits of these from now on; None takes a limit away."""
+        with self._acting:
+            self._limits = limits
+            kernel = self._controllers.limit(limits)
+            watched = Limits(
+                max_memory_mb=None if kernel["max_memory_mb"] else limits.max_memory_mb,
+                max_processes=None if kernel["max_processes"] else limits.max_processes,
+            )
+            self._watch.hold(watched)
+            return tuple(
+                kernel[name] or _without_kernel(name, getattr(limits, name))
+                for name in CONTROLLER_OF
+                if getattr(limits, name) is not None
+            )
+
+    def events(self) -> tuple[LimitEvent, ...]:
+        """The limits that were reached since the start, each with how often and what came of it."""
+        by_kernel = self._controllers.events(self._limits)
+        events = (*by_kernel, *self._watch.events(self._limits))
+        if events:
+            self._last_events = events
+        return self._last_events
+
+    def usage(self) -> Use:
+        """What it uses now; the last known CPU time once it is gone."""
+        members = self._look()
+        memory = self._controllers.memory_bytes()
+        if memory is None:
+            memory = sum(proc.proportional_bytes(p) for p in members)
+        if self._group and self._group.path.exists():
+            cpu = self._group.cpu_seconds()
+        else:
+            keeper = proc.look_at(self._family.keeper or -1)
+            cpu = sum(p.cpu_s + p.waited_cpu_s for p in members) + (keeper.waited_cpu_s if keeper else 0.0)
+        self._last_use = Use(
+            memory_mb=memory / 2**20,
+            processes=len(members),
+            threads=sum(p.threads for p in members),
+            cpu_seconds=max(cpu, self._last_use.cpu_seconds),
+        )
+        return self._last_use
+
+    def pids(self) -> tuple[int, ...]:
+        """Every process that is not dead, the oldest first."""
+        return tuple(p.pid for p in self._look())
+
+    def alive(self) -> bool:
+        """Whether any process of the tree is left, be it only one that the command left behind."""
+        if self._group and self._group.populated():
+            return True
+        pids = self.pids()
+        return bool(pids) or bool(self._family.unseen(pids))
+
+    def poll(self) -> int | None:
+        """The command's exit status (minus the signal that ended it); None while it runs."""
+        return self.wait(0)
+
+    def wait(self, timeout: float | None = None) -> int | None:
+        """Wait for the command to end, at most `timeout` seconds; None if it still runs."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while self._status is None:
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            if self._status_pipe >= 0:
+                _readable(self._status_pipe, left)
+            else:
+                _wait_for(self.pid, self._handle.root.start, left)
+            self._learn()
+            if left == 0:
+                break
+        return self._status
+
+    def end(self, grace_s: float = 5.0) -> Ended:
+        """End it: ask every process (SIGTERM), after `grace_s` kill what is left, then remove the cgroup."""
+        begin = time.monotonic()
+        self._watch.close()
+        before = self._ask(grace_s) if grace_s > 0 else 0
+        with self._acting:
+            inside = self._inside()
+            if self._group:
+                self._group.kill(KILL_S)
+            reached = signals.kill(self._family, seconds=KILL_S)
+        self.close()
+        killed = inside + reached.processes
+        return Ended(
+            how="killed" if killed else "asked" if before else "gone",
+            mechanism=self.mechanism,
+            processes=max(before, killed),
+            killed=killed,
+            seconds=time.monotonic() - begin,
+            status=self._status,
+            left=reached.left,
+        )
+
+    def close(self) -> None:
+        """Reap what ended and remove the cgroup if nothing lives in it. A tree that lives on can be attached to."""
+        self._watch.close()
+        self.usage()
+        self.events()
+        if self.alive():
+            return
+        self.wait(KILL_S)
+        if self._popen:
+            self._popen.wait()
+        for folder in self._handle.controllers.values():
+            hierarchy.remove(Path(folder), seconds=1)
+        if self._group:
+            hierarchy.remove(self._group.path, seconds=1)
+
+    def __enter__(self) -> Tree:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.end()
+
+    def _look(self) -> list[Process]:
+        members, _ = self._family.look(self._group.pids() if self._group else ())
+        return list(members.values())
+
+    def _inside(self) -> int:
+        """How many processes the cgroup holds, without looking at the whole machine."""
+        return (len(self._group.pids()) or int(self._group.populated())) if self._group else 0
+
+    def _ask(self, grace_s: float) -> int:
+        """Ask every process to end and wait for it; how many were asked.
+
+        SIGTERM while frozen, then thaw: it is the first thing that each process notices.
+        """
+        deadline = time.monotonic() + grace_s
+        with self._acting:
+            seeds = self._group.pids() if self._group else ()
+            asked = signals.ask(self._family, signal.SIGTERM, seeds=seeds)
+            self.thaw()
+            # Stopped inside the cgroup by a signal of their own, they would sleep through the request.
+            signals.ask(self._family, signal.SIGCONT, seeds=seeds)
+        while self.alive() and (left := deadline - time.monotonic()) > 0:
+            self._learn()
+            if self._group and self._group.populated():
+                self._group.wait_empty(left)
+            else:
+                time.sleep(min(left, 0.01))
+        return asked.processes
+
+    def _learn(self) -> None:
+        """Take the exit status from whoever has it, without waiting."""
+        with self._asking:
+            if self._status is not None:
+                return
+            if self._status_pipe >= 0 and _readable(self._status_pipe, 0):
+                told = os.read(self._status_pipe, 64)
+                self._status = int(told) if told else None
+                os.close(self._status_pipe)
+                self._status_pipe = -1
+            if self._popen and not self._handle.keeper:
+                self._status = self._popen.poll()
+            elif self._status_pipe < 0 and self._status is None and not self._handle.root.there():
+                # Attached to it, or its keeper was killed.
+                self._status = UNKNOWN_STATUS
+
+    def _how(self, begin: float, reached: signals.Reached, inside: int = 0, held: bool = True) -> How:
+        note = reached.note if held else "the kernel did not confirm it in time"
+        return How(
+            mechanism=self.mechanism,
+            processes=inside + reached.processes,
+            seconds=time.monotonic() - begin,
+            held=held and not reached.left,
+            strays=reached.processes if self._group else 0,
+            missed=len(reached.left),
+            note=note,
+        )
+
+
+def _without_kernel(name: LimitName, value: float) -> LimitHeld:
+    if name == "max_cpu_percent":
+        return LimitHeld(limit=name, value=value, by="nobody", note="there is no cpu controller that we may use")
+    note = f"looked at every {INTERVAL_S * 1000:.0f} ms while the process that set the limit lives"
+    return LimitHeld(limit=name, value=value, by="watching", note=note)
+
+
+def _wait_for(pid: int, start: int, timeout: float | None) -> None:
+    """Return when this process has ended or the time is over."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except OSError:
+        return
+    try:
+        if proc.start_of(pid) == start:
+            _readable(descriptor, timeout)
+    finally:
+        os.close(descriptor)
+
+
+def _readable(descriptor: int, timeout: float | None) -> bool:
+    poller = select.poll()
+    poller.register(descriptor, select.POLLIN)
+    return bool(poller.poll(None if timeout is None else timeout * 1000))

@@ -1,0 +1,248 @@
+"""Code: the calls in a piece of Python, JavaScript, Ruby, Perl or PHP that act on the world, as shell commands.
+
+This is a reader of tokens, not of a grammar: strings and comments are told from code, names are followed by one
+assignment. `print("os.remove('/')")` is a mention, `os.remove('/')` a call.
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+from .wordlist import name_set
+
+MAX_CODE = 65_536
+MAX_TOKENS = 20_000
+MAX_CALLS = 64
+MAX_LITERALS = 12
+MAX_NESTING = 3
+
+
+class Call(Struct, frozen=True):
+    """A call that acts: words of a command, or a shell script; `text` is what the command is fed."""
+
+    words: tuple[str, ...] = ()
+    script: str | None = None
+    text: str | None = None
+
+
+def read_calls(code: str, depth: int = 0) -> list[Call]:
+    """The calls that act, in order, as commands. Bounded in length, tokens and nesting."""
+    code = code[:MAX_CODE]
+    if depth >= MAX_NESTING or HINT.search(code) is None:
+        return []
+    found: list[Call] = []
+    known = {name: unquote(text) for name, text in ASSIGNED.findall(code)}
+    for name, literals, before in calls(code, known):
+        found += as_commands(name, literals, before, depth)
+        if len(found) >= MAX_CALLS:
+            break
+    if REQUEST_DELETE.search(code):
+        found.append(Call(("curl", "-X", "DELETE", next(iter(URL.findall(code)), "$url"))))
+    return found
+
+
+STRING = (
+    r'(?:[rbfuRBFU]{0,2})(?:"""[\s\S]*?"""|\'\'\'[\s\S]*?\'\'\''
+    r'|"(?:[^"\\\n]|\\[\s\S])*"|\'(?:[^\'\\\n]|\\[\s\S])*\'|`(?:[^`\\]|\\[\s\S])*`)'
+)
+# Every repetition is bounded or cannot give back what it took: no text takes more than linear time.
+TOKEN = re.compile(
+    rf"(?P<comment>(?:^|(?<=\s))\#[^\n]*|^[ \t]*//[^\n]*)|(?P<string>{STRING})"
+    r"|(?P<call>\.?[A-Za-z_$][\w$]{0,63}(?:(?:\.|::|->)[A-Za-z_]\w{0,63}){0,7})(?=\s{0,8}\(|!?[ \t]{1,8}['\"\[])"
+    r"|(?P<name>[A-Za-z_]\w*)|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<end>[;\n])",
+    re.MULTILINE,
+)
+ASSIGNED = re.compile(
+    r"(?:^|[;\s])(?:const |let |var |my )?\$?([A-Za-z_]\w{0,63})\s{0,4}=\s{0,4}(\"[^\"\n]{0,999}\"|'[^'\n]{0,999}')",
+    re.MULTILINE,
+)
+HINT = re.compile(
+    r"rm|remove|unlink|delete|system|exec|spawn|popen|Popen|subprocess|drop|destroy|purge|terminate|flush|truncate|DELETE|open|write"
+    r"|shell_exec|passthru|rename|move|`|qx|rimraf|empty|query|raw|kill|erase|reset|wipe|clear|cancel|revoke|deregister"
+)
+REQUEST_DELETE = re.compile(r"method[\"']?\s*[:=]\s*[\"']DELETE[\"']|request\(\s*[\"']DELETE[\"']")
+URL = re.compile(r"https?://[^\s\"'`)]+")
+
+
+Found = tuple[str, list[str], list[str]]
+"""A call: its name, the literals among its arguments, and those of the call that it is chained to."""
+
+
+def calls(code: str, known: dict[str, str]) -> list[Found]:
+    """Every call, innermost first."""
+    done: list[Found] = []
+    stack: list[tuple[str, list[str], list[str], int]] = []
+    depth = 0
+    last: list[str] = []
+    for count, token in enumerate(TOKEN.finditer(code)):
+        if count >= MAX_TOKENS:
+            break
+        kind = token.lastgroup
+        if kind == "call":
+            name = token["call"]
+            stack.append((name, [], last if name.startswith(".") else [], depth))
+        elif kind == "string" or (kind == "name" and token[0] in known and not is_assigned(code, token.end())):
+            text = unquote(token[0]) if kind == "string" else known[token[0]]
+            if kind == "string" and token[0].startswith("`") and not stack:
+                done.append(("`", [text], []))
+            elif not is_keyword(code, token.start()):
+                for _, literals, _, _ in stack:
+                    if len(literals) < MAX_LITERALS:
+                        literals.append(text)
+        elif kind == "open":
+            depth += 1
+        elif kind == "close" or kind == "end":
+            depth -= kind == "close"
+            while stack and depth <= stack[-1][3]:
+                name, last, before, _ = stack.pop()
+                done.append((name, last, before))
+    done += [(name, literals, before) for name, literals, before, _ in reversed(stack)]
+    return done
+
+
+def is_assigned(code: str, at: int) -> bool:
+    """Whether a name is given a value here, as a variable or a named argument."""
+    after = code[at : at + 4].lstrip()
+    return after.startswith("=") and not after.startswith("==")
+
+
+def is_keyword(code: str, at: int) -> bool:
+    """Whether the text is the value of a named argument (`cwd="/x"`, `cwd: '/x'`)."""
+    before = code[max(0, at - 24) : at].rstrip()
+    return (before.endswith("=") and not before.endswith(("==", "(="))) or (
+        before.endswith(":") and not before.endswith("::")
+    )
+
+
+def unquote(text: str) -> str:
+    """The text of a string literal."""
+    body = text.lstrip("rbfuRBFU")
+    for mark in ('"""', "'''"):
+        if body.startswith(mark):
+            return body[3:-3]
+    return re.sub(r"\\(['\"`\\])", r"\1", body[1:-1])
+
+
+OWNED_DELETES = ("os", "Path", "File", "fs", "FileUtils", "Dir", "fsPromises", "promises", "pathlib")
+DELETES: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("unlink", "unlinkSync", "rm_f"), ("rm",)),
+    **dict.fromkeys(
+        ("rmtree", "rmSync", "rmdirSync", "rm_r", "remove_tree", "removeSync", "emptyDirSync"), ("rm", "-r")
+    ),
+    **dict.fromkeys(("remove_dir", "remove_entry", "remove_entry_secure", "rm_dir", "deleteDirectory"), ("rm", "-r")),
+    **dict.fromkeys(("rm_rf", "rimraf"), ("rm", "-rf")),
+    "removedirs": ("rmdir",),
+}
+"""Calls that delete files, whoever they belong to."""
+
+OWN_DELETES: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("remove", "delete", "del", "removeFile"), ("rm",)),
+    "rm": ("rm", "-r"),
+    "rmdir": ("rmdir",),
+}
+"""Calls that delete files when they belong to one of OWNED_DELETES; a list has a `remove` too."""
+
+RUNS = name_set(
+    """system popen Popen run call check_call check_output getoutput getstatusoutput execSync spawn spawnSync execFile
+    execFileSync exec shell_exec passthru proc_open execvp execv execlp execl spawnl spawnv capture2 capture3 popen3
+    sh execa execaSync doShellScript"""
+)
+RUN_OWNERS = (
+    "subprocess",
+    "os",
+    "sp",
+    "child_process",
+    "cp",
+    "commands",
+    "Open3",
+    "IO",
+    "Kernel",
+    "Process",
+    "asyncio",
+    "shell",
+    "execa",
+    "pty",
+)
+STATEMENTS = name_set("execute executescript executemany query raw executeUpdate exec_driver_sql command")
+RESOURCE = re.compile(
+    r"(?:delete|drop|destroy|purge|remove|terminate|flush|truncate|erase|wipe|cancel|revoke|deregister|clear)_?[A-Za-z][A-Za-z_]*\Z",
+    re.ASCII,
+)
+
+
+NOUNS = name_set(
+    """indice index customer subscription plan product user account bucket database collection project secret key
+    apikey webhook payment_method paymentmethod transaction addres address document cluster snapshot template domain
+    contact instance table queue topic stream namespace zone record dnsrecord group role policy token
+    merchant_account merchantaccount coupon price invoice repo repository branch environment flag segment
+    feature_flag dashboard monitor alert incident schedule service pod deployment volume image distribution function
+    catalog location loyalty card team"""
+)
+"""Things that a client of a service deletes through `client.<things>.delete(...)`."""
+
+
+def as_commands(name: str, literals: list[str], before: list[str], depth: int) -> list[Call]:
+    """What one call does, in words of the shell."""
+    if name == "`":
+        return [Call(script=literals[0])]
+    parts = re.split(r"\.|::|->", name.strip("."))
+    last, owner = parts[-1], parts[-2] if len(parts) > 1 else ""
+    target = literals[:4] or before[:1] or ["$path"]
+    if last in DELETES:
+        return [Call((*DELETES[last], *target))]
+    if last in OWN_DELETES and (owner in OWNED_DELETES or (last in ("rmdir", "rm") and name.startswith("."))):
+        return [Call((*OWN_DELETES[last], *target))]
+    if last == "delete" and owner in (
+        "requests",
+        "axios",
+        "httpx",
+        "session",
+        "http",
+        "client",
+        "s",
+        "got",
+        "superagent",
+        "request",
+    ):
+        return [Call(("curl", "-X", "DELETE", *target[:1]))]
+    if (
+        last in RUNS
+        and literals
+        and (not owner or owner in RUN_OWNERS or last.startswith(("exec", "spawn", "check_", "getout")))
+    ):
+        return run(last, literals, depth)
+    if last in ("exec", "eval", "execScript") and literals:
+        return read_calls(literals[0], depth + 1)
+    if last in STATEMENTS and literals:
+        return [Call(("sql",), text=literals[0])]
+    if last == "open" or last in ("writeFileSync", "writeFile", "file_put_contents", "appendFileSync"):
+        return opened(last, literals)
+    if last in ("move", "rename", "renameSync") and len(literals) > 1:
+        return [Call(("mv", literals[0], literals[1]))]
+    if last in ("delete", "del", "destroy", "remove", "cancel") and owner.rstrip("s").lower() in NOUNS:
+        return [Call(("call", f"delete_{owner}", *literals[:2]))]
+    if RESOURCE.match(last):
+        return [Call(("call", last, *literals[:2]))]
+    return []
+
+
+def run(name: str, literals: list[str], depth: int) -> list[Call]:
+    """A call that runs a program: one literal is a script, several are words."""
+    if len(literals) == 1 or " " in literals[0].strip():
+        nested = read_calls(literals[0], depth + 1) if name == "exec" else []
+        return [*nested, Call(script=literals[0])]
+    return [Call(tuple(literals))]
+
+
+def opened(name: str, literals: list[str]) -> list[Call]:
+    """A file that is opened: written, appended or read."""
+    if not literals:
+        return []
+    mode = literals[1] if len(literals) > 1 else "r"
+    if name != "open" or mode[:1] in ("w", "x"):
+        return [Call(("tee", literals[0]))]
+    if mode[:1] == "a":
+        return [Call(("tee", "-a", literals[0]))]
+    return [Call(("cat", literals[0]))]

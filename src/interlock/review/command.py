@@ -1,0 +1,50 @@
+"""Review of a bare command: no run, no context, no history."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from ..config.model import Review as ReviewConfig
+from ..core import Review
+from .judgement import judge_script, read_text
+from .paths import zones
+from .report import as_review
+from .rules import rule_set
+from .verdict import decide, strongest, with_additions
+
+
+class Judge:
+    """Reviews bare commands under one configuration; `rules_path` takes the place of the configuration's."""
+
+    def __init__(self, config: ReviewConfig | None = None, *, rules_path: str | None = None) -> None:
+        self._config = config or ReviewConfig()
+        self._rules = rule_set(rules_path or self._config.rules_path)
+
+    def review(self, command: str, *, cwd: str | None = None, workspace: str | None = None) -> Review:
+        """The verdict on one command. Without a workspace, a working directory that is a project's serves as one."""
+        if workspace is None and cwd is not None and is_project(cwd):
+            workspace = cwd
+        judged = judge_script(read_text(command, cwd), workspace, self._rules)
+        levels = self._config.risk_levels
+        risk = with_additions(judged.risk, outside=False, failures=0, levels=levels)
+        verdict = strongest(decide(risk, 1.0, levels, self._config.rationality_levels), judged.verdict)
+        return as_review(judged, verdict, max(risk, judged.rule_risk), 1.0, action=judged.action, text=command)
+
+
+def review_command(
+    command: str, *, cwd: str | None = None, workspace: str | None = None, rules: str | None = None
+) -> Review:
+    """The verdict on one command, with the shipped rules and those of the file or folder `rules`."""
+    judge = Judge(rules_path=rules) if rules is not None else shipped_judge()
+    return judge.review(command, cwd=cwd, workspace=workspace)
+
+
+@lru_cache(1)
+def shipped_judge() -> Judge:
+    """The judge with the shipped rules and levels."""
+    return Judge()
+
+
+def is_project(cwd: str) -> bool:
+    """Whether a working directory can stand for a workspace: not the root, a home, or a system folder."""
+    return zones(cwd, None, None).isdisjoint(("root", "home", "system", "temp", "unknown"))

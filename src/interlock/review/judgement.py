@@ -1,0 +1,84 @@
+"""Judgement: what a script or a tool call would do, and which rules hold for it."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ..core import VERDICTS, Verdict
+from .programs import RISKS, Action, action_of
+from .rules.compiled import RuleSet
+from .rules.model import RISKS as RULE_RISKS
+from .rules.model import Rule
+from .shell import Command, Script, read_script
+from .sql import is_bare_sql
+from .wordlist import as_text
+
+MAX_RULES = 16
+"""Rules named in one review."""
+
+
+class Judgement(Struct, frozen=True):
+    """The strongest action, its base risk, the rules that hold, strongest first, and the commands looked at."""
+
+    action: Action
+    risk: float
+    rules: tuple[Rule, ...]
+    commands: tuple[Command, ...]
+    hits: tuple[tuple[Rule, Command], ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.rules[0].verdict if self.rules else "allow"
+
+    @property
+    def rule_risk(self) -> float:
+        return max((rule_risk(rule) for rule in self.rules), default=0.0)
+
+
+def read_text(text: str, cwd: str | None) -> Script:
+    """The commands of a text; a text that is a statement and not a script goes to no program in particular."""
+    text = as_text(text)
+    if is_bare_sql(text):
+        return Script((Command(program="sql", code=text, cwd=cwd),))
+    if text.lstrip()[:3] == "db.":
+        return Script((Command(program="mongosh", code=text, cwd=cwd),))
+    return read_script(text, cwd)
+
+
+def judge_script(script: Script, workspace: str | None, rules: RuleSet) -> Judgement:
+    """Judge what a script would run."""
+    action: Action = "read" if script.complete else "unparsable"
+    risk = RISKS[action] if script.commands or not script.complete else 0.0
+    hits: list[tuple[Rule, Command]] = []
+    for command in script.commands:
+        kind = action_of(command)
+        if RISKS[kind] > risk:
+            action, risk = kind, RISKS[kind]
+        hits += [(rule, command) for rule in rules.matching(command, workspace)]
+        for redirect in command.redirects:
+            if redirect.target == "/dev/null" or redirect.target.isdigit():
+                continue
+            made = as_redirect(command, redirect.op, redirect.target)
+            if redirect.writes and risk < RISKS["create"]:
+                action, risk = "create", RISKS["create"]
+            hits += [(rule, made) for rule in rules.matching(made, workspace)]
+    if not hits:
+        return Judgement(action, risk, (), script.commands)
+    hits.sort(key=lambda hit: (-VERDICTS.index(hit[0].verdict), -rule_risk(hit[0])))
+    unique = tuple(dict.fromkeys(rule.id for rule, _ in hits))[:MAX_RULES]
+    by_id = {rule.id: rule for rule, _ in hits}
+    return Judgement(action, risk, tuple(by_id[name] for name in unique), script.commands, tuple(hits[:MAX_RULES]))
+
+
+def as_redirect(command: Command, op: str, target: str) -> Command:
+    """A redirection as a command of its own: `>` writes over, `>>` appends, `<` reads."""
+    program = ">>" if ">>" in op else ">" if ">" in op else "<"
+    return Command(
+        program=program, args=(target,), via=command.via, cwd=command.cwd, fed_by=(command.program,),
+        filtered=command.filtered, span=command.span,
+    )  # fmt: skip
+
+
+def rule_risk(rule: Rule) -> float:
+    """The risk that a rule gives: critical for a block."""
+    return RULE_RISKS[rule.verdict] if rule.risk is None else rule.risk

@@ -1,0 +1,176 @@
+"""Paths: where a path lies, in the words that rules use."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from functools import lru_cache
+
+from .file_kinds import kinds_of, pattern
+
+ZONES: dict[str, str] = {
+    "root": "the root of the file system, or everything in it",
+    "system": "what the operating system owns: /etc, /usr, /var, /boot and their like",
+    "vital": "the part of system that a machine does not start without",
+    "home": "a home directory as a whole, or all home directories",
+    "under_home": "something in a home directory",
+    "parent": "above the place where the command runs",
+    "everything": "the whole workspace or working directory",
+    "inside": "in the workspace, or relative to the working directory where no workspace is known",
+    "temp": "a temporary directory or something in it",
+    "outside": "outside the workspace, where one is known",
+    "elsewhere": "an absolute path, where no workspace is known",
+    "unset": "starts with a variable that may be empty, so that the rest counts from the root",
+    "unknown": "depends on a variable or substitution whose value is not known",
+    "device": "a disk or partition",
+    "credential": "private keys, passwords, tokens",
+    "dotenv": "a .env file",
+    "history": "the history of a shell or client",
+    "log": "system logs and mailboxes",
+    "startup": "what runs at log-in or start: shell profiles, crontabs, units, authorized keys",
+    "repository": "a repository's own folder: .git, .hg, .svn",
+    "remote": "on another machine (host:path)",
+    "remote_root": "the root of another machine's file system",
+    "remote_system": "what the operating system of another machine owns",
+    "remote_home": "a home directory on another machine",
+}
+"""Every zone that a rule may name. A path can lie in several."""
+
+SYSTEM = pattern(
+    "/",
+    """
+    etc usr bin sbin lib lib32 lib64 libx32 boot dev proc sys var opt run srv snap root nix System Library
+    Applications Windows private/etc private/var
+    """,
+    r"(?:/|\Z)",
+)
+VITAL = pattern(
+    "/",
+    """
+    etc bin sbin lib lib32 lib64 boot dev proc sys root System usr/bin usr/sbin usr/lib usr/lib32 usr/lib64
+    usr/libexec usr/share usr/include var/lib var/run var/spool
+    """,
+    r"(?:/|\Z)|/(?:usr|var)(?:/[*{]|/?\Z)",
+)
+TEMP = re.compile(
+    r"/(?:tmp|var/tmp|private/tmp|private/var/tmp|var/folders|dev/shm)(?:/|\Z)|/dev/(?:null|stdout|stderr|tty|fd)\b"
+)
+HOME = re.compile(
+    r"(?:~\w*|/home|/home/[^/]+|/Users|/Users/[^/]+|/root|C:/Users|C:/Users/[^/]+)(?:/(?:\.?\*|\.\[.*))?\Z"
+)
+UNDER_HOME = re.compile(r"(?:~\w*|/home/[^/]+|/Users/[^/]+|/root)/.")
+REMOTE = re.compile(r"(?:[\w.-]+@)?[\w.-]{2,}:(?!//)(/.*|~.*|\.\..*)\Z|\[[0-9a-fA-F:]+\]:(/.*)\Z")
+USUAL_WORKSPACES = re.compile(
+    r"/(?:workspaces?|testbed|repo|repos|app|code|project|projects|builds|github/workspace|content|src|sandbox)/."
+)
+"""Where agents' containers keep the work, for reviews that are told of no workspace."""
+
+EVERYTHING = frozenset((".", "*", "./*", "./.*", ".*", "**", "./**", "{.,}*", "*.*"))
+
+
+MAX_PATH = 1_024
+"""Characters; what is longer is no path."""
+
+
+def zones(path: str, cwd: str | None = None, workspace: str | None = None) -> frozenset[str]:
+    """The zones that a path lies in."""
+    if len(path) > MAX_PATH:
+        return frozenset(("unknown",))
+    return zones_of(path, cwd, workspace) if path else frozenset()
+
+
+@lru_cache(4096)
+def zones_of(path: str, cwd: str | None, workspace: str | None) -> frozenset[str]:
+    """The same, remembered: a run touches the same paths again and again."""
+    remote = REMOTE.match(path) if ":" in path else None
+    if remote is not None and path[1:3] not in (":/", ":\\"):
+        there = remote[1] or remote[2]
+        return frozenset(
+            (
+                "remote",
+                *(f"remote_{zone}" for zone in fixed(resolve(there, None)) if zone in ("root", "system", "home")),
+            )
+        )
+    if path[1:3] == ":\\" or path[1:3] == ":/":
+        path = windows(path)
+    return frozenset((*place(path, cwd, workspace), *kinds_of(path if path[:1] == "$" else resolve(path, cwd))))
+
+
+def place(path: str, cwd: str | None, workspace: str | None) -> set[str]:
+    """Where a path lies."""
+    if path.startswith("$"):
+        return {"unknown", "unset"} if re.match(r"\$\w+/+[*.]*\Z", path) else {"unknown"}
+    full = resolve(path, cwd)
+    base = full.rstrip("/") or "/"
+    if workspace is not None and workspace not in ("/", "~"):
+        root = workspace.rstrip("/")
+        bare = base.removesuffix("/*").removesuffix("/.*")
+        if bare == root:
+            return {"everything"}
+        if base.startswith(f"{root}/"):
+            return {"inside"}
+        if root.startswith(f"{bare}/") and not is_root(base):
+            return {"parent", "outside", *fixed(base)}
+    if not full.startswith(("/", "~")):
+        return relative(full, cwd)
+    found = fixed(base)
+    if "temp" not in found:
+        if workspace is not None:
+            found.add("outside")
+        elif cwd is not None and cwd.startswith("/") and (base.startswith(f"{cwd.rstrip('/')}/") and not is_root(cwd)):
+            # Reached from the working directory, whatever was written: as good as relative.
+            found.add("inside" if not path.startswith(("/", "~")) else "elsewhere")
+        elif USUAL_WORKSPACES.match(base):
+            found.add("inside")
+        elif path in EVERYTHING and cwd is not None:
+            found.add("everything")
+        else:
+            found.add("elsewhere")
+    return found
+
+
+def relative(path: str, cwd: str | None) -> set[str]:
+    """A path whose beginning is not known."""
+    if path == ".." or path.startswith("../"):
+        return {"parent"}
+    if path in EVERYTHING or path in ("./", "./{}/.."):
+        return {"everything"}
+    return {"inside"}
+
+
+def fixed(base: str) -> set[str]:
+    """The zones that do not depend on where the work is."""
+    if is_root(base):
+        # A search below the root picks from everywhere, but picks.
+        return {"root", "system"} if base == "/{}" else {"root", "system", "vital"}
+    if TEMP.match(base):
+        return {"temp"}
+    found = set()
+    if HOME.match(base) and not base.endswith("/{}"):
+        found.add("home")
+    elif UNDER_HOME.match(base):
+        found.add("under_home")
+    if SYSTEM.match(base) and not ("under_home" in found or "home" in found):
+        found.add("system")
+        if VITAL.match(base):
+            found.add("vital")
+    return found
+
+
+def is_root(path: str) -> bool:
+    return path in ("/", "/*", "/.*", "/{}", "/**", "/.", "//", "C:", "C:/", "C:/*")
+
+
+def resolve(path: str, cwd: str | None) -> str:
+    """The path from its working directory, with `.` and `..` taken out; `~` stays."""
+    joined = path if path.startswith(("/", "~")) or cwd is None else f"{cwd.rstrip('/')}/{path}"
+    if "//" not in joined and "/." not in joined and not joined.startswith("."):
+        return joined
+    clean = posixpath.normpath(joined)
+    return "/" + clean.lstrip("/") if clean.startswith("/") else clean
+
+
+def windows(path: str) -> str:
+    """`C:\\Windows\\x` in the form of the rest."""
+    clean = path.replace("\\", "/")
+    return f"C:{clean[2:]}"

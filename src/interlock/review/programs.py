@@ -1,0 +1,62 @@
+"""Programs: what kind of action a command is, by its name and subcommand."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from .code import HINT
+from .program_names import EDITS_IN_PLACE, PROGRAMS, SUBCOMMANDS
+from .shell import Command
+from .shell.languages import CODE_OPTIONS, INTERPRETERS, SHELLS
+
+Action = Literal["delete", "network", "modify", "create", "read", "unknown", "unparsable"]
+
+RISKS: dict[Action, float] = {
+    "delete": 0.8, "network": 0.6, "modify": 0.4, "create": 0.3, "read": 0.1, "unknown": 0.4, "unparsable": 0.7,
+}  # fmt: skip
+"""Base risk by action; a program that is not known is .4, what cannot be parsed .7."""
+
+READING = (
+    "select",
+    "show",
+    "describe",
+    "explain",
+    "get",
+    "info",
+    "ping",
+    "keys",
+    ".tables",
+    ".schema",
+    "\\d",
+    "\\l",
+    "with",
+)
+"""How statements begin that only read."""
+
+
+def action_of(command: Command) -> Action:
+    """The kind of action; `unknown` for a program that is not in the tables, or that runs what cannot be seen."""
+    program = command.program
+    action = PROGRAMS.get(program)
+    if action is not None:
+        edits = EDITS_IN_PLACE.get(program)
+        return "modify" if edits is not None and any(arg.startswith(edits) for arg in command.args) else action
+    table = SUBCOMMANDS.get(program)
+    if table is not None:
+        return next((table[arg] for arg in command.args[:6] if arg in table), table.get("", "read"))
+    if program in SHELLS or program in INTERPRETERS:
+        return action_of_code(command)
+    if program in CODE_OPTIONS:
+        return "read" if (command.code or "").lstrip().lower().startswith(READING) else "modify"
+    return "unknown"
+
+
+def action_of_code(command: Command) -> Action:
+    """Code that is there to be read stands for itself: what it does are commands of their own."""
+    if command.code is not None or command.stdin is not None:
+        return "read" if command.program in SHELLS or HINT.search(command.code or "") is None else "unknown"
+    module = command.args[1] if command.args[:1] == ("-m",) and len(command.args) > 1 else ""
+    if module in PROGRAMS:
+        # `python -m pytest` does what `pytest` does.
+        return PROGRAMS[module]
+    return "read" if command.args[-1:] in (("--version",), ("-V",), ("--help",)) else "unknown"

@@ -1,0 +1,52 @@
+"""Report: a judgement in words, for a person and for the agent."""
+
+from __future__ import annotations
+
+from ..core import Review, Verdict
+from .judgement import Judgement
+from .programs import Action
+from .rewrite import rewrite_command
+
+REASONS: dict[Action, str] = {
+    "delete": "It deletes something", "network": "It uses the network", "modify": "It changes files or state",
+    "create": "It creates files", "read": "It only reads", "unknown": "What it does is not known here",
+    "unparsable": "It could not be read in full",
+}  # fmt: skip
+
+DIFFERENTLY = "Take another way: the same step has failed before and nothing has changed since."
+INSIDE = "Stay within the expected paths, or say why the task needs this one."
+CHECK = "Look first at what it would change, and name it."
+
+
+def as_review(
+    judged: Judgement, verdict: Verdict, risk: float, rationality: float, *, action: Action, outside: bool = False,
+    failures: int = 0, text: str | None = None, arguments: dict[str, object] | None = None, key: str | None = None,
+) -> Review:  # fmt: skip
+    """The review that a judgement leads to; the strongest rule speaks, else the numbers do."""
+    first = judged.rules[0] if judged.rules else None
+    rewritten = rewrite_command(text, judged) if text is not None and verdict == "modify" else None
+    return Review(
+        verdict,
+        risk,
+        rationality,
+        tuple(rule.id for rule in judged.rules),
+        first.why if first else reason_of(action, outside, failures),
+        first.instead if first else "" if verdict == "allow" else advice_for(outside, failures),
+        None if rewritten is None else {**(arguments or {}), key or "command": rewritten},
+        action,
+    )
+
+
+def reason_of(action: Action, outside: bool, failures: int) -> str:
+    """Why a step has its risk when no rule speaks."""
+    if not outside and not failures:
+        return f"{REASONS[action]}."
+    where = " outside the expected paths" if outside else ""
+    again = f", after {failures} failure{'s' if failures > 1 else ''} of the same action" if failures else ""
+    return f"{REASONS[action]}{where}{again}."
+
+
+def advice_for(outside: bool, failures: int) -> str:
+    if failures:
+        return DIFFERENTLY
+    return INSIDE if outside else CHECK

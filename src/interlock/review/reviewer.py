@@ -1,0 +1,148 @@
+"""Reviewer: judges every step of one run before it runs, and remembers what failed."""
+
+from __future__ import annotations
+
+import hashlib
+
+import msgspec
+from msgspec import Struct
+
+from ..config.model import Review as ReviewConfig
+from ..core import Context, Review, Step, Tool
+from .expected import Expected
+from .judgement import Judgement, judge_script
+from .programs import RISKS, Action
+from .rationality import rationality
+from .report import as_review
+from .rules.compiled import RuleSet
+from .rules.load import rule_set
+from .tools import Call, read_tool
+from .verdict import decide, strongest, with_additions
+
+MAX_FAILURES = 256
+MAX_PENDING = 64
+MAX_RECENT = 64
+"""Bounds of what is remembered; the oldest goes first."""
+
+WRITES = ("create", "modify", "delete")
+
+ENCODER = msgspec.json.Encoder(order="sorted")
+
+
+class ReviewerState(Struct):
+    """What a reviewer remembers: failures and repeats by action, calls that have no result yet."""
+
+    v: int = 1
+    failures: dict[str, int] = {}
+    recent: dict[str, int] = {}
+    pending: dict[str, tuple[str, bool]] = {}
+
+
+class Reviewer:
+    """One per run. `review` before a step runs, `observe` when its result is there."""
+
+    def __init__(
+        self, config: ReviewConfig, context: Context, workspace: str | None = None, rules: RuleSet | None = None
+    ) -> None:
+        self._config = config
+        self._workspace = workspace or context.workspace
+        self._rules = rules or rule_set(config.rules_path)
+        self._state = ReviewerState()
+        self.context = context
+
+    @property
+    def context(self) -> Context:
+        return self._context
+
+    @context.setter
+    def context(self, context: Context) -> None:
+        self._context = context
+        self._expected = Expected(context, self._workspace)
+
+    def review(self, step: Step) -> Review:
+        """The verdict on a step; steps that call no tool, and our own, are allowed."""
+        if step.tool is None or step.kind != "tool_call" or step.origin != "agent":
+            return Review(verdict="allow", action="read")
+        call = read_tool(step.tool, self._workspace)
+        judged = judge_script(call.script, self._workspace, self._rules)
+        action, base = strongest_action(call, judged)
+        sign = signature(step.tool)
+        failures = self._state.failures.get(sign, 0)
+        outside = self._expected.is_outside(judged.commands)
+        levels = self._config.risk_levels
+        risk = with_additions(base, outside=outside, failures=failures, levels=levels)
+        sense = rationality(self._context, outside=outside, failures=failures, repeats=self._state.recent.get(sign, 0))
+        verdict = strongest(decide(risk, sense, levels, self._config.rationality_levels), judged.verdict)
+        self._expect(step, sign, action in WRITES)
+        return as_review(
+            judged, verdict, max(risk, judged.rule_risk), sense, action=action, outside=outside, failures=failures,
+            text=call.text, arguments=step.tool.arguments, key=call.key,
+        )  # fmt: skip
+
+    def observe(self, step: Step) -> None:
+        """Learn from a result: a failure counts, a success does not, a successful write makes everything new."""
+        if step.kind != "tool_result" or step.origin != "agent":
+            return
+        found = self._take(step)
+        if found is None:
+            return
+        sign, writes = found
+        state = self._state
+        if step.error is True or (step.exit_code or 0) != 0:
+            state.failures[sign] = state.failures.pop(sign, 0) + 1
+            forget_oldest(state.failures, MAX_FAILURES)
+        elif writes:
+            state.failures.clear()
+            state.recent.clear()
+        else:
+            state.failures.pop(sign, None)
+
+    def save(self) -> bytes:
+        """What the reviewer remembers, to go on in another process."""
+        return msgspec.json.encode(self._state)
+
+    def restore(self, saved: bytes) -> None:
+        """Take up what `save` gave."""
+        self._state = msgspec.json.decode(saved, type=ReviewerState)
+
+    def _expect(self, step: Step, sign: str, writes: bool) -> None:
+        state = self._state
+        state.recent[sign] = state.recent.pop(sign, 0) + 1
+        forget_oldest(state.recent, MAX_RECENT)
+        state.pending[call_key(step)] = (sign, writes)
+        forget_oldest(state.pending, MAX_PENDING)
+
+    def _take(self, step: Step) -> tuple[str, bool] | None:
+        """The call that a result belongs to: by its id, else the newest of the same agent."""
+        pending = self._state.pending
+        key = call_key(step)
+        if key in pending:
+            return pending.pop(key)
+        ours = f"{step.agent or ''}#"
+        newest = next((name for name in reversed(pending) if name.startswith(ours)), None)
+        return None if newest is None else pending.pop(newest)
+
+
+def strongest_action(call: Call, judged: Judgement) -> tuple[Action, float]:
+    """The action of a call: what the tool says of itself, or the strongest thing that its commands do."""
+    if call.action is not None:
+        return call.action, RISKS[call.action]
+    return judged.action, judged.risk
+
+
+def signature(tool: Tool) -> str:
+    """What makes two calls the same action: tool and arguments, blanks aside."""
+    raw = ENCODER.encode((tool.name, tool.arguments))
+    return hashlib.blake2b(b" ".join(raw.split()), digest_size=8).hexdigest()
+
+
+def call_key(step: Step) -> str:
+    """What joins a call and its result: the call's id, or its agent and place."""
+    if step.tool is not None and step.tool.call_id:
+        return f"id:{step.tool.call_id}"
+    return f"{step.agent or ''}#{step.index}"
+
+
+def forget_oldest(entries: dict[str, int] | dict[str, tuple[str, bool]], limit: int) -> None:
+    while len(entries) > limit:
+        del entries[next(iter(entries))]

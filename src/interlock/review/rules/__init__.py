@@ -1,0 +1,7 @@
+"""Rules as data: one YAML file per family, with the cases that prove each rule beside it."""
+
+from .compiled import RuleSet
+from .load import read_rules, rule_set
+from .model import Family, Match, Rule
+
+__all__ = ["Family", "Match", "Rule", "RuleSet", "read_rules", "rule_set"]

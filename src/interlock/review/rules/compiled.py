@@ -1,0 +1,159 @@
+"""Compiled rules: from data to tests, found by program name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+
+from ..shell.model import Command
+from .facts import Facts
+from .model import Family, Match, Rule
+from .predicates import Test, tests_of
+
+MAX_NAME = 128
+"""Characters of the name of a program; what is longer is none."""
+
+MAX_NAMES = 4_096
+"""Program names whose rules are remembered."""
+
+ASKING = frozenset(
+    (
+        "--help",
+        "--dry-run",
+        "--dryrun",
+        "--dry_run",
+        "--simulate",
+        "--just-print",
+        "--what-if",
+        "-WhatIf",
+        "--whatif",
+        "--check-only",
+    )
+)
+"""Options with which nearly every program only talks."""
+
+SILENT = frozenset(
+    (
+        "echo",
+        "printf",
+        "man",
+        "which",
+        "whereis",
+        "type",
+        "help",
+        "apropos",
+        "whatis",
+        "tldr",
+        "info",
+        "true",
+        "false",
+        ":",
+        "test",
+        "[",
+    )
+)
+"""Programs that only mention what stands in their arguments."""
+
+
+class CompiledRule:
+    """One match of a rule; its tests are made when it is first asked."""
+
+    __slots__ = ("_tests", "firsts", "match", "rule")
+
+    def __init__(self, rule: Rule, match: Match) -> None:
+        self.rule = rule
+        self.match = match
+        self.firsts = first_words(match.words)
+        self._tests: tuple[Test, ...] | None = None
+
+    def holds(self, facts: Facts) -> bool:
+        tests = self._tests
+        if tests is None:
+            tests = self._tests = tests_of(self.match)
+        for test in tests:  # noqa: SIM110 (all() is slower)
+            if not test(facts):
+                return False
+        return True
+
+
+def first_words(entries: tuple[str, ...]) -> frozenset[str] | None:
+    """The first subcommands that a match can begin with; None where any will do."""
+    if not entries:
+        return None
+    firsts = frozenset(word for entry in entries for word in entry.split()[0].split("|"))
+    return None if any("*" in word for word in firsts) else firsts
+
+
+class ProgramRules:
+    """The rules about one program, by its first subcommand."""
+
+    __slots__ = ("always", "by_word", "valued")
+
+    def __init__(self, rules: list[CompiledRule], valued: frozenset[str]) -> None:
+        self.valued = valued
+        self.always = tuple(rule for rule in rules if rule.firsts is None)
+        words = {word for rule in rules for word in rule.firsts or ()}
+        self.by_word = {
+            word: tuple(rule for rule in rules if rule.firsts is None or word in rule.firsts) for word in words
+        }
+
+
+UNASKED = ProgramRules([], frozenset())
+"""Stands for a program that has not been looked up yet."""
+
+
+class RuleSet:
+    """All rules, by the program that they are about."""
+
+    def __init__(self, families: Iterable[Family]) -> None:
+        families = tuple(families)
+        disabled = {rule for family in families for rule in family.disabled}
+        self.rules = tuple(rule for family in families for rule in family.rules if rule.id not in disabled)
+        self._valued = {
+            program: frozenset(options.split())
+            for family in families
+            for names, options in family.valued.items()
+            for program in names.split()
+        }
+        self._exact: dict[str, list[CompiledRule]] = {}
+        self._wild: list[tuple[str, CompiledRule]] = []
+        for rule in self.rules:
+            for match in rule.match:
+                compiled = CompiledRule(rule, match)
+                for name in match.program:
+                    if "*" in name:
+                        self._wild.append((name, compiled))
+                    else:
+                        self._exact.setdefault(name, []).append(compiled)
+        self._known: dict[str, ProgramRules | None] = {}
+
+    def matching(self, command: Command, workspace: str | None) -> list[Rule]:
+        """The rules that hold for a command."""
+        known = self._known.get(command.program, UNASKED)
+        if known is UNASKED and len(command.program) > MAX_NAME:
+            return []
+        if known is UNASKED:
+            known = self._find(command.program)
+        if known is None:
+            return []
+        facts = Facts(command, workspace, known.valued)
+        rules = known.by_word.get(facts.words[0], known.always) if facts.words else known.always
+        found = [compiled.rule for compiled in rules if compiled.holds(facts)]
+        return [] if found and only_asks(facts) else found
+
+    def _find(self, program: str) -> ProgramRules | None:
+        found = list(self._exact.get(program, ()))
+        if program not in SILENT:
+            found += [compiled for name, compiled in self._wild if fnmatchcase(program, name)]
+        if len(self._known) >= MAX_NAMES:
+            self._known.clear()
+        made = ProgramRules(found, self._valued.get(program, frozenset())) if found else None
+        self._known[program] = made
+        return made
+
+
+def only_asks(facts: Facts) -> bool:
+    """Whether the command asks for help, a version or a rehearsal."""
+    if not ASKING.isdisjoint(facts.options):
+        return facts.values.get("--dry-run") not in ("none", "false")
+    return facts.command.args[-1:] == ("--version",)

@@ -1,0 +1,115 @@
+"""Facts: what rules ask about one command, worked out once and only when asked."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+from ..paths import zones
+from ..shell.model import Command
+from ..sql import kinds_of
+from ..web import CLIENTS, Request, request_of
+from ..wordlist import name_set
+
+MAX_WORDS = 8
+"""Leading operands that can be subcommands."""
+
+HARMLESS_VERBS = name_set(
+    """list ls get describe show view info create add set put update edit search find status help version login logout
+    cat read test check validate diff plan download copy cp init new inspect print export open tail enable whoami
+    count head preview"""
+)
+"""Verbs that settle what a command does: a later word is a name, not an action."""
+
+READING_VERBS = name_set("list ls get describe show help version")
+"""Verbs that are never the name of a group of subcommands."""
+
+PARTS = re.compile(r"[-_:.]")
+
+
+class Facts:
+    """One command as rules see it."""
+
+    def __init__(self, command: Command, workspace: str | None, valued: frozenset[str]) -> None:
+        self.command = command
+        self.workspace = workspace
+        self.words: list[str] = []
+        self.operands: list[str] = []
+        self.options: set[str] = set()
+        self.values: dict[str, str] = {}
+        self._split(command.args, valued)
+
+    def _split(self, args: tuple[str, ...], valued: frozenset[str]) -> None:
+        leading = True
+        at, count = 0, len(args)
+        while at < count:
+            word = args[at]
+            at += 1
+            if word == "--":
+                self.options.add(word)
+                self.operands += args[at:]
+                return
+            if (word[:1] == "-" and len(word) > 1) or (
+                word[:1] == "/" and len(word) == 2 and self.command.program.islower() is False
+            ):
+                leading = leading and not self.words
+                name, equals, value = word.partition("=")
+                self.options.add(name)
+                if equals:
+                    self.values[name] = value
+                elif name in valued and at < count:
+                    self.values[name] = args[at]
+                    at += 1
+                elif word[1] != "-" and len(word) > 2:
+                    self.options.update(f"-{letter}" for letter in word[1:])
+                    if word[:2] in valued:
+                        self.values[word[:2]] = word[2:]
+                elif at < count:
+                    # Not known to take a value: remember what follows in case a rule asks for it.
+                    self.values.setdefault(name, args[at])
+            else:
+                self.operands.append(word)
+                if leading and len(self.words) < MAX_WORDS:
+                    self.words.append(word)
+
+    @cached_property
+    def verbs(self) -> frozenset[str]:
+        """The verbs among the subcommands, up to the first that settles the matter."""
+        found: set[str] = set()
+        for at, word in enumerate(self.words):
+            lower = word.lower()
+            if lower in HARMLESS_VERBS and (at or lower in READING_VERBS):
+                break
+            parts = PARTS.split(lower)
+            if parts[0] in HARMLESS_VERBS and len(parts) > 1:
+                break
+            found.update(parts)
+        return frozenset(found)
+
+    @cached_property
+    def zones(self) -> frozenset[str]:
+        """The zones of all operands together."""
+        found: set[str] = set()
+        for operand in self.operands:
+            found |= zones(operand, self.command.cwd, self.workspace)
+        return frozenset(found)
+
+    @cached_property
+    def target_zones(self) -> frozenset[str]:
+        """The zones of the last operand."""
+        if not self.operands:
+            return frozenset()
+        return zones(self.operands[-1], self.command.cwd, self.workspace)
+
+    @cached_property
+    def text(self) -> str:
+        """The code that the program runs, or the text that it is fed."""
+        return self.command.code or self.command.stdin or ""
+
+    @cached_property
+    def sql(self) -> frozenset[str]:
+        return kinds_of(self.text) if self.text else frozenset()
+
+    @cached_property
+    def request(self) -> Request | None:
+        return request_of(self.command) if self.command.program in CLIENTS else None

@@ -1,0 +1,158 @@
+"""Predicates: the keys of a match, each as a test of a command's facts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+
+import re2
+
+from .facts import Facts
+from .model import HttpMatch, Match
+
+Test = Callable[[Facts], bool]
+
+MAX_TEXT = 65_536
+"""Characters of text that a regular expression sees."""
+
+MAX_OPERAND = 4_096
+"""Characters of an operand that a wildcard sees."""
+
+
+def tests_of(match: Match) -> tuple[Test, ...]:
+    """One test per key, the cheap ones first."""
+    tests: list[Test] = []
+    if match.words:
+        tests.append(words_test(match.words))
+    if match.verbs:
+        wanted = frozenset(match.verbs)
+        tests.append(lambda facts: not wanted.isdisjoint(facts.verbs))
+    if match.filtered is not None:
+        tests.append(lambda facts: facts.command.filtered is match.filtered)
+    if match.via:
+        via = frozenset(match.via)
+        tests.append(lambda facts: not via.isdisjoint(facts.command.via))
+    if match.fed_by:
+        feeders = frozenset(match.fed_by)
+        tests.append(lambda facts: not feeders.isdisjoint(facts.command.fed_by))
+    tests += [option_test(entry) for entry in match.options]
+    if match.without:
+        unwanted = [option_test(entry) for entry in match.without]
+        tests.append(lambda facts: not any(test(facts) for test in unwanted))
+    if match.args:
+        tests.append(args_test(match.args))
+    if match.paths:
+        places = frozenset(match.paths)
+        tests.append(lambda facts: not places.isdisjoint(facts.zones))
+    if match.target:
+        ends = frozenset(match.target)
+        tests.append(lambda facts: not ends.isdisjoint(facts.target_zones))
+    if match.sql:
+        kinds = frozenset(match.sql)
+        tests.append(lambda facts: not kinds.isdisjoint(facts.sql))
+    if match.text is not None:
+        found = searcher(match.text)
+        tests.append(lambda facts: bool(facts.text) and found(facts.text[:MAX_TEXT]))
+    if match.http is not None:
+        tests.append(http_test(match.http))
+    return tuple(tests)
+
+
+def words_test(entries: tuple[str, ...]) -> Test:
+    """The leading operands begin with one of these sequences."""
+    sequences = [[frozenset(word.split("|")) for word in entry.split()] for entry in entries]
+
+    def test(facts: Facts) -> bool:
+        words = facts.words
+        for sequence in sequences:
+            if len(words) >= len(sequence):
+                for choices, word in zip(sequence, words, strict=False):
+                    if word not in choices and "*" not in choices:
+                        break
+                else:
+                    return True
+        return False
+
+    return test
+
+
+def option_test(entry: str) -> Test:
+    """One of the alternatives is given: `-f|--force`, `--delete*`, `--cap-add=SYS_ADMIN`."""
+    choices = entry.split("|")
+    plain = frozenset(choice for choice in choices if "*" not in choice and "=" not in choice)
+    wild = [choice for choice in choices if "*" in choice and "=" not in choice]
+    valued = [choice.partition("=")[::2] for choice in choices if "=" in choice]
+
+    def test(facts: Facts) -> bool:
+        options = facts.options
+        if not options:
+            return False
+        return (
+            not plain.isdisjoint(options)
+            or any(fnmatchcase(option, pattern) for pattern in wild for option in options)
+            or any(name in facts.values and fnmatchcase(facts.values[name], value) for name, value in valued)
+        )
+
+    return test
+
+
+def args_test(patterns: tuple[str, ...]) -> Test:
+    plain = frozenset(pattern for pattern in patterns if not any(c in pattern for c in "*?["))
+    wild = [as_expression(pattern) for pattern in patterns if pattern not in plain]
+    if not wild:
+        return lambda facts: not plain.isdisjoint(facts.operands)
+    every = re2.Set.FullMatchSet()
+    for expression in wild:
+        every.Add(expression)
+    every.Compile()
+
+    def test(facts: Facts) -> bool:
+        return any(operand in plain or every.Match(operand[:MAX_OPERAND]) for operand in facts.operands)
+
+    return test
+
+
+def as_expression(wildcard: str) -> str:
+    """A shell wildcard as an RE2 expression, which takes linear time on any input."""
+    made = ""
+    at = 0
+    while at < len(wildcard):
+        letter = wildcard[at]
+        close = wildcard.find("]", at + 2) if letter == "[" else -1
+        if letter == "*":
+            made += "(?s:.*)"
+        elif letter == "?":
+            made += "(?s:.)"
+        elif close > 0:
+            inner = wildcard[at + 1 : close]
+            made += f"[^{inner[1:]}]" if inner.startswith("!") else f"[{inner}]"
+            at = close
+        else:
+            made += re2.escape(letter)
+        at += 1
+    return made
+
+
+def searcher(expression: str) -> Callable[[str], bool]:
+    """Whether an expression is found in a text, in linear time."""
+    one = re2.Set.SearchSet()
+    one.Add(expression)
+    one.Compile()
+    return lambda text: bool(one.Match(text))
+
+
+def http_test(wanted: HttpMatch) -> Test:
+    methods = frozenset(wanted.method)
+    url = searcher(wanted.url) if wanted.url else None
+    body = searcher(wanted.body) if wanted.body else None
+
+    def test(facts: Facts) -> bool:
+        request = facts.request
+        return (
+            request is not None
+            and (not methods or request.method in methods)
+            and (url is None or url(request.url[:MAX_TEXT]))
+            and (body is None or (bool(request.body) and body(request.body[:MAX_TEXT])))
+        )
+
+    return test

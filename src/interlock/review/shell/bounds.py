@@ -1,0 +1,95 @@
+"""Bounds: how much of a script is read, and how it is cut so that no input takes long.
+
+The parser is linear on scripts that it understands and quadratic in what it does not, so it is only ever handed a
+little code at once: a long script goes to it statement by statement, and what is still too long is read roughly.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+MAX_CHARACTERS = 65_536
+"""Characters looked at of one script; of a longer one the beginning and the end."""
+
+MAX_CODE = 1_200
+"""Characters of code that the parser gets at once, quoted text and heredocs aside: at worst tens of milliseconds."""
+
+MAX_BROKEN = 2_400
+"""Characters of code that the parser may fail on in one review; after that the rest is read roughly."""
+
+SURELY_SHORT = 400
+"""Below this a script is not measured."""
+
+MAX_NODES = 10_000
+"""Nodes of syntax trees looked at per review, nested scripts included."""
+
+MAX_DEPTH = 40
+"""Nesting of statements, substitutions and wrappers."""
+
+MAX_COMMANDS = 2_000
+"""Commands kept per review."""
+
+MAX_WRAPPERS = 24
+"""Wrappers around one command."""
+
+MAX_CALLS = 4
+"""Calls of a function inside itself."""
+
+MAX_HEREDOCS = 32
+"""Each one that has no end is looked for to the end of the text."""
+
+HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)(\w+)\1[^\n]*\n(?:.*?\n)??[ \t]*\2[ \t]*(?=\n|\Z)", re.DOTALL)
+DATA = re.compile(r"'[^']*'|\"(?:[^\"\\`$]|\\.)*\"|(?:^|(?<=\s))#[^\n]*", re.DOTALL | re.MULTILINE)
+TOKEN = re.compile(
+    r"(?P<data>'[^']*'|\"(?:[^\"\\]|\\.)*\"|\\.|(?:^|(?<=\s))#[^\n]*)|(?P<end>[;\n]+)|(?P<open>[({])|(?P<close>[)}])|(?P<word>[^\s;(){}'\"\\#]+)",
+    re.DOTALL | re.MULTILINE,
+)
+OPENS = frozenset(("if", "for", "while", "until", "case", "select"))
+CLOSES = frozenset(("fi", "done", "esac"))
+
+
+def cut(text: str) -> str:
+    """The part of a script that is looked at."""
+    if len(text) <= MAX_CHARACTERS:
+        return text
+    half = MAX_CHARACTERS // 2
+    return f"{text[:half]}\n{text[-half:]}"
+
+
+def is_short(text: str) -> bool:
+    """Whether the parser may have the text at once."""
+    return len(text) <= SURELY_SHORT or len(code_of(text)) <= MAX_CODE
+
+
+def code_of(text: str) -> str:
+    """The script without the bodies of its heredocs, its comments, and quoted text in which nothing is expanded."""
+    if "<<" in text and text.count("<<") <= MAX_HEREDOCS:
+        text = HEREDOC.sub("<<_", text)
+    return DATA.sub("_", text)
+
+
+def statements(text: str) -> Iterator[str]:
+    """The statements of a long script: cut where a command ends outside brackets, quotes, loops and heredocs."""
+    skip = [found.span() for found in HEREDOC.finditer(text)] if text.count("<<") <= MAX_HEREDOCS else []
+    start = depth = position = 0
+    while (token := TOKEN.search(text, position)) is not None:
+        position = token.end()
+        if skip and token.end() > skip[0][0]:
+            position = max(position, skip[0][1])
+            skip.pop(0)
+            continue
+        kind = token.lastgroup
+        if kind == "word":
+            depth += token[0] in OPENS
+            depth -= token[0] in CLOSES
+        elif kind == "open":
+            depth += 1
+        elif kind == "close":
+            depth -= 1
+        elif kind == "end" and depth <= 0:
+            depth = 0
+            yield text[start:position]
+            start = position
+    if start < len(text):
+        yield text[start:]

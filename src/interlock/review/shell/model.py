@@ -1,0 +1,56 @@
+"""What a shell script would do: commands as they would run, in order."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Redirect(Struct, frozen=True, gc=False):
+    """One redirection: `op` as written (`>`, `>>`, `<`, `&>`), target as it would be."""
+
+    op: str
+    target: str
+
+    @property
+    def writes(self) -> bool:
+        return ">" in self.op
+
+
+class Command(Struct, frozen=True, kw_only=True, gc=False):
+    """One program run, with its words expanded and its wrappers taken off.
+
+    `via` names the wrappers, outermost first (`sudo`, `xargs`, `ssh`). A variable or substitution whose value is not
+    known stays in the words as `$NAME` or `$(program)`. `code` is text that the program would execute (`-c`, a
+    heredoc, a pipe), `stdin` text that it is fed, `fed_by` the programs before it in the pipe. `filtered` is true when
+    the operands are what a search picked. `span` is where it stands in the outermost script, if it stands there.
+    """
+
+    program: str
+    args: tuple[str, ...] = ()
+    via: tuple[str, ...] = ()
+    redirects: tuple[Redirect, ...] = ()
+    assignments: tuple[tuple[str, str], ...] = ()
+    code: str | None = None
+    stdin: str | None = None
+    fed_by: tuple[str, ...] = ()
+    cwd: str | None = None
+    filtered: bool = False
+    span: tuple[int, int] | None = None
+
+
+class Script(Struct, frozen=True):
+    """Everything that a script would run. `complete` is false when a part could not be parsed or was too much."""
+
+    commands: tuple[Command, ...]
+    complete: bool = True
+
+
+class Flow(Struct, frozen=True, gc=False):
+    """What runs through a pipe: the text if it is known, the programs that made it, the file names that it lists."""
+
+    text: str | None = None
+    sources: tuple[str, ...] = ()
+    items: tuple[str, ...] = ()
+
+
+NOTHING = Flow()

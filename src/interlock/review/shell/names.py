@@ -1,0 +1,49 @@
+"""Names: which program a command word means."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from ..wordlist import name_set
+
+VERSIONED = re.compile(r"(python|pip|ruby|perl|php|lua|node|pypy|gpg|psql|clang|gcc)[\d.]+\Z")
+SCRIPT = re.compile(r"(kafka-[\w-]+|zk\w+|pulsar-admin|gradlew|mvnw)(?:\.sh|\.bat|\.cmd)\Z")
+VARIABLE = re.compile(r"\$\{?(?:which_|path_to_)?(\w+?)(?:_cmd|_bin|_path|_exe)?\}?\Z")
+TOOLS_IN_VARIABLES = name_set(
+    """rm dd git gpg kubectl docker psql mysql aws gcloud az terraform shred mkfs openssl curl wget bash sh python
+    perl"""
+)
+"""Programs that scripts keep in a variable of the same name (`$RM`, `$which_gpg`)."""
+
+WRAPPED_BUILDS = {"gradlew": "gradle", "mvnw": "mvn"}
+
+
+MAX_NAME = 256
+"""Characters; a longer word names no program."""
+
+
+def program_name(word: str) -> str:
+    """The name that rules know: `/usr/bin/git`, `git.exe` and `\\git` are git; `./rm` is somebody's own script."""
+    return known_name(word) if len(word) <= MAX_NAME else word
+
+
+@lru_cache(4096)
+def known_name(word: str) -> str:
+    """The same, remembered."""
+    if "/" in word:
+        folder, _, base = word.rpartition("/")
+        if folder.endswith("bin") or base in WRAPPED_BUILDS or not base:
+            word = base or word
+        elif folder and not base.endswith((".sh", ".jar")):
+            return WRAPPED_BUILDS.get(base, word)
+    if word.endswith((".exe", ".EXE")):
+        word = word[:-4].lower()
+    found = VERSIONED.match(word) or SCRIPT.match(word)
+    if found:
+        word = found[1]
+    if word.startswith("$"):
+        named = VARIABLE.match(word)
+        if named and named[1].lower() in TOOLS_IN_VARIABLES:
+            return named[1].lower()
+    return WRAPPED_BUILDS.get(word, word)

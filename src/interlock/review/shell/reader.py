@@ -1,0 +1,193 @@
+"""Reader: reads a script the way a shell would, and writes down every command that would run."""
+
+from __future__ import annotations
+
+import re
+import threading
+
+import tree_sitter_bash
+from tree_sitter import Language, Parser
+
+from ..wordlist import name_set
+from .ascii import to_ascii
+from .bounds import (
+    HEREDOC,
+    MAX_BROKEN,
+    MAX_CALLS,
+    MAX_CHARACTERS,
+    MAX_COMMANDS,
+    MAX_DEPTH,
+    MAX_HEREDOCS,
+    MAX_WRAPPERS,
+    code_of,
+    cut,
+    is_short,
+    statements,
+)
+from .flows import flow_of
+from .model import NOTHING, Command, Flow, Redirect, Script
+from .names import program_name
+from .rough import rough_commands
+from .scope import Scope
+from .unwrap import unwrap
+from .walk import Walk
+from .wrappers import PREFIXES
+
+_LANGUAGE = Language(tree_sitter_bash.language())
+_parsers = threading.local()
+
+PLAIN = re.compile(r"[\w./:=@%+,-]+(?: [\w./:=@%+,-]+)*\Z", re.ASCII)
+"""Words without quotes, expansions or operators: the shell does nothing but split them."""
+
+RESERVED = name_set(
+    """if then else elif fi for while until do done case esac function select time in coproc export local declare
+    readonly typeset unset"""
+)
+
+
+def read_script(text: str, cwd: str | None = None) -> Script:
+    """Every command that the script would run, wrappers taken off, in order."""
+    reader = Reader()
+    reader.read(text, Scope(cwd), NOTHING)
+    if not reader.complete:
+        reader.read_roughly(text, Scope(cwd))
+    return Script(tuple(reader.commands), reader.complete)
+
+
+def read_code(code: str, language: str, cwd: str | None = None) -> Script:
+    """Every command that a piece of program text amounts to, after the interpreter itself."""
+    reader = Reader(level=1)
+    reader.execute([language], Scope(cwd), Flow(code))
+    return Script(tuple(reader.commands), reader.complete)
+
+
+class Reader(Walk):
+    """One reading of one script. `level` counts the scripts around it."""
+
+    def __init__(self, level: int = 0) -> None:
+        super().__init__(level)
+        self._characters = 4 * MAX_CHARACTERS
+        self._broken_left = MAX_BROKEN
+        self._calls: list[str] = []
+
+    def read(self, text: str, scope: Scope, flow: Flow) -> Flow:
+        """Read a script, or a script inside one; gives what it would print where that is known."""
+        self._characters -= len(text)
+        if self._depth >= MAX_DEPTH or self._characters < 0:
+            self.complete = False
+            return NOTHING
+        if PLAIN.match(text) is not None and (words := text.split())[0] not in RESERVED and "=" not in words[0]:
+            return self.execute(words, scope, flow, span=None if self._level else (0, len(text)))
+        text = to_ascii(text)
+        if is_short(text):
+            return self._parse(text, scope, flow)
+        last = NOTHING
+        self._level += 1
+        for statement in statements(cut(text)):
+            if statement.strip():
+                last = self._statement(statement, scope, flow)
+        self._level -= 1
+        self.complete = self.complete and len(text) <= MAX_CHARACTERS
+        return last
+
+    def read_roughly(self, text: str, scope: Scope) -> None:
+        """What could not be read whole is read word by word as well, so that a plain command inside is still seen."""
+        seen = {(command.program, command.args) for command in self.commands}
+        rough = Reader(level=1)
+        flow = NOTHING
+        for words, piped in rough_commands(
+            HEREDOC.sub(" ", cut(text)) if text.count("<<") <= MAX_HEREDOCS else cut(text), scope
+        ):
+            if words:
+                flow = rough.execute(words, scope, flow if piped else NOTHING)
+        for command in rough.commands:
+            if (command.program, command.args) not in seen and len(self.commands) < MAX_COMMANDS:
+                seen.add((command.program, command.args))
+                self.commands.append(command)
+
+    def _statement(self, text: str, scope: Scope, flow: Flow) -> Flow:
+        """One statement of a long script, if it is short itself."""
+        if is_short(text):
+            return self._parse(text, scope, flow)
+        self.complete = False
+        return NOTHING
+
+    def _parse(self, text: str, scope: Scope, flow: Flow) -> Flow:
+        if self._broken_left <= 0:
+            self.complete = False
+            return NOTHING
+        root = parser().parse(text.encode("ascii")).root_node
+        if root.has_error:
+            self.complete = False
+            self._broken_left -= len(code_of(text))
+        if root.descendant_count > self._nodes:
+            self.complete = False
+            return NOTHING
+        last = NOTHING
+        for child in root.named_children:
+            last = self.run(child, scope, flow)
+        return last
+
+    def execute(
+        self, words: list[str], scope: Scope, flow: Flow, *, redirects: tuple[Redirect, ...] = (),
+        assignments: tuple[tuple[str, str], ...] = (), filtered: bool = False, span: tuple[int, int] | None = None,
+    ) -> Flow:  # fmt: skip
+        """Run one command whose words are known: an alias, a function, a wrapper, or a program."""
+        self._nodes -= len(words) // 8
+        program = program_name(words[0])
+        if program in scope.aliases and self._depth < MAX_DEPTH:
+            text = scope.aliases.pop(program)
+            return self.nested(f"{text} {' '.join(words[1:])}", scope, flow)
+        if program in scope.functions:
+            return self._call(program, words, scope, flow)
+        command = Command(
+            program=program, args=tuple(words[1:]), via=scope.via, redirects=redirects, assignments=assignments,
+            stdin=flow.text, fed_by=flow.sources, cwd=scope.cwd, filtered=filtered, span=span,
+        )  # fmt: skip
+        if len(scope.via) < MAX_WRAPPERS and self._nodes > 0:
+            out = unwrap(self, command, scope, flow)
+            if out is not None:
+                return out
+        elif len(words) > 1:
+            # Wrapped too often to follow: what the innermost words say is still looked at.
+            self.complete = False
+            command = innermost(command)
+        self.add(command)
+        return flow_of(command, scope, flow)
+
+    def _call(self, name: str, words: list[str], scope: Scope, flow: Flow) -> Flow:
+        """A call of one of the script's own functions; one that calls itself is followed a few times."""
+        if self._calls.count(name) >= MAX_CALLS:
+            return NOTHING
+        inner = scope.copy()
+        inner.params = tuple(words)
+        self._calls.append(name)
+        try:
+            return self.run(scope.functions[name], inner, flow)
+        finally:
+            self._calls.pop()
+
+    def nested(self, text: str, scope: Scope, flow: Flow) -> Flow:
+        """A script inside the script."""
+        self._depth += 1
+        self._level += 1
+        try:
+            return self.read(text, scope, flow)
+        finally:
+            self._depth -= 1
+            self._level -= 1
+
+
+def innermost(command: Command) -> Command:
+    """The command behind a long row of wrappers, as far as their names tell."""
+    words = [command.program, *command.args]
+    at = next((i for i, word in enumerate(words) if word not in PREFIXES and word[:1] != "-"), 0)
+    return Command(program=program_name(words[at]), args=tuple(words[at + 1 :]), via=command.via, cwd=command.cwd)
+
+
+def parser() -> Parser:
+    """This thread's parser: it is not made to be shared."""
+    found: Parser | None = getattr(_parsers, "bash", None)
+    if found is None:
+        found = _parsers.bash = Parser(_LANGUAGE)
+    return found

@@ -1,0 +1,73 @@
+"""Scope: what a script has set so far, as far as it can be known without running it."""
+
+from __future__ import annotations
+
+from tree_sitter import Node
+
+MAX_KNOWN_FILES = 32
+"""Files whose text is remembered, so that a script that is written and then run is read."""
+
+ENVIRONMENT = {
+    "HOME": "~",
+    "TMPDIR": "/tmp",
+    "TMP": "/tmp",
+    "TEMP": "/tmp",
+    "IFS": " ",
+    "SHELL": "/bin/sh",
+    "EUID": "0",
+}
+"""Variables that every shell has; the home directory is written `~` throughout."""
+
+
+class Scope:
+    """Variables, functions, aliases, written files, working directory and parameters."""
+
+    __slots__ = ("aliases", "cwd", "files", "functions", "params", "variables", "via")
+
+    def __init__(self, cwd: str | None = None) -> None:
+        self.variables: dict[str, str] = {}
+        self.functions: dict[str, Node] = {}
+        self.aliases: dict[str, str] = {}
+        self.files: dict[str, str] = {}
+        self.cwd = cwd
+        self.params: tuple[str, ...] | None = None
+        self.via: tuple[str, ...] = ()
+
+    def copy(self) -> Scope:
+        """A subshell's scope: what is set there stays there."""
+        other = Scope(self.cwd)
+        other.variables = dict(self.variables)
+        other.functions = dict(self.functions)
+        other.aliases = dict(self.aliases)
+        other.files = self.files
+        other.params = self.params
+        other.via = self.via
+        return other
+
+    def value(self, name: str) -> str | None:
+        """The value of a variable or parameter; None where it is not known."""
+        if name in self.variables:
+            return self.variables[name]
+        if name == "PWD":
+            return self.cwd or "."
+        if name in ENVIRONMENT:
+            return ENVIRONMENT[name]
+        if self.params is not None:
+            if name.isdigit():
+                index = int(name[:6])
+                return self.params[index] if index < len(self.params) else ""
+            if name in ("@", "*"):
+                return " ".join(self.params[1:])
+        return None
+
+    def remember(self, path: str, text: str) -> None:
+        """Keep the text of a file that the script writes."""
+        if len(self.files) < MAX_KNOWN_FILES:
+            self.files[path] = text
+
+
+def below(scope: Scope, program: str) -> Scope:
+    """The scope inside a wrapper."""
+    inner = scope.copy()
+    inner.via = (*scope.via, program)
+    return inner

@@ -1,0 +1,112 @@
+"""Scripts: commands that carry a script, given to a shell here or elsewhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from .interpreters import inline_code
+from .model import NOTHING, Command, Flow
+from .scope import Scope, below
+from .wrappers import SSH, Wrapper
+
+if TYPE_CHECKING:
+    from .reader import Reader
+
+
+def run_shell(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+    """`bash -c CODE`, `bash FILE`, `... | bash`, `bash <<EOF`."""
+    args = command.args
+    at = 0
+    while at < len(args):
+        word = args[at]
+        if word in ("-c", "-Command", "-command") or (
+            word[0:1] == "-" and word[1:2] != "-" and "c" in word and word.islower()
+        ):
+            code = args[at + 1] if at + 1 < len(args) else ""
+            inner = below(scope, command.program)
+            inner.params = tuple(args[at + 2 :]) or ("sh",)
+            reader.add(msgspec.structs.replace(command, code=code, stdin=None, fed_by=()))
+            return reader.nested(code, inner, flow)
+        if word in ("-o", "+o", "-O", "--rcfile", "--init-file"):
+            at += 2
+        elif word[0:1] in ("-", "+") and word not in ("-", "-s"):
+            at += 1
+        else:
+            break
+    name = args[at] if at < len(args) else "-"
+    if name in ("-", "-s", "/dev/stdin"):
+        reader.add(command)
+        return NOTHING if flow.text is None else script(reader, command, scope, flow, flow.text)
+    reader.add(msgspec.structs.replace(command, stdin=None, fed_by=()))
+    if name in scope.files:
+        return script(reader, command, scope, NOTHING, scope.files[name])
+    return NOTHING
+
+
+def run_eval(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+    """`eval`: its words are a script in this very scope."""
+    if not command.args:
+        return None
+    reader.add(msgspec.structs.replace(command, code=" ".join(command.args)))
+    return reader.nested(" ".join(command.args), scope, flow)
+
+
+def run_source(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+    reader.add(command)
+    text = scope.files.get(command.args[0]) if command.args else None
+    return NOTHING if text is None else reader.nested(text, scope, flow)
+
+
+def run_remote(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+    """`ssh HOST words...`: the words are joined and read by a shell over there."""
+    words = SSH.inner(command.args)
+    reader.add(command)
+    if not words:
+        return NOTHING if flow.text is None else script(reader, command, elsewhere(scope, command), flow, flow.text)
+    return reader.nested(" ".join(words), elsewhere(scope, command), flow)
+
+
+def elsewhere(scope: Scope, command: Command) -> Scope:
+    """Another machine: nothing of ours is known there."""
+    other = Scope("~")
+    other.via = (*scope.via, command.program)
+    return other
+
+
+def run_watch(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+    words = Wrapper(frozenset(("-n", "--interval"))).inner(command.args)
+    return script(reader, command, scope, flow, " ".join(words)) if words else None
+
+
+def run_trap(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+    """`trap CODE SIGNAL` runs later, `at` and `batch` run what they are fed."""
+    if command.program != "trap":
+        reader.add(command)
+        return NOTHING if flow.text is None else script(reader, command, scope, NOTHING, flow.text)
+    words = [arg for arg in command.args if arg != "--"]
+    return script(reader, command, scope, NOTHING, words[0]) if len(words) > 1 and words[0] not in ("-", "") else None
+
+
+def run_terminal(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+    """`tmux new-session -d 'code'`, `screen -dm words`, `vagrant ssh -c code`, `gcloud ... ssh --command code`."""
+    code = inline_code(command, ("-c", "--command", "/c", "/C"))
+    if (
+        code is None
+        and command.program == "tmux"
+        and command.args[:1]
+        and command.args[0] in ("new", "new-session", "send-keys")
+    ):
+        code = next((arg for arg in reversed(command.args) if " " in arg), None)
+    if command.program == "cmd" and command.args[:1] and command.args[0].lower() == "/c":
+        code = " ".join(command.args[1:])
+    if code is None or (command.program in ("gcloud", "vagrant") and "ssh" not in command.args):
+        return None
+    reader.add(command)
+    return reader.nested(code, elsewhere(scope, command) if command.program != "tmux" else below(scope, "tmux"), flow)
+
+
+def script(reader: Reader, command: Command, scope: Scope, flow: Flow, text: str) -> Flow:
+    """A script carried by a command."""
+    return reader.nested(text, below(scope, command.program), NOTHING if flow.text == text else flow)

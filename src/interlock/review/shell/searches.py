@@ -1,0 +1,116 @@
+"""Searches: `find` runs a command on what it picks or deletes it, `xargs` on what it is given."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..wordlist import name_set
+from .model import NOTHING, Command, Flow
+from .scope import Scope, below
+from .wrappers import PARALLEL, XARGS
+
+if TYPE_CHECKING:
+    from .reader import Reader
+
+MAX_ROOTS = 8
+
+MAX_ITEMS = 32
+"""File names handed over by a pipe that are followed."""
+
+TESTS = name_set(
+    """-name -iname -path -ipath -wholename -iwholename -regex -iregex -size -empty -mtime -atime -ctime -mmin -amin
+    -cmin -newer -newermt -anewer -cnewer -user -group -uid -gid -nouser -nogroup -perm -links -inum -samefile
+    -lname -ilname -used"""
+)
+"""Tests that narrow the search to some files."""
+
+WEAK_TESTS = name_set("-type -xtype -maxdepth -mindepth -fstype -readable -writable -executable")
+"""Tests that narrow it to a kind of file: enough below the working directory, not below the root."""
+
+
+def run_find(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+    """Run the commands of `-exec` and its like on every root, and `-delete` as the removal that it is."""
+    args = command.args
+    roots = roots_of(args)
+    narrow = is_narrow(args)
+    weak = not WEAK_TESTS.isdisjoint(args)
+    picked = [
+        f"{root.rstrip('/')}/{'{}' if narrow or (weak and not root.startswith(('/', '~', '$', '..'))) else '*'}"
+        for root in roots
+    ]
+    reader.add(command)
+    inner = below(scope, "find")
+    at = 0
+    while at < len(args):
+        arg = args[at]
+        at += 1
+        if arg == "-delete":
+            for pick in picked:
+                reader.execute(["rm", "-r", pick], inner, Flow(), filtered=pick.endswith("{}"))
+        elif arg in ("-exec", "-execdir", "-ok", "-okdir"):
+            words = until_end(args[at:])
+            at += len(words)
+            for pick in picked if any("{}" in word for word in words) else picked[:1]:
+                if words:
+                    filled = [word.replace("{}", pick) for word in words]
+                    reader.execute(filled, inner, Flow(), filtered=pick.endswith("{}"))
+    return Flow(None, (*flow.sources, "find")[-8:], tuple(picked))
+
+
+def run_xargs(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+    """`xargs rm`: the names come from the pipe."""
+    words = (XARGS if command.program == "xargs" else PARALLEL).inner(command.args)
+    items: tuple[str, ...] = flow.items or (tuple(flow.text.split()[:MAX_ITEMS]) if flow.text else ())
+    if ":::" in words:
+        at = words.index(":::")
+        words, items = words[:at], tuple(words[at + 1 :][:MAX_ITEMS])
+    if not words:
+        return None
+    mark = next((command.args[i + 1] for i, a in enumerate(command.args[:-1]) if a in ("-I", "--replace")), "{}")
+    filled: list[str] = []
+    for word in words:
+        if word == mark:
+            filled += items or ("{}",)
+        elif mark in word and items:
+            filled.append(word.replace(mark, items[0]))
+        else:
+            filled.append(word)
+    if filled == words:
+        filled += items or ("{}",)
+    inner = below(scope, command.program)
+    if command.program == "parallel" and len(words) == 1 and " " in words[0]:
+        return reader.nested(" ".join(filled), inner, NOTHING)
+    return reader.execute(filled, inner, Flow(None, flow.sources), redirects=command.redirects, filtered=not items)
+
+
+def is_narrow(args: tuple[str, ...]) -> bool:
+    """Whether a test picks some files and leaves others; `-name '*'` does not."""
+    for at, arg in enumerate(args):
+        value = args[at + 1] if at + 1 < len(args) else ""
+        if (arg in TESTS or arg.startswith("-newer")) and value not in ("*", ".*", "*.*"):
+            return True
+        if arg == "-type" and value not in ("f", "d", "f,d", "d,f"):
+            return True
+    return False
+
+
+def roots_of(args: tuple[str, ...]) -> list[str]:
+    """The folders that are searched."""
+    roots: list[str] = []
+    for arg in args:
+        if arg in ("-L", "-H", "-P") or arg.startswith("-O"):
+            continue
+        if arg[:1] in ("-", "(", "!", ")"):
+            break
+        roots.append(arg)
+    return roots[:MAX_ROOTS] or ["."]
+
+
+def until_end(args: tuple[str, ...]) -> list[str]:
+    """The words of an `-exec`, up to its `;` or `+`."""
+    words: list[str] = []
+    for arg in args:
+        if arg == ";" or (arg == "+" and words):
+            return words
+        words.append(arg)
+    return words

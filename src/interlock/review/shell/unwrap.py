@@ -1,0 +1,104 @@
+"""Unwrap: take the wrappers off a command, and read the scripts that it carries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from .interpreters import database, inline_code, run_interpreter
+from .languages import CODE_OPTIONS, INTERPRETERS, SHELLS
+from .model import NOTHING, Command, Flow
+from .names import program_name
+from .scope import Scope, below
+from .scripts import run_eval, run_remote, run_shell, run_source, run_terminal, run_trap, run_watch, script
+from .searches import run_find, run_xargs
+from .wrappers import COMPOSE_EXEC, PREFIXES, SUBCOMMAND_PREFIXES, Wrapper
+
+if TYPE_CHECKING:
+    from .reader import Reader
+
+
+def unwrap(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+    """Run what a wrapper wraps; None where the command is no wrapper and stands for itself."""
+    handler = HANDLERS.get(command.program)
+    if handler is None:
+        prefix = PREFIXES.get(command.program)
+        return None if prefix is None else run_prefix(reader, command, scope, flow, prefix)
+    return handler(reader, command, scope, flow)
+
+
+def run_prefix(reader: Reader, command: Command, scope: Scope, flow: Flow, wrapper: Wrapper) -> Flow | None:
+    """`sudo rm x`: the command is what follows the wrapper's own words."""
+    words = wrapper.inner(command.args)
+    if command.program == "command" and command.args[:1] in (("-v",), ("-V",)):
+        return None
+    if command.program == "env" and (text := inline_code(command, ("-S", "--split-string"))) is not None:
+        return script(reader, command, scope, flow, " ".join((text, *words)))
+    if not words:
+        return None
+    if wrapper.record:
+        reader.add(command)
+    inner = below(scope, command.program)
+    return reader.execute(
+        words, inner, flow, redirects=command.redirects, assignments=command.assignments,
+        filtered=command.filtered, span=command.span,
+    )  # fmt: skip
+
+
+def run_subcommand(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+    """`docker exec`, `poetry run`, `kubectl exec ... --`."""
+    program = "docker" if command.program in ("podman", "nerdctl") else command.program
+    args = command.args
+    at = next((i for i, arg in enumerate(args[:8]) if (program, arg) in SUBCOMMAND_PREFIXES), None)
+    if at is not None:
+        wrapper = SUBCOMMAND_PREFIXES[program, args[at]]
+    elif program in ("docker", "docker-compose") and "exec" in args[:6]:
+        at, wrapper = args.index("exec"), COMPOSE_EXEC
+    else:
+        return database(reader, command, scope, flow) if program in CODE_OPTIONS else None
+    rest = msgspec.structs.replace(command, args=args[at + 1 :])
+    out = run_prefix(reader, rest, scope, flow, msgspec.structs.replace(wrapper, record=False))
+    if out is not None and wrapper.record:
+        reader.add(command)
+    return out
+
+
+def run_su(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+    """`su -c CODE`, `script -c CODE`, `watch CODE`, `flock FILE -c CODE`."""
+    code = inline_code(command, ("-c", "--command", "--session-command"))
+    reader.add(command)
+    if code is None and command.program == "runuser":
+        return run_prefix(reader, command, scope, flow, Wrapper(frozenset(("-u", "-g", "-G"))))
+    if code is None and command.program == "flock":
+        return run_prefix(reader, command, scope, flow, PREFIXES["flock"])
+    return NOTHING if code is None else script(reader, command, scope, flow, code)
+
+
+def run_java(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+    """`java -jar tool.jar words...` is the tool."""
+    args = command.args
+    if "-jar" not in args[:-1]:
+        return None
+    at = args.index("-jar") + 1
+    name = program_name(args[at].rpartition("/")[2].removesuffix(".jar"))
+    return reader.execute([name, *args[at + 1 :]], scope, flow, redirects=command.redirects, span=command.span)
+
+
+Handler = Callable[["Reader", Command, Scope, Flow], Flow | None]
+
+HANDLERS: dict[str, Handler] = {
+    **dict.fromkeys(SHELLS, run_shell),
+    **dict.fromkeys(CODE_OPTIONS, database),
+    **dict.fromkeys(INTERPRETERS, run_interpreter),
+    **{program: run_subcommand for program, _ in SUBCOMMAND_PREFIXES},
+    **dict.fromkeys(("podman", "nerdctl", "docker-compose"), run_subcommand),
+    **dict.fromkeys(("xargs", "parallel"), run_xargs),
+    **dict.fromkeys(("su", "runuser", "script", "flock"), run_su),
+    **dict.fromkeys(("trap", "at", "batch"), run_trap),
+    **dict.fromkeys(("tmux", "screen", "vagrant", "gcloud", "cmd", "wsl"), run_terminal),
+    **dict.fromkeys(("source", "."), run_source),
+    **dict.fromkeys(("ssh", "autossh", "mosh"), run_remote),
+    "eval": run_eval, "watch": run_watch, "find": run_find, "java": run_java,
+}  # fmt: skip

@@ -1,0 +1,269 @@
+"""Walk: through a script's syntax tree, the way a shell would go through the script."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from tree_sitter import Node
+
+from .ascii import from_ascii
+from .bounds import MAX_COMMANDS, MAX_DEPTH, MAX_NODES
+from .model import NOTHING, Command, Flow, Redirect
+from .scope import Scope
+from .words import expand, quoted, source, source_bytes
+
+MAX_LOOP_VALUES = 8
+"""Values of a `for` that are followed; the rest would say the same."""
+
+
+class Walk(ABC):
+    """Takes a tree apart into commands whose words are known, and hands each to `execute`."""
+
+    def __init__(self, level: int) -> None:
+        self.commands: list[Command] = []
+        self.complete = True
+        self._nodes = MAX_NODES
+        self._depth = 0
+        self._level = level
+
+    @abstractmethod
+    def execute(
+        self, words: list[str], scope: Scope, flow: Flow, *, redirects: tuple[Redirect, ...] = (),
+        assignments: tuple[tuple[str, str], ...] = (), filtered: bool = False, span: tuple[int, int] | None = None,
+    ) -> Flow:  # fmt: skip
+        """Run one command."""
+
+    def add(self, command: Command) -> None:
+        """Write a command down."""
+        if len(self.commands) >= MAX_COMMANDS:
+            self.complete = False
+            return
+        self.commands.append(command)
+
+    def run(self, node: Node, scope: Scope, flow: Flow) -> Flow:
+        """Run one statement; gives what goes on through the pipe."""
+        self._nodes -= 1
+        if self._nodes < 0 or self._depth >= MAX_DEPTH or len(self.commands) >= MAX_COMMANDS:
+            self.complete = False
+            return NOTHING
+        kind = node.type
+        if kind == "command":
+            return self._command(node, scope, flow, ())
+        self._depth += 1
+        try:
+            return self._compound(kind, node, scope, flow)
+        finally:
+            self._depth -= 1
+
+    def _command(self, node: Node, scope: Scope, flow: Flow, redirects: tuple[Redirect, ...], *more: str) -> Flow:
+        words: list[str] = []
+        assignments: list[tuple[str, str]] = []
+        for child in node.named_children:
+            kind = child.type
+            if kind == "word":
+                text = source(child)
+                words += expand(child, scope, self._substitute) if "\\" in text or "{" in text else (text,)
+            elif kind == "string" or kind == "raw_string" or kind == "concatenation":
+                words += expand(child, scope, self._substitute)
+            elif kind == "command_name":
+                words += expand(child.children[0], scope, self._substitute)
+            elif kind == "variable_assignment":
+                assignments.append(self._assignment(child, scope))
+            elif kind == "file_redirect":
+                target, *rest = self._targets(child, scope)
+                redirects += (target,)
+                words += [redirect.target for redirect in rest]
+            elif kind == "herestring_redirect":
+                flow = Flow(quoted(child.named_children[-1], scope, self._substitute))
+            elif kind != "comment":
+                words += expand(child, scope, self._substitute)
+        words += more
+        if not words:
+            scope.variables.update(assignments)
+            self._assigned(assignments, scope)
+            return NOTHING
+        span = None if self._level else (node.start_byte, node.end_byte)
+        return self.execute(words, scope, flow, redirects=redirects, assignments=tuple(assignments), span=span)
+
+    def _compound(self, kind: str, node: Node, scope: Scope, flow: Flow) -> Flow:
+        if kind == "list":
+            last = NOTHING
+            for child in flatten(node):
+                last = self.run(child, scope, flow)
+            return last
+        if kind == "pipeline":
+            for child in node.named_children:
+                flow = self.run(child, scope, flow)
+            return flow
+        if kind == "redirected_statement":
+            return self._redirected(node, scope, flow)
+        if kind == "variable_assignment":
+            name, value = self._assignment(node, scope)
+            scope.variables[name] = value
+            self._assigned([(name, value)], scope)
+            return NOTHING
+        if kind == "subshell" or kind == "command_substitution" or kind == "process_substitution":
+            return self._each(node, scope.copy(), flow)
+        if kind == "function_definition":
+            name_node, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+            if name_node is not None and body is not None:
+                name = source(name_node)
+                scope.functions[name] = body
+                if is_fork_bomb(name, source(body)):
+                    self.add(Command(program="fork-bomb", args=(name,), via=scope.via))
+            return NOTHING
+        if kind == "for_statement":
+            return self._for(node, scope, flow)
+        if kind == "declaration_command" or kind == "unset_command":
+            return self._declaration(node, scope, flow)
+        if kind == "ERROR":
+            return self._broken(node, scope, flow)
+        return self._each(node, scope, flow)
+
+    def _each(self, node: Node, scope: Scope, flow: Flow) -> Flow:
+        last = NOTHING
+        for child in node.named_children:
+            last = self.run(child, scope, flow)
+        return last
+
+    def _redirected(self, node: Node, scope: Scope, flow: Flow) -> Flow:
+        """A statement with redirections; the parser hangs what follows a heredoc below the heredoc."""
+        redirects: tuple[Redirect, ...] = ()
+        more: list[str] = []
+        after: list[Node] = []
+        body = node.child_by_field_name("body")
+        for child in node.named_children:
+            if child.type == "heredoc_redirect":
+                for part in child.named_children:
+                    if part.type == "heredoc_body":
+                        flow = Flow(self._heredoc(child, part, scope))
+                    elif part.type == "file_redirect":
+                        target, *rest = self._targets(part, scope)
+                        redirects += (target,)
+                        more += [redirect.target for redirect in rest]
+                    elif part.type not in ("heredoc_start", "heredoc_end", "file_descriptor"):
+                        after.append(part)
+            elif child.type == "file_redirect":
+                target, *rest = self._targets(child, scope)
+                redirects += (target,)
+                more += [redirect.target for redirect in rest]
+            elif child.type == "herestring_redirect":
+                flow = Flow(quoted(child.named_children[-1], scope, self._substitute))
+        if body is None:
+            out = NOTHING
+            self.add(Command(program=":", redirects=redirects, via=scope.via, cwd=scope.cwd, stdin=flow.text))
+        elif body.type == "command":
+            out = self._command(body, scope, flow, redirects, *more)
+        else:
+            out = self.run(body, scope, flow)
+            self.add(Command(program=":", redirects=redirects, via=scope.via, cwd=scope.cwd))
+        for part in after:
+            out = self.run(part, scope, out)
+        return out
+
+    def _targets(self, node: Node, scope: Scope) -> list[Redirect]:
+        """The target of a redirection first; words that the parser took for further targets after it."""
+        op = next((source(child) for child in node.children if not child.is_named), ">")
+        found = [
+            Redirect(op, word)
+            for child in node.named_children
+            if child.type != "file_descriptor"
+            for word in expand(child, scope, self._substitute) or [""]
+        ]
+        return found or [Redirect(op, "")]
+
+    def _heredoc(self, redirect: Node, body: Node, scope: Scope) -> str:
+        start = next((source(child) for child in redirect.named_children if child.type == "heredoc_start"), "")
+        text = source(body)
+        if start[:1] in ("'", '"', "\\") or "$" not in text:
+            return text
+        begin, parts, at = body.start_byte, [], 0
+        raw = source_bytes(body).decode("ascii")
+        for child in body.named_children:
+            if child.type != "heredoc_content":
+                parts.append(from_ascii(raw[at : child.start_byte - begin]))
+                parts.append(quoted(child, scope, self._substitute))
+                at = child.end_byte - begin
+        return "".join(parts) + from_ascii(raw[at:])
+
+    def _assignment(self, node: Node, scope: Scope) -> tuple[str, str]:
+        name = source(node.children[0])
+        value = node.child_by_field_name("value")
+        if value is None:
+            return name, ""
+        if value.type == "array":
+            return name, " ".join(
+                word for child in value.named_children for word in expand(child, scope, self._substitute)
+            )
+        return name, quoted(value, scope, self._substitute)
+
+    def _assigned(self, assignments: list[tuple[str, str]], scope: Scope) -> None:
+        """A variable set for the shell itself; rules know it as the program `=`."""
+        for name, value in assignments:
+            self.add(Command(program="=", args=(f"{name}={value}",), via=scope.via, cwd=scope.cwd))
+
+    def _declaration(self, node: Node, scope: Scope, flow: Flow) -> Flow:
+        """`export`, `local`, `declare`, `unset`: sets variables, and is itself a command."""
+        words = [source(node.children[0])]
+        for child in node.named_children:
+            if child.type == "variable_assignment":
+                name, value = self._assignment(child, scope)
+                scope.variables[name] = value
+                words.append(f"{name}={value}")
+            else:
+                words += [source(child)] if child.type == "variable_name" else expand(child, scope, self._substitute)
+        return self.execute(words, scope, flow)
+
+    def _for(self, node: Node, scope: Scope, flow: Flow) -> Flow:
+        variable, body = node.child_by_field_name("variable"), node.child_by_field_name("body")
+        if variable is None or body is None:
+            return self._each(node, scope, flow)
+        name = source(variable)
+        values = [
+            word for child in node.children_by_field_name("value") for word in expand(child, scope, self._substitute)
+        ]
+        for value in values[:MAX_LOOP_VALUES] or [f"${name}"]:
+            scope.variables[name] = value
+            self.run(body, scope, flow)
+        return NOTHING
+
+    def _broken(self, node: Node, scope: Scope, flow: Flow) -> Flow:
+        """A part that does not parse: its words may still be a command."""
+        self.complete = False
+        words: list[str] = []
+        for child in node.named_children:
+            if child.type in ("word", "string", "raw_string", "concatenation", "number", "command_name"):
+                inner = child.children[0] if child.type == "command_name" else child
+                words += expand(inner, scope, self._substitute)
+            else:
+                self.run(child, scope, flow)
+        return self.execute(words, scope, flow) if words else NOTHING
+
+    def _substitute(self, node: Node, scope: Scope) -> str:
+        """What `$(...)` or `<(...)` would give: its text if that is known, else the program that makes it."""
+        count = len(self.commands)
+        out = self.run(node, scope, NOTHING)
+        mark = "<(" if node.type == "process_substitution" else "$("
+        if mark == "$(" and out.text is not None:
+            return out.text.rstrip("\n")
+        makers = out.sources or tuple(command.program for command in self.commands[count:][-1:])
+        return f"{mark}{' '.join(makers)})"
+
+
+def is_fork_bomb(name: str, body: str) -> bool:
+    """Whether a function pipes into itself in the background."""
+    bare = "".join(body.split())
+    return f"{name}|{name}&" in bare
+
+
+def flatten(node: Node) -> list[Node]:
+    """The statements of an `a && b && c` list, which the parser nests to the left."""
+    found: list[Node] = []
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if current.type == "list":
+            stack += reversed(current.named_children)
+        else:
+            found.append(current)
+    return found

@@ -1,0 +1,195 @@
+"""Words: from a node of the syntax tree to the words that the shell would make of it."""
+
+from __future__ import annotations
+
+import re
+from typing import Protocol
+
+from tree_sitter import Node
+
+from .ascii import from_ascii
+from .scope import Scope
+
+MAX_BRACES = 32
+"""Words that one brace expression may become."""
+
+MAX_BRACED = 1_024
+"""Characters of a word whose braces are expanded."""
+
+MAX_WORD = 65_536
+"""Characters of one expanded word; what is longer is cut."""
+
+
+class Substitute(Protocol):
+    """Runs a command substitution and says what it would print, or `$(program)`."""
+
+    def __call__(self, node: Node, scope: Scope) -> str: ...
+
+
+def expand(node: Node, scope: Scope, substitute: Substitute) -> list[str]:
+    """The words that a node becomes: none, one, or several after splitting and brace expansion."""
+    kind = node.type
+    if kind == "word" or kind == "number":
+        text = unescape(source(node))
+        return expand_braces(text) if "{" in text and "," in text else [text]
+    if kind == "raw_string" or kind == "string" or kind == "ansi_c_string":
+        if scope.params is not None and source(node) == '"$@"':
+            return list(scope.params[1:])
+        return [quoted(node, scope, substitute)]
+    if kind == "concatenation":
+        return join(node, scope, substitute)
+    if kind == "simple_expansion" and scope.params is not None and source(node) in ("$@", "$*"):
+        return list(scope.params[1:])
+    text = unquoted(node, scope, substitute)
+    return text.split() if kind in VALUES and not text.startswith("$(") else [text]
+
+
+def quoted(node: Node, scope: Scope, substitute: Substitute) -> str:
+    """The text of one piece, never split."""
+    kind = node.type
+    if kind == "raw_string":
+        return source(node)[1:-1]
+    if kind == "string":
+        return inside_string(node, scope, substitute)
+    if kind == "ansi_c_string":
+        return ansi(source(node)[2:-1])
+    if kind == "word" or kind == "number":
+        return unescape(source(node))
+    if kind == "concatenation":
+        return "".join(quoted(child, scope, substitute) for child in node.children)[:MAX_WORD]
+    return unquoted(node, scope, substitute)
+
+
+def unquoted(node: Node, scope: Scope, substitute: Substitute) -> str:
+    """The value of an expansion, or the expansion itself in short where the value is not known."""
+    kind = node.type
+    if kind == "simple_expansion":
+        name = source(node)[1:]
+        known = scope.value(name)
+        return f"${name}" if known is None else known
+    if kind == "expansion":
+        return parameter(source(node), scope)
+    if kind == "command_substitution" or kind == "process_substitution":
+        return substitute(node, scope)
+    return source(node)[:MAX_WORD]
+
+
+def inside_string(node: Node, scope: Scope, substitute: Substitute) -> str:
+    """A double-quoted string; the parser leaves blanks between expansions out of its nodes, so gaps are filled."""
+    raw = source_bytes(node)
+    start = node.start_byte
+    at = 2 if raw[:1] == b"$" else 1
+    parts: list[str] = []
+    for child in node.named_children:
+        begin = child.start_byte - start
+        if begin > at:
+            parts.append(from_ascii(raw[at:begin].decode("ascii")))
+        if child.type == "string_content":
+            parts.append(unescape_quoted(source(child)))
+        else:
+            parts.append(unquoted(child, scope, substitute))
+        at = child.end_byte - start
+    end = len(raw) - 1 if raw.endswith(b'"') else len(raw)
+    if end > at:
+        parts.append(unescape_quoted(from_ascii(raw[at:end].decode("ascii"))))
+    return "".join(parts)[:MAX_WORD]
+
+
+def join(node: Node, scope: Scope, substitute: Substitute) -> list[str]:
+    """Pieces written without a blank between them: one word, unless an unquoted value or braces split it."""
+    text = ""
+    braces = False
+    blank = False
+    for child in node.children:
+        piece = quoted(child, scope, substitute)
+        kind = child.type
+        if kind == "word":
+            braces = braces or "{" in piece
+        elif not blank and kind in VALUES:
+            blank = " " in piece
+        text += piece
+        if len(text) > MAX_WORD:
+            return [text[:MAX_WORD]]
+    if braces and "," in text:
+        return expand_braces(text)
+    return text.split() if blank else [text]
+
+
+VALUES = ("simple_expansion", "expansion", "command_substitution")
+"""Pieces whose value the shell splits at blanks when they stand outside quotes."""
+
+
+PARAMETER = re.compile(r"\$\{([A-Za-z_]\w*|\d+|[@*])(?:(:?[-=+?])(.*))?\}\Z", re.DOTALL)
+
+
+def parameter(text: str, scope: Scope) -> str:
+    """`${NAME}`, `${NAME:-default}` and the like; other forms keep the name alone."""
+    found = PARAMETER.match(text)
+    if found is None:
+        name = re.match(r"\$\{[!#]?(\w+)", text)
+        if name is None or text.startswith("${#"):
+            return "0"
+        known = scope.value(name[1])
+        return f"${name[1]}" if known is None else known
+    name_, operator, other = found.groups()
+    known = scope.value(name_)
+    if operator and operator[-1] in "-=" and not known:
+        return unescape_quoted(other.strip("\"'"))
+    if operator and operator[-1] == "+":
+        return unescape_quoted(other.strip("\"'")) if known else ""
+    return f"${name_}" if known is None else known
+
+
+def expand_braces(text: str) -> list[str]:
+    """`a{b,c}d` to `abd acd`, at most MAX_BRACES words; nobody writes long ones by hand."""
+    if len(text) > MAX_BRACED:
+        return [text]
+    done: list[str] = []
+    queue = [text]
+    while queue and len(done) + len(queue) < MAX_BRACES:
+        word = queue.pop(0)
+        found = BRACES.search(word)
+        if found is None:
+            done.append(word)
+            continue
+        queue += [word[: found.start()] + choice + word[found.end() :] for choice in found[1].split(",")]
+    return done + queue
+
+
+BRACES = re.compile(r"(?<!\$)\{([^{}\s]*,[^{}\s]*)\}")
+
+
+def unescape(text: str) -> str:
+    """Backslashes outside quotes."""
+    return re.sub(r"\\(\n|.?)", lambda m: "" if m[1] == "\n" else m[1], text) if "\\" in text else text
+
+
+def unescape_quoted(text: str) -> str:
+    """Backslashes inside double quotes: only before the characters that are special there."""
+    return re.sub(r'\\([$`"\\]|\n)', lambda m: "" if m[1] == "\n" else m[1], text) if "\\" in text else text
+
+
+ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "v": "\v", "0": "\0"}
+ANSI = re.compile(r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|(.))", re.DOTALL)
+
+
+def ansi(text: str) -> str:
+    """The escapes of `$'...'` and `printf`."""
+
+    def one(found: re.Match[str]) -> str:
+        for group, base in ((1, 16), (2, 16), (3, 16), (4, 8)):
+            if found[group]:
+                point = int(found[group], base)
+                return chr(point) if point < 0x110000 and not 0xD800 <= point < 0xE000 else "\ufffd"
+        return ESCAPES.get(found[5], found[5])
+
+    return ANSI.sub(one, text) if "\\" in text else text
+
+
+def source(node: Node) -> str:
+    """The text that a node covers."""
+    return from_ascii((node.text or b"").decode("ascii"))
+
+
+def source_bytes(node: Node) -> bytes:
+    return node.text or b""

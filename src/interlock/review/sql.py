@@ -1,0 +1,87 @@
+"""SQL: what kinds of statements a text holds."""
+
+from __future__ import annotations
+
+import re
+
+import re2
+
+MAX_SQL = 65_536
+MAX_STATEMENTS = 500
+MAX_STATEMENT = 4_096
+"""Characters of one statement, its literals aside."""
+
+KINDS: dict[str, str] = {
+    "drop": "DROP of a table, database, schema, user or the like",
+    "truncate": "TRUNCATE",
+    "delete_all": "DELETE without a WHERE that narrows it",
+    "update_all": "UPDATE without a WHERE that narrows it",
+    "alter_drop": "ALTER ... DROP of a column, constraint or partition",
+    "purge": "PURGE of logs, RESET MASTER and the like",
+}
+"""Every kind that a rule may name."""
+
+LITERALS = re2.compile(r"--[^\n]*|(?s:/\*.*?\*/)|'(?:[^'\\]|''|\\.)*'|(?s:\$\$.*?\$\$)")
+BARE = re.compile(
+    r"\s*(?:delete\s+from\s+\S|drop\s+(?:table|database|schema|index|view|user|role|keyspace|materialized|function|trigger|sequence|column|collection|warehouse|tablespace)\s+\S"
+    r"|truncate\s+(?:table\s+)?[\w.\"`\[]+|update\s+\S+\s+set\s|alter\s+(?:table|database|schema|user)\s+\S|insert\s+into\s|select\s[\s\S]*?\sfrom\s|grant\s+\w{1,32}\b[\s\S]*?\sto\s"
+    r"|create\s+(?:table|database|index|view)\s|purge\s+binary|reset\s+master|explain\s+\w+\s)",
+    re.IGNORECASE,
+)
+BEGINS = (
+    "delete",
+    "drop",
+    "trunca",
+    "update",
+    "alter",
+    "insert",
+    "select",
+    "grant",
+    "create",
+    "purge",
+    "reset",
+    "explai",
+)
+DROP = re.compile(r"DROP\s+(?!COLUMN|CONSTRAINT|DEFAULT|NOT)(?:\w+\s+){0,3}?\S", re.IGNORECASE)
+DELETE = re.compile(r"\bDELETE\s+FROM\s+(?:ONLY\s+)?[\w.\"`\[\]]+", re.IGNORECASE)
+UPDATE = re.compile(r"\bUPDATE\s+(?:ONLY\s+)?[\w.\"`\[\]]+\s+(?:AS\s+\w+\s+)?SET\b", re.IGNORECASE)
+NARROWED = re.compile(r"\bWHERE\s+(?!1\s*=\s*1\b|TRUE\b|'?1'?\s*;?\s*\Z)\S|\bLIMIT\s+\d", re.IGNORECASE)
+ALTER_DROP = re.compile(r"\bALTER\s+TABLE\b[\s\S]*?\bDROP\s+(?!DEFAULT|NOT\b)\S", re.IGNORECASE)
+PURGE = re.compile(
+    r"\s*(?:PURGE\s+(?:BINARY|MASTER)\s+LOGS|RESET\s+(?:MASTER|SLAVE|REPLICA)|VACUUM\s+\S+\s+RETAIN\s+0|SHUTDOWN\b)",
+    re.IGNORECASE,
+)
+
+
+def is_bare_sql(text: str) -> bool:
+    """Whether a whole command is a statement rather than a program."""
+    return text.lstrip()[:6].lower().startswith(BEGINS) and BARE.match(text[:2048]) is not None
+
+
+def kinds_of(text: str) -> frozenset[str]:
+    """The kinds of the statements in a text; what stands in comments and string literals does not count."""
+    bare = LITERALS.sub("''", text[:MAX_SQL])
+    found: set[str] = set()
+    for statement in bare.split(";", MAX_STATEMENTS):
+        found |= kinds_of_one(statement[:MAX_STATEMENT])
+    return frozenset(found)
+
+
+def kinds_of_one(statement: str) -> set[str]:
+    begin = statement.lstrip()[:10].upper()
+    if begin.startswith("EXPLAIN") and "ANALYZE" not in statement[:40].upper():
+        return set()
+    found = set()
+    if begin.startswith("DROP") and DROP.match(statement.lstrip()):
+        found.add("drop")
+    if begin.startswith("TRUNC"):
+        found.add("truncate")
+    if PURGE.match(statement):
+        found.add("purge")
+    if DELETE.search(statement) and not NARROWED.search(statement) and not begin.startswith("CREATE"):
+        found.add("delete_all")
+    if UPDATE.search(statement) and not NARROWED.search(statement) and not begin.startswith(("CREATE", "INSERT")):
+        found.add("update_all")
+    if ALTER_DROP.search(statement):
+        found.add("alter_drop")
+    return found

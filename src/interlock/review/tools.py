@@ -1,0 +1,210 @@
+"""Tools: what a tool call would do, in the same words as a shell command."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from functools import lru_cache
+
+from msgspec import Struct
+
+from ..core import Tool
+from .judgement import read_text
+from .programs import Action
+from .shell import Command, Script, read_code
+from .wordlist import as_text
+
+MAX_NAME = 200
+MAX_TEXT = 1_048_576
+"""Characters of an argument that are looked at."""
+
+
+class Call(Struct, frozen=True):
+    """A tool call read: its commands, its action where the tool itself says it, the argument that holds a command."""
+
+    script: Script
+    action: Action | None = None
+    key: str | None = None
+    text: str | None = None
+
+
+def read_tool(tool: Tool, cwd: str | None) -> Call:
+    """Read a tool call by the tool's name and arguments."""
+    name, kind = kind_of(tool.name[:MAX_NAME])
+    arguments = tool.arguments
+    if kind == "shell":
+        return read_shell(arguments, cwd)
+    if kind == "editor":
+        return read_editor(name, arguments, cwd)
+    if kind == "code":
+        key, code = text_of(arguments, ("code", "script", "source", "command", "cell", "content", "input"))
+        return Call(read_code(code, "python", cwd), None, key, None) if code else Call(NO_SCRIPT, "unknown")
+    if kind == "files":
+        return read_files(name, arguments, cwd)
+    if kind == "network" or (kind != "harmless" and isinstance(arguments.get("url"), str)):
+        return read_request(arguments, cwd)
+    if kind == "harmless":
+        return Call(NO_SCRIPT, "read")
+    if text_of(arguments, ("command", "cmd"))[1]:
+        return read_shell(arguments, cwd)
+    return Call(NO_SCRIPT, "delete" if kind == "deletes" else "unknown")
+
+
+@lru_cache(512)
+def kind_of(tool_name: str) -> tuple[str, str]:
+    """The tool's plain name and what kind of tool the name says it is."""
+    name = plain_name(tool_name)
+    if SHELL.match(name):
+        return name, "shell"
+    for kind, pattern in (("editor", EDITOR), ("code", PYTHON), ("files", FILES), ("network", NETWORK)):
+        if pattern.search(name):
+            return name, kind
+    if HARMLESS.search(name):
+        return name, "harmless"
+    return name, "deletes" if DELETES.match(name) else "unknown"
+
+
+NO_SCRIPT = Script(())
+
+SHELL = re.compile(
+    r"(?:bash|sh|shell|zsh|terminal|console|exec|execute|cmd|command|powershell|pwsh|subprocess|run|tmux)\Z"
+    r"|(?:run|exec|execute|local|container|open|send|start|process)_?(?:in_?)?(?:a_?)?(?:bash|shell|terminal|command|commands|cmd|process|exec|console|shell_command|bash_command|terminal_cmd|terminal_command|script)\Z"
+    r"|(?:bash|shell|terminal|container|unix|linux|system)_?(?:tool|exec|execute|command|commands|run|call|session|interactive|send|script|exec_command)\Z"
+)
+PYTHON = re.compile(
+    r"python|ipython|jupyter|code_?interpreter|run_?code|execute_?code|exec_?code|notebook_?run|run_?cell"
+)
+EDITOR = re.compile(
+    r"edit|str_?replace|apply_?patch|apply_?diff|patch|insert|replace_in|multi_?edit|write_to_file|notebook"
+)
+FILES = re.compile(
+    r"file|folder|director|(?:^|_)(?:read|write|glob|grep|ls|view|cat|mkdir|touch|open|tree)(?:_|\Z)|document"
+)
+NETWORK = re.compile(
+    r"web|http|fetch|browse|browser|navigat|url|download|upload|internet|curl|request|crawl|scrape|search_engine|google|wiki|arxiv|visit|goto|email|send_mail|slack|page_down|page_up"
+)
+HARMLESS = re.compile(
+    r"(?:^|_)(?:think|thought|finish|submit|done|complete|todo|plan|message|ask|answer|respond|final|reason|note|memory|recall|calculate|calculator|get|list|find|search|lookup|query|show|describe|check|count|status|task|agent|handoff|transfer_to_human|skill|inspect|transcribe|ocr|summari[sz]e|parse)"
+)
+DELETES = re.compile(r"(?:delete|remove|destroy|drop|purge|wipe|erase|terminate)(?:_|\Z)")
+
+COMMAND_KEYS = (
+    "command",
+    "cmd",
+    "script",
+    "code",
+    "bash_command",
+    "shell_command",
+    "input",
+    "commands",
+    "argv",
+    "args",
+    "text",
+    "keystrokes",
+)
+PATH_KEYS = (
+    "path",
+    "file_path",
+    "filepath",
+    "filename",
+    "file",
+    "file_name",
+    "target_file",
+    "notebook_path",
+    "absolute_path",
+    "directory",
+    "dir",
+    "folder",
+    "uri",
+    "target",
+    "dir_path",
+    "relative_path",
+)
+
+
+def plain_name(name: str) -> str:
+    """The tool's own name, without the server or namespace in front, in snake case."""
+    last = re.split(r"__|[./:]", name.strip())[-1] or name
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[-\s]+", "_", last).lower()
+
+
+def text_of(arguments: dict[str, object], keys: tuple[str, ...]) -> tuple[str | None, str]:
+    """The first of the arguments that holds text; a list of words is joined as a shell would read it."""
+    for key in keys:
+        value = arguments.get(key)
+        if isinstance(value, str) and value:
+            return key, as_text(value[:MAX_TEXT])
+        if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
+            words = [str(word) for word in value]
+            return key, as_text(("\n".join(words) if key == "commands" else shlex.join(words))[:MAX_TEXT])
+    return None, ""
+
+
+def read_shell(arguments: dict[str, object], cwd: str | None) -> Call:
+    key, text = text_of(arguments, COMMAND_KEYS)
+    if not text and len(arguments) == 1:
+        key, text = text_of(arguments, tuple(arguments))
+    where = next(
+        (
+            v
+            for v in (arguments.get("cwd"), arguments.get("workdir"), arguments.get("working_directory"))
+            if isinstance(v, str) and v
+        ),
+        cwd,
+    )
+    if not text:
+        return Call(NO_SCRIPT, "read")
+    return Call(read_text(text, where), None, key, text)
+
+
+def read_editor(name: str, arguments: dict[str, object], cwd: str | None) -> Call:
+    """An editor with subcommands (`view`, `create`, `str_replace`), or a tool that edits one file."""
+    verb = arguments.get("command")
+    path = path_of(arguments)
+    if verb in ("view", "read", "open", "undo_edit", "list"):
+        return touch("cat", path, "read" if verb != "undo_edit" else "modify", cwd)
+    return touch(
+        "tee", path, "create" if verb in ("create", "write") or "write" in name or "create" in name else "modify", cwd
+    )
+
+
+def read_files(name: str, arguments: dict[str, object], cwd: str | None) -> Call:
+    path = path_of(arguments)
+    if re.search(r"delete|remove|unlink|rmdir|trash", name):
+        whole = ("-r",) if re.search(r"director|folder|dir|tree", name) or arguments.get("recursive") is True else ()
+        return touch("rm", path, "delete", cwd, *whole)
+    if re.search(r"write|create|save|append|touch|mkdir|make|new|add|put|upload", name):
+        return touch("tee", path, "create", cwd)
+    if re.search(r"move|rename|copy", name):
+        source = arguments.get("source") or arguments.get("src") or arguments.get("from") or path
+        target = arguments.get("destination") or arguments.get("dst") or arguments.get("to") or ""
+        return Call(
+            Script((Command(program="mv", args=(as_text(str(source)), as_text(str(target))), cwd=cwd),)), "modify"
+        )
+    return touch("cat" if re.search(r"read|view|open|cat", name) else "ls", path, "read", cwd)
+
+
+def touch(program: str, path: str | None, action: Action, cwd: str | None, *options: str) -> Call:
+    """A file tool as the command that does the same."""
+    if path is None:
+        return Call(NO_SCRIPT, action)
+    return Call(Script((Command(program=program, args=(*options, path), cwd=cwd),)), action)
+
+
+def path_of(arguments: dict[str, object]) -> str | None:
+    for key in PATH_KEYS:
+        value = arguments.get(key)
+        if isinstance(value, str) and value:
+            return as_text(value.removeprefix("file://")[:4096])
+    return None
+
+
+def read_request(arguments: dict[str, object], cwd: str | None) -> Call:
+    """A tool that uses the network; a method and an address make it a request that rules know."""
+    url, method = arguments.get("url"), arguments.get("method")
+    if not isinstance(url, str):
+        return Call(NO_SCRIPT, "network")
+    verb = method.upper() if isinstance(method, str) and method else "GET"
+    body = arguments.get("body") or arguments.get("data")
+    data = ("-d", as_text(body[:MAX_TEXT])) if isinstance(body, str) else ()
+    return Call(Script((Command(program="curl", args=("-X", as_text(verb), *data, as_text(url)), cwd=cwd),)), "network")

@@ -1,0 +1,69 @@
+"""Answers: carries out what a judgement asks for, in the right order, and records how each went."""
+
+from __future__ import annotations
+
+from ..core import Applied, Directive, Stop
+from ..decide import Ruling
+from ..intervene import Continue, RecoveryNeeded, Stopped
+from .guard import Guard
+from .hands import Hands, timed
+from .incidents import save_stop
+from .records import AppliedRecord
+from .run import Run
+from .watch import Judgement
+
+SAVE_PATIENCE_S = 5.0
+"""How long saving an incident may take; the agent is stopped by then."""
+
+
+class Answers:
+    """For one run. A directive that fails is recorded as such and does not keep the others from being carried out."""
+
+    def __init__(self, run: Run, hands: Hands, guard: Guard) -> None:
+        self.run = run
+        self.hands = hands
+        self._guard = guard
+        self._stopped: set[str] = set()
+
+    def stop_first(self, judgement: Judgement) -> None:
+        """Stop the agent before anything is written."""
+        for ruling in judgement.rulings:
+            for directive in ruling.directives:
+                if isinstance(directive, Stop):
+                    self.run.reason = self.run.reason or "EMERGENCY_STOP"
+                    self._stopped.add(ruling.intervention.id)
+                    self._do(directive, ruling)
+
+    def carry_out(self, judgement: Judgement) -> None:
+        """Everything that is still to be done."""
+        for ruling in judgement.rulings:
+            if isinstance(ruling.answer, Stopped):
+                self._save(ruling.answer)
+            elif isinstance(ruling.answer, RecoveryNeeded) and ruling.directives:
+                self.run.record("plan", ruling.answer.plan)
+            elif isinstance(ruling.answer, Continue):
+                for entry in ruling.answer.history:
+                    self.run.record("history", entry)
+            for directive in ruling.directives:
+                if not (isinstance(directive, Stop) and ruling.intervention.id in self._stopped):
+                    self._do(directive, ruling)
+
+    def _do(self, directive: Directive, ruling: Ruling) -> Applied:
+        applied = self._guard.part(
+            "supervisor",
+            lambda: self.hands.carry_out(directive),
+            Applied(False, "it failed; see the fault beside it"),
+        )
+        self.run.record("applied", AppliedRecord(directive, applied, ruling.intervention.id))
+        return applied
+
+    def _save(self, stopped: Stopped) -> None:
+        """The incident on disk, best effort and timed: a full disk or a hanging one must not undo the stop."""
+        folder = self.run.folder
+        if folder is not None:
+            saved = timed(lambda: str(save_stop(folder.incidents, stopped)), SAVE_PATIENCE_S, "")
+            where = saved or "it could not be saved"
+        else:
+            where = "kept in memory only"
+        self.run.record("incident", {"id": stopped.incident_id, "where": where, "summary": stopped.report.summary})
+        self._guard.part("journal", lambda: self.run.end("aborted", "EMERGENCY_STOP", stopped.report.summary), None)

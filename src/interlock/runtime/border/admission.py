@@ -1,0 +1,113 @@
+"""The border: what comes from outside is redacted and bounded once, and everything behind it sees the same Step."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ...core import Paths, Step, Tool
+from .arguments import ITEMS, Budget, gather, make_plain
+from .bounds import CONTENT, ONE_LINE, cut, mark_cut, mend, one_line
+from .redaction import Redactor, redactor
+
+WINDOW = 2 * CONTENT
+"""Characters at either end of a huge text that are searched for secrets; far less is kept of them."""
+
+PATH = 4096
+
+ROUNDS = 3
+"""Cutting may, once in a blue moon, leave what looks like a secret again, and a label may be longer than its secret."""
+
+
+class Border:
+    """Admits steps and texts. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._redactor: Redactor = redactor()
+
+    def admit(self, step: Step) -> Step:
+        """The step without secrets, within bounds, fit to be written; the very same one if it is so already."""
+        return step if self._is_clean(step) else self._clean(step)
+
+    def admit_text(self, text: str, limit: int = CONTENT) -> str:
+        """A text without secrets, within a bound."""
+        text, missing = mend(text), 0
+        if len(text) > 2 * WINDOW:
+            missing = len(text) - 2 * WINDOW
+            head, tail = map(self._redactor.redact, (text[:WINDOW], text[-WINDOW:]))
+            mark = mark_cut(missing)
+            missing -= len(mark)
+            text = head + mark + tail
+        else:
+            text = self._redactor.redact(text)
+        if len(text) <= limit:
+            return text
+        text = cut(text, limit, missing)
+        for _ in range(ROUNDS):
+            again = cut(self._redactor.redact(text), limit)
+            if again == text:
+                break
+            text = again
+        return text
+
+    def admit_line(self, text: str, limit: int = ONE_LINE) -> str:
+        """A name or title without secrets, on one line."""
+        return one_line(self._redactor.redact(mend(text)), limit)
+
+    def admit_arguments(self, arguments: dict[str, object]) -> dict[str, object]:
+        """A call's arguments as plain JSON, without secrets, within bounds."""
+        kept = make_plain(arguments)
+        for _ in range(ROUNDS):
+            before = kept
+            kept = Budget().fit(self._redactor.redact_value(kept))
+            if kept == before:
+                break
+        return kept if isinstance(kept, dict) else {}
+
+    def _is_clean(self, step: Step) -> bool:
+        """Cheaply: one look at all texts together finds that most steps need nothing."""
+        parts = [step.content]
+        names = [name for name in (step.agent, step.model) if name is not None]
+        if step.tool is not None:
+            names.append(step.tool.name)
+            if step.tool.call_id is not None:
+                names.append(step.tool.call_id)
+            if step.tool.arguments and not gather(step.tool.arguments, parts):
+                return False
+        if step.paths is not None:
+            names += (*step.paths.read, *step.paths.written, *step.paths.deleted)
+        if len(names) > ITEMS or not all(len(name) <= ONE_LINE and name.isprintable() for name in names):
+            return False
+        try:
+            text = "\n".join((*parts, *names)).encode()
+        except UnicodeEncodeError:
+            return False
+        return len(text) <= CONTENT and not self._redactor.suspects(text)
+
+    def _clean(self, step: Step) -> Step:
+        tool = step.tool
+        if tool is not None:
+            call_id = None if tool.call_id is None else self.admit_line(tool.call_id)
+            tool = Tool(self.admit_line(tool.name), self.admit_arguments(tool.arguments), call_id)
+        return msgspec.structs.replace(
+            step,
+            content=self.admit_text(step.content),
+            tool=tool,
+            paths=self._admit_paths(step.paths),
+            agent=None if step.agent is None else self.admit_line(step.agent),
+            model=None if step.model is None else self.admit_line(step.model),
+        )
+
+    def _admit_paths(self, paths: Paths | None) -> Paths | None:
+        if paths is None:
+            return None
+        read, written, deleted = (
+            tuple(self.admit_line(path, PATH) for path in group[:ITEMS])
+            for group in (paths.read, paths.written, paths.deleted)
+        )
+        return Paths(read, written, deleted)
+
+
+def blank(step: Step) -> Step:
+    """A step of which nothing may be kept, because it could not be looked at."""
+    tool = Tool(step.tool.name, {}, step.tool.call_id) if step.tool is not None else None
+    return msgspec.structs.replace(step, content="[withheld: the border failed]", tool=tool, paths=None)

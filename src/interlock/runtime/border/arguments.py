@@ -1,0 +1,135 @@
+"""A call's arguments: made plain JSON, kept within bounds, and looked through quickly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from .bounds import ONE_LINE, cut, mend
+
+TEXT = 16 * 1024
+"""Characters of one text."""
+
+TOTAL = 128 * 1024
+"""Characters of all keys and texts together; a number counts as eight."""
+
+DEPTH = 16
+ITEMS = 1000
+
+LEAST, MOST = -(2**63), 2**64 - 1
+"""Numbers that every reader of JSON takes; others (infinity, not a number) become text."""
+
+NAMING = ("name", "key", "field", "label", "selector")
+"""Keys whose value may say what another value is for: {"name": "DB_PASSWORD", "value": ...}."""
+
+NAMED = ("value", "text")
+
+REST = "[cut]"
+
+
+def gather(value: object, parts: list[str], depth: int = DEPTH) -> bool:
+    """Collect all texts, keys before values; false if anything is too large or no plain JSON."""
+    if depth == 0:
+        return False
+    if isinstance(value, dict):
+        if len(value) > ITEMS:
+            return False
+        for key, item in value.items():
+            if type(key) is not str:
+                return False
+            parts += (key, "=")
+            if not _gather_item(item, parts, depth):
+                return False
+        if any(key in value for key in NAMED):
+            # So that the search sees the name in front, whatever the order.
+            parts += [str(value[key]) + "\nvalue=" for key in NAMING if isinstance(value.get(key), str)]
+        return True
+    if isinstance(value, list | tuple):
+        return len(value) <= ITEMS and all(_gather_item(item, parts, depth) for item in value)
+    return False
+
+
+def make_plain(value: object, depth: int = DEPTH) -> object:
+    """The value as plain JSON. What is none becomes text; what lies too deep is left out."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int | float):
+        return (
+            value
+            if LEAST <= value <= MOST
+            else f"{value:.6g}"
+            if isinstance(value, float)
+            else f"{value:#x}"[:ONE_LINE]
+        )
+    if isinstance(value, str):
+        return mend(value)
+    if isinstance(value, bytes | bytearray | memoryview):
+        return bytes(value).decode("utf-8", "replace")
+    if isinstance(value, dict):
+        return {mend(str(key)): make_plain(item, depth - 1) for key, item in value.items()} if depth else REST
+    if isinstance(value, list | tuple | set | frozenset):
+        return [make_plain(item, depth - 1) for item in value] if depth else REST
+    try:
+        return make_plain(msgspec.to_builtins(value, enc_hook=_name_type), depth - 1) if depth else REST
+    except RecursionError:
+        return _name_type(value)
+
+
+class Budget:
+    """Counts what arguments take, and cuts what is too much."""
+
+    def __init__(self) -> None:
+        self._left = TOTAL
+
+    def fit(self, value: Any) -> Any:
+        """The value within what is left."""
+        if isinstance(value, str):
+            text = cut(value, min(TEXT, max(0, self._left)))
+            self._left -= len(text)
+            return text
+        if isinstance(value, dict):
+            return self._fit_dict(value)
+        if isinstance(value, list):
+            return self._fit_list(value)
+        self._left -= 8
+        return value
+
+    def _fit_dict(self, value: dict[str, Any]) -> dict[str, Any]:
+        kept: dict[str, Any] = {}
+        for place, (key, item) in enumerate(value.items()):
+            if key == REST:
+                kept[key] = item
+            elif place >= ITEMS or self._left <= 0:
+                kept[REST] = f"{len(value) - place} more"
+                break
+            else:
+                name = key if len(key) <= ONE_LINE else cut(key, ONE_LINE)
+                self._left -= len(name)
+                kept[name] = self.fit(item)
+        return kept
+
+    def _fit_list(self, value: list[Any]) -> list[Any]:
+        kept: list[Any] = []
+        for place, item in enumerate(value):
+            if isinstance(item, str) and item.startswith(REST):
+                kept.append(item[:ONE_LINE])
+            elif place >= ITEMS or self._left <= 0:
+                kept.append(f"{REST} {len(value) - place} more")
+                break
+            else:
+                kept.append(self.fit(item))
+        return kept
+
+
+def _gather_item(item: object, parts: list[str], depth: int) -> bool:
+    if isinstance(item, str):
+        parts.append(item)
+        return len(item) <= TEXT
+    if isinstance(item, int | float):
+        return LEAST <= item <= MOST
+    return item is None or gather(item, parts, depth - 1)
+
+
+def _name_type(value: object) -> str:
+    return f"<{type(value).__name__}>"

@@ -1,0 +1,193 @@
+"""Redaction: secrets out of texts and JSON values, in time that grows with their length and no faster."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import functools
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import re2
+
+from .arguments import NAMED, NAMING
+from .assignments import NAMED_SECRETS, Span, searchable
+from .bounds import mend
+from .secret_names import is_secret, kind_of_name
+from .shapes import SHAPES, Shape
+
+PASSES = 5
+"""What one pass leaves may, once in a blue moon, look like a secret to the next."""
+
+LONGEST_NAME = 100
+"""Characters of a name that says what a value is for."""
+
+SET_MEMORY = 64 * 1024 * 1024
+
+_KEY_MATERIAL = re.compile(r"[A-Za-z0-9+/=]{12}")
+
+Find = Callable[[str], Iterable[Span]]
+
+HEADERS = {
+    "authorization": "authorization",
+    "proxy-authorization": "authorization",
+    "cookie": "cookie",
+    "set-cookie": "cookie",
+}
+"""Keys whose values are secrets by trade."""
+
+
+def redact_text(text: str) -> str:
+    """The text with every secret replaced by `[redacted:KIND]`."""
+    return redactor().redact(text)
+
+
+def redact_tree(value: object) -> object:
+    """A JSON value with every secret replaced: in texts, in keys, and under names that stand for secrets."""
+    return redactor().redact_value(value)
+
+
+@functools.cache
+def redactor() -> Redactor:
+    """The one redactor of this process, made when it is first needed."""
+    return Redactor()
+
+
+class Redactor:
+    """All rules, and one cheap look that says which of them are worth trying."""
+
+    def __init__(self) -> None:
+        hints = [shape.hint for shape in SHAPES] + [named.hint for named in NAMED_SECRETS]
+        self._rules: list[Find] = [*map(_finder, SHAPES), *NAMED_SECRETS]
+        # One pattern of them all is searched much faster than a set that says which ones hit.
+        self._any = _search_set(["|".join(f"(?:{hint})" for hint in hints)])
+        # The last one always matches: an answer without it means that the search itself has failed.
+        self._each = _search_set([*hints, ""])
+
+    def suspects(self, text: bytes) -> bool:
+        """Whether a text, in UTF-8, may hold a secret: cheap, and false for most texts."""
+        return self._any.Match(text) is not None
+
+    def redact(self, text: str) -> str:
+        """The text without its secrets."""
+        for _ in range(PASSES):
+            try:
+                rules = self._candidates(text.encode())
+            except UnicodeEncodeError:
+                text = mend(text)
+                continue
+            before = text
+            for rule in rules:
+                text = _replace(text, rule(text))
+            if text == before:
+                break
+        return text
+
+    def redact_value(self, value: object) -> object:
+        """A JSON value without its secrets."""
+        if isinstance(value, str):
+            return self.redact(value)
+        if isinstance(value, dict):
+            return self._redact_dict(value)
+        if isinstance(value, list | tuple):
+            return self._redact_list(value)
+        return value
+
+    def _redact_dict(self, value: dict[Any, Any]) -> dict[Any, Any]:
+        named = next((value[key] for key in NAMING if key in value), None)
+        spoken_of = None
+        if isinstance(named, str) and len(named) <= LONGEST_NAME and "[redacted:" not in named:
+            spoken_of = kind_of_name(named.rstrip("'\"])}> "))
+        clean: dict[Any, Any] = {}
+        for key, item in value.items():
+            kind = (kind_of_name(key) or HEADERS.get(key.lower())) if isinstance(key, str) else None
+            if kind is None and spoken_of and key in NAMED:
+                kind = spoken_of
+            name = self.redact(key) if isinstance(key, str) else key
+            clean[name] = self._redact_named(kind, item) if kind else self.redact_value(item)
+        return clean
+
+    def _redact_list(self, value: list[Any] | tuple[Any, ...]) -> list[Any]:
+        clean: list[Any] = []
+        kind: str | None = None
+        for item in value:
+            clean.append(self._redact_named(kind, item) if kind else self.redact_value(item))
+            kind = kind_of_name(item.lstrip("-")) if isinstance(item, str) and item.startswith("-") else None
+        return clean
+
+    def _redact_named(self, kind: str, item: object) -> object:
+        if isinstance(item, str) and is_secret(kind, item, "quoted"):
+            return item if item.startswith("[redacted:") else _label(kind)
+        if kind == "password" and isinstance(item, int | float) and not isinstance(item, bool):
+            return _label(kind)
+        if isinstance(item, list | tuple):
+            return [self._redact_named(kind, each) for each in item]
+        return self.redact_value(item)
+
+    def _candidates(self, text: bytes) -> list[Find]:
+        if not self.suspects(text):
+            return []
+        hits = self._each.Match(text)
+        return [self._rules[hit] for hit in sorted(hits)[:-1]] if hits else self._rules
+
+
+def _search_set(patterns: list[str]) -> Any:
+    options = re2.Options()
+    options.max_mem = SET_MEMORY
+    options.never_capture = True
+    options.log_errors = False
+    made = re2.Set.SearchSet(options)
+    for pattern in patterns:
+        made.Add(pattern)
+    made.Compile()
+    return made
+
+
+def _finder(shape: Shape) -> Find:
+    pattern: Any = re2.compile(shape.pattern)
+    groups = range(1, pattern.groups + 1)
+    check = CHECKS.get(shape.kind, _anything)
+
+    def find(text: str) -> Iterator[Span]:
+        for match in pattern.finditer(searchable(text)):
+            start, end = next((match.span(group) for group in groups if match.start(group) >= 0), match.span())
+            if check(text[start:end]):
+                yield start, end, shape.kind
+
+    return find
+
+
+def _replace(text: str, spans: Iterable[Span]) -> str:
+    pieces: list[str] = []
+    at = 0
+    for start, end, kind in spans:
+        pieces += (text[at:start], _label(kind))
+        at = end
+    return "".join((*pieces, text[at:])) if pieces else text
+
+
+def _label(kind: str) -> str:
+    return f"[redacted:{kind}]"
+
+
+def _anything(_: str) -> bool:
+    return True
+
+
+def _is_basic(value: str) -> bool:
+    """Whether this is base64 of `user:password`, and not a word after the word basic."""
+    try:
+        plain = base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    return b":" in plain and plain.isascii()
+
+
+CHECKS: dict[str, Callable[[str], bool]] = {
+    "authorization": lambda value: is_secret("token", value, "quoted") or _is_basic(value),
+    "basic": _is_basic,
+    "password": lambda value: is_secret("password", value, "quoted"),
+    "private_key": lambda value: _KEY_MATERIAL.search(value) is not None,
+}
+"""Second thoughts on shapes that words can have too."""

@@ -1,0 +1,152 @@
+"""Which names stand for secrets, and which values under such a name are ones."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+Place = Literal["quoted", "setting", "code", "field"]
+"""How a value is written: in quotes; name=value of a file, a shell, a URL; in code; after a colon on its own line."""
+
+SURE = frozenset(("password", "secret", "key"))
+"""Kinds whose names hardly ever stand for anything else; a token may well be a word."""
+
+KEY_OWNERS = (
+    "api|access|secret|private|encryption|encrypt|decryption|signing|sign|auth|account|master|service|app|application"
+    "|client|deploy|license|licence|ssh|gpg|jwt|storage|shared|consumer|admin|webhook|subscription|session|root|hmac"
+)
+
+NAMES = (
+    r"passw(?:or)?d|passphrase|passcode|pwd|[_-]pass|\bpass|(?-i:[a-z]Pass)|secret|token|credentials?|[_-]auth"
+    rf"|(?:{KEY_OWNERS})[_-]?key(?:[_-](?:value|data))?|(?-i:_KEY)"
+)
+"""What a secret's name ends with (letters in either case)."""
+
+_ENDING = re.compile(
+    r"(?:(?P<password>passw(?:or)?d|passphrase|passcode|pwd|[_-]pass|^pass|(?-i:(?<=[a-z])Pass))"
+    r"|(?P<secret>secret)"
+    rf"|(?P<key>(?:{KEY_OWNERS})[_-]?key(?:[_-](?:value|data))?)"
+    r"|(?P<token>token)|(?P<credential>credentials?|(?:^|[_-])auth)|(?P<other_key>_key))$",
+    re.IGNORECASE,
+)
+
+_NO_SECRET = re.compile(
+    r"(?:^|[_.-])(?:pad|bos|eos|unk|sep|cls|mask|next|page|stop|special|first|last|cur|current|prev|previous|start|end|sub"
+    r"|word|cancellation|continuation|sync|per|num|max|min|new|target|image|text|input|output|prompt|public|cache|primary"
+    r"|foreign|sort|partition)[_-]?$",
+    re.IGNORECASE,
+)
+
+PLAIN_WORDS = frozenset((
+    "none", "null", "nil", "undefined", "true", "false", "yes", "no", "on", "off", "str", "string", "int", "integer",
+    "number", "bool", "boolean", "bytes", "text", "any", "object", "optional", "required", "hidden", "varchar", "char",
+    "self", "unset", "empty", "default", "invalid", "incorrect", "missing", "prompt", "todo", "fixme", "tbd", "n/a",
+    "password", "passwd", "pass", "pwd", "secret", "secrets", "token", "tokens", "key", "keys", "api_key", "api-key",
+    "apikey", "api_keys", "credential", "credentials", "changeme", "change_me", "change-me",
+))  # fmt: skip
+"""Types, states and the names themselves: no secret, or none worth the name."""
+
+_MARKED = re.compile(
+    r"\$[({].*|\$[A-Z_][A-Z0-9_]*|\$[a-z_]+|\$[0-9]|<.*>|\[.*\]|\{.*\}|%[sdr]|%\(.*|%[A-Z_]+%|:[a-z_]+|@[\w./-]*\.[a-z]+"
+    r"|@/.*|[^A-Za-z0-9]*(?:%[sdr][^A-Za-z0-9]*)+|!(?:Ref|Sub|GetAtt|vault|secret|env|ENV|reference).*|[*.xX…_?-]+",
+    re.DOTALL,
+)
+"""Variables, templates, files and stars."""
+
+_STAND_IN = re.compile(
+    r"your|example|placeholder|replace|insert|redacted|dummy|xxxx|[-_ ]here$|\*\*\*|\.\.\.|…", re.IGNORECASE
+)
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
+_DIGIT = re.compile("[0-9]")
+
+_REFERENCE = re.compile(
+    r"(?:https?|file|op|vault|arn|ref|env)[:+].*|(?:~|\.{1,2})?/[\w@.-]+(?:/[\w@. -]*)*|[A-Za-z]:\\.*"
+)
+"""A place where the secret lies."""
+
+_FILLED_IN = re.compile(r"\{(?:[A-Za-z_][\w.!:\[\]'\"()]*|[0-9]?)\}|\$[({]|#\{|<%|%\(\w+\)s")
+"""A text that gets its content elsewhere."""
+
+_SENTENCE = re.compile(
+    r"\b(?:enter|your|please|must|invalid|incorrect|required|the|is|are|an?|for|to|forgot|reset|wrong|missing|and|or|of"
+    r"|not|should|new|old|confirm|current|with|in|password|passphrase|token|secret|key|user|from|if|this|that|be|cannot"
+    r"|failed)\b",
+    re.IGNORECASE,
+)
+
+_CODE = re.compile(r"[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+")
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_WORDS = re.compile(r"[A-Z]*[a-z]+(?:[-_/.:][A-Za-z]+)+|(?:[A-Z]?[a-z]+){2,}")
+_KEYWORD = re.compile(r"pass|pwd|secret|token|key|cred|auth", re.IGNORECASE)
+
+
+def kind_of_name(name: str) -> str | None:
+    """What a name stands for: password, secret, key, token, credential, or nothing secret."""
+    bare = name.rstrip("0123456789")
+    found = _ENDING.search(bare)
+    if found is None or name in ("PWD", "OLDPWD"):
+        return None
+    kind = found.lastgroup
+    if kind in ("token", "other_key") and _NO_SECRET.search(bare, 0, found.start()):
+        return None
+    if kind == "other_key":
+        return "key" if name.isupper() else None
+    return kind
+
+
+def is_secret(kind: str, value: str, place: Place) -> bool:
+    """Whether a value under a secret's name is the secret itself, and not a type, a placeholder or code."""
+    if not value or _is_placeholder(value) or _REFERENCE.fullmatch(value) or _FILLED_IN.search(value):
+        return False
+    if kind in ("authorization", "cookie"):
+        return len(value) >= 8 and not _is_placeholder(value.split()[-1])
+    if " " in value or "\t" in value:
+        return place == "quoted" and kind == "password" and value[0] not in "),]+%.:;" and not _SENTENCE.search(value)
+    if place == "quoted":
+        return value[0] not in "),]+" and _is_quoted_secret(kind, value)
+    if place == "setting":
+        return _is_setting(kind, value)
+    if _is_code(value) or (_IDENTIFIER.fullmatch(value) and _KEYWORD.search(value)):
+        return False
+    if place == "field" and kind == "password":
+        return len(value) >= 5 and not value.istitle() and not value.endswith((".", ",", ":"))
+    if place == "field":
+        return _is_mixed(value, 8 if kind in SURE else 12)
+    return _is_mixed(value, 6 if kind in SURE else 16)
+
+
+def _is_placeholder(value: str) -> bool:
+    """Whether a value only stands for a secret, or names the variable that has it."""
+    if value.lower() in PLAIN_WORDS or _MARKED.fullmatch(value) or _VARIABLE.fullmatch(value):
+        return True
+    return value[:5].lower() in ("your-", "your_", "<your") or bool(
+        not _DIGIT.search(value) and _STAND_IN.search(value)
+    )
+
+
+def _is_quoted_secret(kind: str, value: str) -> bool:
+    if kind == "password":
+        return len(value) >= 3
+    if _WORDS.fullmatch(value) and _KEYWORD.search(value):
+        return False  # the name of one
+    if kind == "secret":
+        return len(value) >= 4
+    return _is_mixed(value, 6 if kind in SURE else 8) or (kind in SURE and len(value) >= 16)
+
+
+def _is_setting(kind: str, value: str) -> bool:
+    if _is_code(value):
+        return False
+    return len(value) >= 3 if kind in SURE else _is_mixed(value, 8)
+
+
+def _is_code(value: str) -> bool:
+    """Names joined by dots or arrows, none of which looks made by chance."""
+    if _CODE.fullmatch(value) is None:
+        return False
+    return not any(_is_mixed(part, 16) and not _KEYWORD.search(part) for part in re.split(r"[.:>_-]+", value))
+
+
+def _is_mixed(value: str, length: int) -> bool:
+    """Letters and digits together, as chance or a careful person makes them."""
+    return len(value) >= length and any(map(str.isalpha, value)) and any(map(str.isdigit, value))

@@ -1,0 +1,48 @@
+"""Calls under way: what is known of a call until its result is there."""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+from ..core import Step
+
+V = TypeVar("V")
+
+MOST = 256
+"""Calls remembered; results that never come must not pile up."""
+
+
+def call_key(step: Step) -> str:
+    """What names a call: its agent and its id, else its place."""
+    name = step.tool.call_id if step.tool is not None and step.tool.call_id else f"#{step.index}"
+    return f"{step.agent or ''}/{name}"
+
+
+class Calls(Generic[V]):
+    """One value for each call under way, found again by its result."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, V] = {}
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def get(self, step: Step) -> V | None:
+        """What is known of this very call."""
+        return self._open.get(call_key(step))
+
+    def begin(self, step: Step, value: V) -> None:
+        self._open[call_key(step)] = value
+        if len(self._open) > MOST:
+            del self._open[next(iter(self._open))]
+
+    def end(self, step: Step) -> V | None:
+        """A call is over: by its own step, by its result's id, else the newest one of the same agent."""
+        key = self._key_of(step)
+        return self._open.pop(key) if key is not None else None
+
+    def _key_of(self, step: Step) -> str | None:
+        if call_key(step) in self._open:
+            return call_key(step)
+        ours = f"{step.agent or ''}/"
+        return next((key for key in reversed(self._open) if key.startswith(ours)), None)

@@ -1,0 +1,63 @@
+"""Checkpointing: when the workspace is kept, and with what the run knows of itself then."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from ..checkpoint import Restored
+from ..core import CheckpointInfo, Context, Restore, Review
+from .guard import Guard
+from .hands import Hands
+from .records import RestoredRecord
+from .run import Run
+from .watch import Watch
+
+PERSON = "a person's order"
+"""The reason of a restore that a person asked for."""
+
+
+class Checkpointing:
+    """For one run; whoever calls holds the supervisor's lock."""
+
+    def __init__(self, run: Run, watch: Watch, hands: Hands, guard: Guard, context: Context) -> None:
+        self._run, self._watch, self._hands, self._guard, self._context = run, watch, hands, guard, context
+
+    def make(self, *, cause: str, step: int, label: str = "") -> CheckpointInfo | None:
+        """Snapshot the workspace; None where there is none, or where it failed (which is recorded)."""
+        workspace = self._hands.workspace
+        if workspace is None:
+            return None
+        made = self._guard.part("checkpoints", lambda: workspace.create(label, step, cause), None)
+        if made is None:
+            return None
+        ledger = self._watch.ledger
+        info = replace(
+            made,
+            success_rate=ledger.success_rate,
+            last_error_time=ledger.last_error_time,
+            limits=self._watch.meter.limits,
+            context=self._context,
+        )
+        self._run.record("checkpoint", info)
+        self._watch.mark(info)
+        return info
+
+    def note_restored(self, order: Restore, restored: Restored) -> None:
+        """The workspace went back, and what supervision remembers goes back with it."""
+        self._watch.go_back(order.checkpoint_id)
+        self._run.record(
+            "restored",
+            RestoredRecord(
+                checkpoint_id=order.checkpoint_id,
+                safety_id=restored.safety_id,
+                changed=tuple(change.path for change in restored.changed),
+                left_alone=tuple(left.path for left in restored.left_alone),
+                by="a person" if order.reason == PERSON else "interlock",
+            ),
+        )
+
+
+def may_change(review: Review | None) -> bool:
+    """Whether a call may change files. Before it and after it a checkpoint is made, so that what changed in between
+    is known to be the run's own work, and what changed meanwhile somebody else's."""
+    return review is None or review.action != "read"

@@ -1,0 +1,127 @@
+"""Gate: every step passes here; shut, it lets nothing through until a person says so."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import Protocol
+
+from ..core import ENDED, PROCEED, Decision, Status, Step
+from .calls import Calls, call_key
+
+
+class Passages(Protocol):
+    """Who counts passages: the control endpoint."""
+
+    def enter(self, key: str) -> bool: ...
+
+    def leave(self, key: str) -> None: ...
+
+
+class Gate:
+    """Open, shut or closed for good, fenced by revision: an order older than what the gate has is ignored.
+
+    With `through`, passages are counted by the run's control endpoint too, whose word goes before the gate's own.
+    """
+
+    def __init__(self) -> None:
+        self._condition = threading.Condition()
+        self._status: Status = "running"
+        self._revision = 0
+        self._inside: Calls[str] = Calls()
+        self._version = 0
+        self._wakers: list[Callable[[], None]] = []
+        self._passages: Passages | None = None
+
+    @property
+    def status(self) -> Status:
+        return self._status
+
+    @property
+    def revision(self) -> int:
+        return self._revision
+
+    @property
+    def inside(self) -> int:
+        """How many steps are under way."""
+        return len(self._inside)
+
+    @property
+    def version(self) -> int:
+        """Grows with every change; read it before asking, and wait for it to move on after a hold."""
+        return self._version
+
+    def through(self, passages: Passages) -> None:
+        """Let every passage go through the control endpoint."""
+        self._passages = passages
+
+    def be(self, status: Status, revision: int) -> bool:
+        """Be in this state; False where the order is older than what the gate has. What has ended stays ended."""
+        with self._condition:
+            if revision < self._revision or self._status in ENDED:
+                return False
+            self._status, self._revision = status, revision
+            self._changed()
+            return True
+
+    def close(self, status: Status) -> None:
+        """Shut for good, at once and in memory alone: what an emergency stop does first."""
+        with self._condition:
+            self._status = status
+            self._revision += 1
+            self._changed()
+
+    def enter(self, step: Step) -> Decision:
+        """May this step start? Never waits: a hold is a value that the adapter waits on."""
+        with self._condition:
+            if self._status in ENDED:
+                return Decision("stop", reason="the run has ended")
+            if self._status != "running":
+                return Decision("hold", reason="the run is paused; it goes on when a person resumes it")
+            key = call_key(step)
+            if self._passages is not None and not self._passages.enter(key):
+                return Decision("hold", reason="the run is about to pause")
+            self._inside.begin(step, key)
+            return PROCEED
+
+    def leave(self, step: Step) -> None:
+        """A step that was let in is over; a result ends the call of its agent that came in last."""
+        with self._condition:
+            key = self._inside.end(step)
+        if key is not None and self._passages is not None:
+            self._passages.leave(key)
+
+    def notify(self) -> None:
+        """Wake whoever waits: something that they asked for may have been answered."""
+        with self._condition:
+            self._changed()
+
+    def wait(self, version: int, timeout: float | None = None) -> None:
+        """Wait until the gate has changed since `version`."""
+        with self._condition:
+            self._condition.wait_for(lambda: self._version != version, timeout)
+
+    async def wait_async(self, version: int) -> None:
+        """`wait` for an event loop: no thread is held, and it can be cancelled."""
+        loop = asyncio.get_running_loop()
+        changed = asyncio.Event()
+
+        def wake() -> None:
+            loop.call_soon_threadsafe(changed.set)
+
+        with self._condition:
+            if self._version != version:
+                return
+            self._wakers.append(wake)
+        try:
+            await changed.wait()
+        finally:
+            with self._condition:
+                self._wakers.remove(wake)
+
+    def _changed(self) -> None:
+        self._version += 1
+        self._condition.notify_all()
+        for wake in self._wakers:
+            wake()

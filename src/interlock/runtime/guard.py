@@ -1,0 +1,226 @@
+"""Guard: the one place that makes supervision fail open. No part of it can raise into, or hold up, the agent."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterable
+from typing import Generic, TypeVar
+
+from msgspec import Struct
+
+from ..core import Issue, Seen
+
+T = TypeVar("T")
+
+STRIKES = 3
+"""A single detector that failed this often is asked no more."""
+
+JUDGING = frozenset(("reviewer", "detectors", "controller"))
+"""Parts without which there is no judgement: where supervision fails closed, a call is refused without them."""
+
+NEVER_DROPPED = frozenset(("supervisor", "border", "journal"))
+"""Parts that are tried again every time."""
+
+PATIENCE = 20
+"""A worker that is stuck for this many time-outs is left behind; less may be a busy machine."""
+
+
+class Fault(Struct, frozen=True):
+    """A part of supervision that failed: which, how, and whether it is asked no more."""
+
+    part: str
+    why: str
+    dropped: bool = False
+
+
+class Broken(Exception):
+    """Raised to whoever asked when supervision could not answer in time; `late` is where the answer may yet come."""
+
+    def __init__(self, fault: Fault, late: Late | None = None) -> None:
+        super().__init__(f"{fault.part}: {fault.why}")
+        self.fault = fault
+        self.late = late
+
+
+class Late:
+    """An answer that did not come in time: it may still come, or be given up."""
+
+    def __init__(self, answer: queue.SimpleQueue[tuple[object, BaseException | None]]) -> None:
+        self._answer = answer
+        self.given_up = False
+
+    def take(self) -> object | None:
+        """The answer, if it has come; None while it has not, or when it was an error."""
+        try:
+            answer, error = self._answer.get_nowait()
+        except queue.Empty:
+            return None
+        self.given_up = error is not None
+        return answer
+
+
+class _Abandoned(BaseException):
+    """Ends a worker that came back after it had been given up."""
+
+
+class _Job(Generic[T]):
+    __slots__ = ("answer", "work")
+
+    def __init__(self, work: Callable[[], T]) -> None:
+        self.work = work
+        self.answer: queue.SimpleQueue[tuple[T | None, BaseException | None]] = queue.SimpleQueue()
+
+
+class Guard:
+    """Runs supervision in a worker that is waited for at most `timeout` seconds; None runs it in place.
+
+    A step that supervision is late for goes on. A worker that hangs is left behind, and the part that it hung in is
+    asked no more.
+    """
+
+    def __init__(self, timeout: float | None, on_fault: Callable[[Fault], None], *, closed: bool = False) -> None:
+        self.timeout = timeout
+        self._closed = closed
+        self.dropped: set[str] = set()
+        self._on_fault = on_fault
+        self._strikes: dict[str, int] = {}
+        self._part = "supervisor"
+        self._generation = 0
+        self._jobs: queue.SimpleQueue[_Job[object] | None] | None = None
+        self._lock = threading.Lock()
+        self._stuck_since: float | None = None
+        self._waited_for: list[Late] = []
+
+    def run(self, work: Callable[[], T]) -> T:
+        """The answer of `work`; raises Broken when there is none in time, and nothing else."""
+        if self.timeout is None:
+            return self._in_place(work)
+        with self._lock:
+            job = _Job(work)
+            self._worker().put(job)  # type: ignore[arg-type]
+            try:
+                answer, error = job.answer.get(timeout=self.timeout)
+            except queue.Empty:
+                raise self._too_late(job) from None
+            self._stuck_since = None
+        if isinstance(error, Broken):
+            raise error
+        if error is not None:
+            raise Broken(self._fault(self._part, f"{type(error).__name__}: {error}")) from None
+        return answer  # type: ignore[return-value]
+
+    def part(self, name: str, work: Callable[[], T], otherwise: T) -> T:
+        """One part's answer, or `otherwise` where the part raises or is asked no more."""
+        if name in self.dropped:
+            if self._closed and name in JUDGING:
+                raise Broken(Fault(name, "it was given up", dropped=True))
+            return otherwise
+        before, self._part = self._part, name
+        generation = self._generation
+        try:
+            return work()
+        except Broken:
+            raise
+        except Exception as error:  # noqa: BLE001  fail open: whatever a part raises ends here, counted and said
+            if generation != self._generation:
+                raise _Abandoned from None
+            fault = self._fault(name, f"{type(error).__name__}: {error}")
+            if self._closed and name in JUDGING:
+                raise Broken(fault) from None
+            return otherwise
+        finally:
+            if generation != self._generation:
+                raise _Abandoned
+            self._part = before
+
+    def detector(self, name: str, observe: Callable[[Seen], Iterable[Issue]], seen: Seen) -> Iterable[Issue]:
+        """One detector's issues; what is no issue is a fault of the detector. The hottest path: no closures here."""
+        part = f"detector {name}"
+        if part in self.dropped:
+            return ()
+        before, self._part = self._part, part
+        generation = self._generation
+        try:
+            found = observe(seen)
+            if found:
+                found = _only_issues(found)
+        except Exception as error:  # noqa: BLE001  fail open, as in `part`
+            if generation != self._generation:
+                raise _Abandoned from None
+            self._fault(part, f"{type(error).__name__}: {error}")
+            return ()
+        if generation != self._generation:
+            raise _Abandoned
+        self._part = before
+        return found or ()
+
+    def close(self) -> None:
+        if self._jobs is not None:
+            self._jobs.put(None)
+            self._jobs = None
+
+    def _too_late(self, job: _Job[T]) -> Broken:
+        """No answer in time: go on without it, and leave the worker behind where it has been stuck for long."""
+        assert self.timeout is not None
+        now = time.monotonic()
+        if self._stuck_since is None:
+            self._stuck_since = now - self.timeout
+        if now - self._stuck_since < PATIENCE * self.timeout:
+            late = Late(job.answer)  # type: ignore[arg-type]
+            self._waited_for.append(late)
+            why = f"no answer within {self.timeout * 1000:g} ms; the step goes on without it"
+            return Broken(self._fault(self._part, why, counts=False), late)
+        self._generation += 1
+        self._jobs, self._stuck_since = None, None
+        for late in self._waited_for:
+            late.given_up = True
+        self._waited_for.clear()
+        return Broken(self._fault(self._part, f"stuck for {PATIENCE * self.timeout:g} s, asked no more", hung=True))
+
+    def _in_place(self, work: Callable[[], T]) -> T:
+        try:
+            return work()
+        except Broken:
+            raise
+        except Exception as error:  # noqa: BLE001  fail open, as above
+            raise Broken(self._fault(self._part, f"{type(error).__name__}: {error}")) from None
+
+    def _worker(self) -> queue.SimpleQueue[_Job[object] | None]:
+        if self._jobs is None:
+            self._jobs = queue.SimpleQueue()
+            threading.Thread(target=_serve, args=(self._jobs,), name="interlock-supervisor", daemon=True).start()
+        return self._jobs
+
+    def _fault(self, part: str, why: str, *, hung: bool = False, counts: bool = True) -> Fault:
+        if not counts:
+            fault = Fault(part, why)
+            self._on_fault(fault)
+            return fault
+        self._strikes[part] = self._strikes.get(part, 0) + 1
+        drop = (hung and part not in NEVER_DROPPED) or (self._strikes[part] >= STRIKES and part.startswith("detector "))
+        if drop:
+            self.dropped.add(part)
+        self._part = "supervisor"
+        fault = Fault(part, why, drop)
+        self._on_fault(fault)
+        return fault
+
+
+def _only_issues(found: Iterable[Issue]) -> list[Issue]:
+    issues = list(found)
+    for issue in issues:
+        if not isinstance(issue, Issue):
+            raise TypeError(f"a detector gives issues, not {type(issue).__name__}")
+    return issues
+
+
+def _serve(jobs: queue.SimpleQueue[_Job[object] | None]) -> None:
+    while (job := jobs.get()) is not None:
+        try:
+            job.answer.put((job.work(), None))
+        except _Abandoned:
+            return
+        except Exception as error:  # noqa: BLE001  fail open, as above
+            job.answer.put((None, error))

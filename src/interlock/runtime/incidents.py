@@ -1,0 +1,108 @@
+"""Incidents on disk: what an emergency stop leaves behind, found again by its id."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from ..core import InterlockError, NotFound
+from ..intervene import Incident, RecoveryOption, Report, Stopped
+from ..journal import Store
+
+DAY = 86_400.0
+
+IncidentStatus = Literal["open", "continued", "aborted"]
+
+
+class StoredIncident(Struct, frozen=True, kw_only=True):
+    """An incident with its report, its four ways on, and which one was taken."""
+
+    incident: Incident
+    report: Report
+    options: tuple[RecoveryOption, ...]
+    status: IncidentStatus = "open"
+    option: str | None = None
+    continued_by: str | None = None
+
+    @property
+    def id(self) -> str:
+        return self.incident.id
+
+
+class Incidents:
+    """All incidents of a store, each a folder `incidents/ID` within its run's."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def all(self) -> list[StoredIncident]:
+        """Every readable incident, newest first."""
+        found = [stored for path in self._files() if (stored := _read(path)) is not None]
+        return sorted(found, key=lambda stored: stored.incident.time, reverse=True)
+
+    def find(self, incident_id: str) -> StoredIncident:
+        """By id or unique prefix."""
+        matches = [stored for stored in self.all() if stored.id == incident_id]
+        matches = matches or [stored for stored in self.all() if stored.id.startswith(incident_id)]
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            raise NotFound(f"{incident_id!r} fits {len(matches)} incidents", todo="Give more of the id")
+        raise NotFound(f"there is no incident {incident_id!r}", todo="See interlock incidents --all")
+
+    def settle(self, stored: StoredIncident, status: IncidentStatus, option: str, continued_by: str | None) -> None:
+        """Remember which way on was taken."""
+        folder = self.store.root / stored.incident.run_id / "incidents" / stored.id
+        write_incident(
+            folder,
+            msgspec.structs.replace(stored, status=status, option=option, continued_by=continued_by),
+        )
+
+    def remove_older_than(self, days: float, now: float) -> int:
+        """Remove incidents that have been kept long enough; gives how many."""
+        old = [stored for stored in self.all() if now - stored.incident.time > days * DAY]
+        for stored in old:
+            shutil.rmtree(self.store.root / stored.incident.run_id / "incidents" / stored.id, ignore_errors=True)
+        return len(old)
+
+    def _files(self) -> Iterator[Path]:
+        yield from self.store.root.glob("*/incidents/*/incident.json")
+
+
+def save_stop(folder: Path, stopped: Stopped) -> Path:
+    """Write an emergency stop into a run's folder of incidents; gives where."""
+    target = folder / stopped.incident_id
+    stored = StoredIncident(incident=stopped.incident, report=stopped.report, options=stopped.recovery_options)
+    write_incident(target, stored)
+    return target
+
+
+def write_incident(target: Path, stored: StoredIncident) -> None:
+    """All files of an incident: machines read incident.json, people report.txt."""
+    try:
+        target.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _replace(target / "incident.json", msgspec.json.format(msgspec.json.encode(stored), indent=2))
+        _replace(target / "report.txt", stored.report.to_text().encode("utf-8", "replace"))
+    except OSError as error:
+        raise InterlockError(
+            f"the incident could not be saved ({error.strerror})", where=str(target), todo="Make room on the disk"
+        ) from None
+
+
+def _replace(path: Path, content: bytes) -> None:
+    temporary = path.with_name(f".{path.name}.new")
+    temporary.write_bytes(content)
+    temporary.chmod(0o600)
+    temporary.replace(path)
+
+
+def _read(path: Path) -> StoredIncident | None:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=StoredIncident)
+    except (OSError, msgspec.DecodeError):
+        return None

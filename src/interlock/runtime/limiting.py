@@ -1,0 +1,53 @@
+"""Limiting: a run's own limits at work. Used up ends the run, too fast makes it wait, a throttle holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from ..core import Decision, Hold, Stop
+from .hands import Hands
+from .meter import Over
+from .records import LimitRecord
+from .run import Run
+from .scribe import Scribe
+from .watch import Watch
+
+
+class Limiting:
+    """For one run; whoever calls holds the supervisor's lock."""
+
+    def __init__(self, run: Run, watch: Watch, hands: Hands, scribe: Scribe, hold: Callable[[Hold], str]) -> None:
+        self._run, self._watch, self._hands, self._scribe, self._hold = run, watch, hands, scribe, hold
+
+    def check_spend(self) -> Decision | None:
+        """Whether a budget is used up; None where none is."""
+        over = self._watch.meter.over(self._watch.ledger.spend)
+        return self._over(over) if over is not None else None
+
+    def slow_down(self, decision: Decision) -> Decision:
+        """A decision that lets a call go on, with the wait that the limits ask for."""
+        wait = self._watch.meter.wait(self._watch.ledger, self._run.clock.time())
+        if wait is None or wait.seconds <= 0 or decision.action not in ("proceed", "rewrite"):
+            return decision
+        self._scribe.limit(LimitRecord(wait.reason, seconds=wait.seconds))
+        if "hold" in self._hands.adapter.capabilities:
+            return replace(decision, delay_s=wait.seconds, reason=wait.reason)
+        return Decision("deny", reason=f"{wait.reason}. Try again in {wait.seconds:.0f} s.")
+
+    def check_use(self, memory_mb: float, elapsed_s: float) -> Decision | None:
+        """What the limits say to the use of a process tree, between steps or without any."""
+        self._watch.ledger.measure_memory(memory_mb, self._run.clock.time())
+        spend = replace(self._watch.ledger.spend, execution_time=elapsed_s)
+        over = self._watch.meter.over(spend)
+        return self._over(over) if over is not None else None
+
+    def _over(self, over: Over) -> Decision:
+        self._scribe.limit(LimitRecord(str(over), limit=over.limit))
+        if over.throttled:
+            self._hold(Hold(str(over), kind="limit"))
+            return Decision("deny", reason=f"{over}. The run waits for a person.")
+        self._run.end("done", "MAX_ITERATIONS", str(over))
+        self._hands.carry_out(Stop(f"limit: {over}"))
+        return Decision("stop", reason=str(over))

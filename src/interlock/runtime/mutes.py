@@ -1,0 +1,38 @@
+"""Mutes: findings that somebody marked as false alarms, kept for each project."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+import msgspec
+import platformdirs
+
+from ..core import BadInput
+
+
+def mutes_file(project: Path) -> Path:
+    """Where a project's mutes are kept: in the user's state directory, so that nothing is written into the project."""
+    name = hashlib.sha256(os.fsencode(project.resolve())).hexdigest()[:16]
+    return Path(platformdirs.user_state_dir("interlock")) / "mutes" / f"{name}.json"
+
+
+def read_mutes(project: Path) -> frozenset[str]:
+    """The keys of the findings that are quiet in a project."""
+    file = mutes_file(project)
+    try:
+        return frozenset(msgspec.json.decode(file.read_bytes(), type=list[str]))
+    except FileNotFoundError:
+        return frozenset()
+    except (OSError, msgspec.DecodeError) as error:
+        raise BadInput(f"the mutes cannot be read ({error})", where=str(file), todo="Remove the file") from None
+
+
+def write_mutes(project: Path, keys: frozenset[str]) -> None:
+    """Keep them, replacing what was there."""
+    file = mutes_file(project)
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    draft = file.with_suffix(".new")
+    draft.write_bytes(msgspec.json.encode(sorted(keys)))
+    draft.replace(file)

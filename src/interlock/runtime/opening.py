@@ -1,0 +1,156 @@
+"""How a supervisor is put together: configuration, store, run, workspace, adapter, channels."""
+
+from __future__ import annotations
+
+import shlex
+import socket
+from pathlib import Path
+from typing import TypedDict
+
+import msgspec
+from msgspec.structs import replace
+
+from ..config import Config, load
+from ..core import Adapter, Clock, Context, RunSpec
+from ..journal import RunFolder, Store, new_run_id
+from .approvals import Approvals
+from .border import one_line, redact_text, redact_tree
+from .direct import Direct
+from .hands import Hands, Processes
+from .metrics import Metrics
+from .mutes import read_mutes
+from .notify import Notifier, apprise_channel
+from .orders import Orders
+from .prompts import read_templates
+from .replay import replay
+from .run import Run
+from .steering import Steering
+from .supervisor import Supervisor
+from .watch import Plugins
+
+
+class Options(TypedDict, total=False):
+    """What can be given to `Supervisor.open`; everything may be left out.
+
+    task: what the agent was asked to do. workspace: the folder that it works in, checkpointed. name: for lists.
+    config: else the one found by `interlock config show`. context: more than the task. adapter: how the agent is
+    reached. plugins: detectors, strategies, interventions, templates. store: where the run is kept. listener: the
+    control socket, where somebody else made it.
+    """
+
+    task: str
+    workspace: str | Path
+    name: str
+    config: Config
+    context: Context
+    adapter: Adapter
+    plugins: Plugins
+    store: Store
+    clock: Clock
+    notifier: Notifier
+    processes: Processes
+    metrics: Metrics
+    spec: RunSpec
+    checkpoint_store: Path
+    approvals: Approvals
+    listener: socket.socket
+
+
+def open_supervisor(options: Options) -> Supervisor:
+    """A supervisor over a new run."""
+    config = options.get("config") or load()
+    adapter = options.get("adapter") or Direct()
+    where = options.get("workspace")
+    spec = options.get("spec") or RunSpec(
+        run_id=new_run_id(),
+        name=options.get("name", ""),
+        task=options.get("task", ""),
+        workspace=str(Path(where).resolve()) if where is not None else None,
+        adapter=adapter.name,
+    )
+    spec = redact_spec(spec)
+    run = Run.create(spec, options.get("store") or open_store(config), options.get("clock"))
+    supervisor = _assemble(run, config, adapter, options)
+    if run.folder is not None:
+        _listen(supervisor, run.folder, options.get("listener"))
+    supervisor.checkpoint(cause="start", step=0)
+    return supervisor
+
+
+def reopen_supervisor(folder: RunFolder, options: Options) -> Supervisor:
+    """A supervisor over a run whose owner is gone; it stands where its predecessor stood."""
+    config = options.get("config") or load()
+    run = Run.reopen(folder, options.get("clock"))
+    supervisor = _assemble(run, config, options.get("adapter") or Direct(), options)
+    supervisor.count_from(replay(supervisor.watch, run.journal.reader()))
+    _listen(supervisor, folder, options.get("listener"))
+    return supervisor
+
+
+def redact_spec(spec: RunSpec) -> RunSpec:
+    """A run's own description passes the border too. A command is read as a line: `--token X` is two words."""
+    argv = tuple(redact_text(word) for word in spec.argv)
+    line = shlex.join(argv)
+    if redact_text(line) != line:
+        argv = tuple(shlex.split(redact_text(line)))
+    return replace(spec, task=redact_text(spec.task), name=one_line(redact_text(spec.name)), argv=argv)
+
+
+def redact_context(context: Context) -> Context:
+    """What a run is for, without secrets."""
+    return msgspec.convert(redact_tree(msgspec.to_builtins(context)), Context)
+
+
+def open_store(config: Config) -> Store:
+    """The store that the configuration names."""
+    return Store(Path(config.store.dir).expanduser() if config.store.dir else None)
+
+
+def open_notifier(config: Config) -> Notifier | None:
+    """The channels that an emergency stop is told to; None where there are none."""
+    names = config.interventions.emergency_stop.notification_channels
+    channels = {name: apprise_channel(config.notifications.channels[name]) for name in names}
+    return Notifier(channels) if channels else None
+
+
+def _assemble(run: Run, config: Config, adapter: Adapter, options: Options) -> Supervisor:
+    from .workspace import open_workspace
+
+    spec = run.spec
+    files = None
+    if spec.workspace is not None:
+        store = options.get("checkpoint_store")
+        files = open_workspace(Path(spec.workspace), config, spec.run_id, store, run.clock)
+        run.on_close(files.close)
+    hands = Hands(
+        adapter,
+        workspace=files,
+        processes=options.get("processes"),
+        notifier=options.get("notifier") or open_notifier(config),
+    )
+    plugins = options.get("plugins") or Plugins(
+        templates=read_templates(config.interventions.soft_correction.custom_prompts_path),
+        muted=read_mutes(Path(spec.workspace)) if spec.workspace is not None else frozenset(),
+    )
+    context = redact_context(options.get("context") or Context(original_prompt=spec.task, workspace=spec.workspace))
+    supervisor = Supervisor(
+        run,
+        config,
+        hands,
+        context=context,
+        plugins=plugins,
+        metrics=options.get("metrics"),
+        approvals=options.get("approvals"),
+    )
+    supervisor.watch.prices.warm()
+    return supervisor
+
+
+def _listen(supervisor: Supervisor, folder: RunFolder, listener: socket.socket | None = None) -> None:
+    """Obey whoever pauses, resumes, cancels, escalates, approves, rejects or rolls back."""
+    run = supervisor.run
+    steering = Steering(run, folder, supervisor.config, supervisor.hands.adapter, listener)
+    steering.orders = Orders(supervisor)
+    run.steering = steering
+    steering.start()
+    run.on_close(steering.close)

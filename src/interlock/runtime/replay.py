@@ -1,0 +1,49 @@
+"""Replay: a successor reads the journal and stands where its predecessor stood, decision for decision."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Struct
+
+from ..core import CheckpointInfo, Status
+from ..journal.interface import Reading
+from .records import RestoredRecord, SnapshotRecord, StepRecord
+from .watch import Watch
+
+KINDS = frozenset(("step", "checkpoint", "restored", "status"))
+
+
+class _StatusBody(Struct):
+    status: Status
+
+
+def replay(watch: Watch, journal: Reading) -> int:
+    """Bring a fresh watch up to the journal's end; gives the index of the next step. Nothing is carried out."""
+    after, next_index = 0, 0
+    snapshot = journal.last("snapshot")
+    if snapshot is not None:
+        saved = msgspec.json.decode(snapshot.body, type=SnapshotRecord)
+        watch.restore(saved.watch)
+        after, next_index = snapshot.seq, saved.next_index
+    for record in journal.read(after=after, kinds=KINDS):
+        match record.kind:
+            case "step":
+                taken = msgspec.json.decode(record.body, type=StepRecord)
+                next_index = max(next_index, taken.step.index + 1)
+                _observe(watch, taken)
+            case "checkpoint":
+                watch.mark(msgspec.json.decode(record.body, type=CheckpointInfo))
+            case "restored":
+                watch.go_back(msgspec.json.decode(record.body, type=RestoredRecord).checkpoint_id)
+            case "status":
+                watch.be(msgspec.json.decode(record.body, type=_StatusBody).status)
+    return next_index
+
+
+def _observe(watch: Watch, taken: StepRecord) -> None:
+    watch.count(taken.step)
+    if taken.unobserved:
+        return
+    watch.review(taken.step)
+    let = taken.decision is None or taken.decision.action in ("proceed", "rewrite")
+    watch.observe(taken.step, taken.review, prevented=not let)

@@ -1,0 +1,185 @@
+"""Run: one supervised execution, owned by this process: its journal, its gate, its summary."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Protocol
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ..core import ENDED, Clock, Hold, RunSpec, Status, SystemClock
+from ..journal import Entry, Journal, MemoryJournal, RunFolder, RunSummary, Store
+from ..journal.interface import Reading, Writing
+from .gate import Gate
+
+
+class Steers(Protocol):
+    """The control protocol over a run, as the run itself uses it."""
+
+    def pause(self, hold: Hold, step: int) -> str: ...
+
+    def resume(self) -> bool: ...
+
+    def wait(self, step: int, what: str) -> None: ...
+
+    def end(self, reason: str) -> None: ...
+
+    def settle(self) -> None: ...
+
+
+class Run:
+    """What supervision, control and GUI sessions share of one run. Thread-safe."""
+
+    def __init__(self, spec: RunSpec, journal: Writing, folder: RunFolder | None, clock: Clock) -> None:
+        self.spec = spec
+        self.journal = journal
+        self.folder = folder
+        self.clock = clock
+        self.gate = Gate()
+        self._lock = threading.RLock()
+        known = journal.reader().summary() if folder is not None else None
+        self._summary = known or RunSummary.of(spec, clock.time())
+        self._closers: list[Callable[[], None]] = []
+        self._why_ended = ""
+        self.reason: str | None = None
+        self.steering: Steers | None = None
+
+    @classmethod
+    def create(cls, spec: RunSpec, store: Store, clock: Clock | None = None) -> Run:
+        """A new run in its own folder."""
+        clock = clock or SystemClock()
+        folder = store.create(spec)
+        run = cls(spec, Journal.open(folder, clock), folder, clock)
+        run.record("spec", spec, durable=True)
+        return run
+
+    @classmethod
+    def reopen(cls, folder: RunFolder, clock: Clock | None = None) -> Run:
+        """Become the owner of a run whose owner is gone."""
+        clock = clock or SystemClock()
+        run = cls(folder.spec(), Journal.open(folder, clock), folder, clock)
+        run.reason = _reason_in(run.journal.reader())
+        return run
+
+    @classmethod
+    def in_memory(cls, spec: RunSpec, clock: Clock | None = None) -> Run:
+        """A run that leaves nothing behind."""
+        clock = clock or SystemClock()
+        return cls(spec, MemoryJournal(spec.run_id, clock), None, clock)
+
+    @property
+    def summary(self) -> RunSummary:
+        return self._summary
+
+    @property
+    def status(self) -> Status:
+        return self.gate.status
+
+    @property
+    def ended(self) -> bool:
+        return self._summary.status in ENDED
+
+    def record(self, kind: str, body: object, *, durable: bool = False, time: float | None = None) -> int:
+        """Put one thing into the journal."""
+        return self.journal.append([Entry(kind, body, time)], durable=durable)
+
+    def append(
+        self, entries: list[Entry], *, durable: bool = False, changes: Mapping[str, object] | None = None
+    ) -> int:
+        """Put several things into the journal, all or none, with what they change in the summary."""
+        with self._lock:
+            self._summary = replace(self._summary, updated=self.clock.time(), **(changes or {}))
+            return self.journal.append(entries, durable=durable, summary=self._summary)
+
+    def revise(self, changes: Mapping[str, object]) -> RunSummary:
+        """The summary with changes, kept and given to whoever stores it."""
+        with self._lock:
+            self._summary = replace(self._summary, updated=self.clock.time(), **changes)
+            return self._summary
+
+    def update(self, **changes: object) -> None:
+        """Change what lists show of the run."""
+        self.append([], changes=changes)
+
+    def on_close(self, closer: Callable[[], None]) -> None:
+        """Have this called when the run is closed, newest first."""
+        self._closers.append(closer)
+
+    @property
+    def why_ended(self) -> str:
+        """Why the run is over, in one line."""
+        return self._why_ended or "the run has ended"
+
+    def hold(self, hold: Hold, step: int) -> str:
+        """Let nothing through until a person says so."""
+        if self.steering is not None:
+            return self.steering.pause(hold, step)
+        self.gate.be("paused", self.gate.revision + 1)
+        self.append([Entry("hold", hold)], durable=True, changes={"status": "paused", "waiting": hold.reason})
+        return f"paused: {hold.reason}"
+
+    def wait_for_person(self, step: int, what: str) -> None:
+        """A step waits for approve or reject."""
+        if self.steering is not None:
+            self.steering.wait(step, what)
+        self.update(waiting=what)
+
+    def resume(self) -> bool:
+        """Go on after a hold; False where the run has ended."""
+        if self.steering is not None:
+            return self.steering.resume()
+        if not self.gate.be("running", self.gate.revision + 1):
+            return False
+        self.append([], durable=True, changes={"status": "running", "waiting": None})
+        return True
+
+    def stop(self, reason: str) -> str:
+        """Shut the gate for good, in memory and at once; `end` says it to the journal afterwards."""
+        self.gate.close("aborted")
+        self._why_ended = self._why_ended or reason
+        return "the gate is shut for good"
+
+    def end(self, status: Status, reason: str, message: str = "") -> None:
+        """The run is over, with a reason of the control protocol; a second end changes nothing."""
+        with self._lock:
+            if self.ended:
+                return
+            self._why_ended = message or reason
+            self.reason = self.reason or reason
+            self.gate.close(status)
+            body = {"status": status, "reason": reason, "message": message}
+            changes = {"status": status, "ended": self.clock.time(), "waiting": None}
+            self.append([Entry("end", body)], durable=True, changes=changes)
+        if self.steering is not None:
+            self.steering.end(reason)
+
+    def close(self) -> None:
+        """Let go of the run; what was recorded stays."""
+        while self._closers:
+            self._closers.pop()()
+        self.journal.close()
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+
+class _Told(Struct):
+    """What a record of how the run is may say about its end."""
+
+    reason: str | None = None
+
+
+def _reason_in(journal: Reading) -> str | None:
+    """Why a run has ended, as its journal says; None if it has not."""
+    for kind in ("end", "state"):
+        record = journal.last(kind)
+        if record is not None and (told := msgspec.json.decode(record.body, type=_Told)).reason is not None:
+            return told.reason
+    return None

@@ -1,0 +1,93 @@
+"""Scribe: puts what supervision saw and decided into the journal, and keeps the run's summary true."""
+
+from __future__ import annotations
+
+from ..core import Issue, Step
+from ..journal import Entry
+from .guard import Fault
+from .metrics import Metrics
+from .records import InterventionRecord, LimitRecord, StepRecord
+from .run import Run
+from .watch import Judgement, Watch
+
+
+class Scribe:
+    """Writes for one run. A step and everything that it led to go in one transaction."""
+
+    def __init__(self, run: Run, watch: Watch, metrics: Metrics | None = None) -> None:
+        self.run = run
+        self.watch = watch
+        self.metrics = metrics
+        self._issues = run.summary.issues
+        self._interventions = run.summary.interventions
+        self._last_issue = run.summary.last_issue
+
+    def write(self, record: StepRecord, judgement: Judgement, *, durable: bool) -> int:
+        """One step with its review, issues, interventions and judged effects."""
+        entries = [Entry("step", record, judgement.now)]
+        entries += [Entry("issue", issue, judgement.now) for issue in judgement.issues]
+        entries += [Entry("effect", judged, judgement.now) for judged in judgement.judged]
+        for ruling in judgement.rulings:
+            body = InterventionRecord(
+                intervention=ruling.intervention,
+                score=ruling.score,
+                combined=ruling.combined,
+                directives=ruling.directives,
+                would=ruling.would,
+                escalated=ruling.escalated,
+            )
+            entries.append(Entry("intervention", body, judgement.now))
+        self._count(record, judgement)
+        return self.run.append(entries, durable=durable, changes=self._changes(record.step))
+
+    def fault(self, fault: Fault) -> None:
+        """A part of supervision that failed."""
+        self.run.record("fault", fault)
+
+    def limit(self, record: LimitRecord) -> None:
+        """A limit that was set, waited for or reached."""
+        self.run.record("limit", record)
+
+    def _changes(self, step: Step) -> dict[str, object]:
+        spend, limits = self.watch.ledger.spend, self.watch.meter.limits
+        changes: dict[str, object] = {
+            "steps": spend.steps,
+            "iter": spend.calls,
+            "max": limits.max_steps,
+            "tokens": spend.tokens,
+            "cost_usd": spend.cost_usd,
+            "max_cost_usd": limits.max_cost_usd,
+            "issues": self._issues,
+            "interventions": self._interventions,
+            "last_issue": self._last_issue,
+        }
+        if step.model is not None:
+            changes["model"] = step.model
+        return changes
+
+    def _count(self, record: StepRecord, judgement: Judgement) -> None:
+        acted = [ruling for ruling in judgement.rulings if ruling.directives]
+        self._issues += len(judgement.issues)
+        self._interventions += len(acted)
+        if judgement.issues:
+            self._last_issue = worst(judgement.issues).type
+        if self.metrics is None:
+            return
+        if record.review is not None:
+            self.metrics.reviewed(record.review)
+        if record.step.usage is not None:
+            self.metrics.spent(record.step.usage)
+        for issue in judgement.issues:
+            self.metrics.issue_found(issue)
+        for ruling in judgement.rulings:
+            self.metrics.intervened(ruling.intervention)
+            if ruling.escalated:
+                self.metrics.escalated()
+        for judged in judgement.judged:
+            self.metrics.judged(judged)
+
+
+def worst(issues: tuple[Issue, ...]) -> Issue:
+    """The issue that a list shows."""
+    order = {"low": 0, "medium": 1, "high": 2, "critical": 3}
+    return max(issues, key=lambda issue: order[issue.severity or "medium"])

@@ -1,0 +1,136 @@
+"""Steering: the control protocol over one run; what a person orders reaches gate, agent and workspace here."""
+
+from __future__ import annotations
+
+import socket
+import uuid
+
+from ..config import Config
+from ..config.models import Models
+from ..control import (
+    Command,
+    ControlState,
+    Desired,
+    Execute,
+    Executed,
+    Held,
+    Rules,
+    RunEnded,
+    Tick,
+    Waiting,
+    WaitingForPerson,
+    encode,
+    new_request,
+    new_state,
+)
+from ..core import ENDED, Adapter, Applied, Hold, SwitchModel
+from ..journal import RunFolder, RunSummary
+from ..link import ControlServer, Endpoint, FileGate, JournalLog
+from .orders import Orders
+from .run import Run
+
+CANCELLED = "USER_CANCELLED"
+"""The protocol's reason for a run that a person ended."""
+
+
+class Steering:
+    """One run's endpoint, its socket and its actuator; `orders` is what the supervisor does about an order.
+
+    Locks are taken in one direction only: supervisor, endpoint's turn, gate. So nothing in here may take the
+    supervisor's lock: a rollback has a thread of its own, and a status is left for the next step to find.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        folder: RunFolder,
+        config: Config,
+        adapter: Adapter,
+        listener: socket.socket | None = None,
+    ) -> None:
+        self.run = run
+        self.adapter = adapter
+        self.orders: Orders | None = None
+        self._file = FileGate(folder.gate)
+        self._model = run.spec.model
+        rules = Rules(
+            strict_ids=config.control.strict_ids,
+            models=Models.from_config(config),
+            cannot_switch="" if "switch_model" in adapter.capabilities else f"{adapter.name} cannot switch models",
+        )
+        fresh = new_state(run.spec.run_id, rules=rules, model=run.spec.model, max_iterations=config.limits.max_steps)
+        log = JournalLog(run.journal, self._summarize)
+        self.endpoint = Endpoint(fresh, log, self, clock=run.clock)
+        self._server = ControlServer(self.endpoint, folder.path, listener)
+
+    def start(self) -> None:
+        """Take up what the journal says, and listen."""
+        self.endpoint.start()
+        self.run.gate.through(self.endpoint)
+        self._server.open()
+
+    def close(self) -> None:
+        self._server.close()
+        self.endpoint.close()
+
+    def pause(self, hold: Hold, step: int) -> str:
+        """Pause by the supervisor's own decision, under the same rules as a person's."""
+        self.endpoint.post(Held(Waiting(hold.kind, step, hold.reason)))
+        return f"paused: {hold.reason}"
+
+    def wait(self, step: int, what: str) -> None:
+        """A step waits for approve or reject."""
+        self.endpoint.post(WaitingForPerson(Waiting("approval", step, what)))
+
+    def resume(self) -> bool:
+        """Go on, for whoever holds the supervisor in their own process."""
+        self._order("resume", "")
+        return self.run.gate.status == "running"
+
+    def end(self, reason: str) -> None:
+        """The run is over by itself or by the supervisor."""
+        self.endpoint.post(RunEnded(reason))  # type: ignore[arg-type]
+
+    def settle(self) -> None:
+        """Return when whatever was being carried out is done and told."""
+        self.endpoint.post(Tick())
+
+    @property
+    def revision(self) -> int:
+        """The newest order that reached the gate."""
+        return max(self._file.revision, self.run.gate.revision)
+
+    def be(self, desired: Desired) -> Applied:
+        """Be in this state: the gate file first, for it outlives us; then the gate; then the agent."""
+        applied = self._file.be(desired)
+        if desired.model is not None and desired.model != self._model:
+            switched = self.adapter.apply(SwitchModel(desired.model))
+            if not switched.ok:
+                return switched
+            self._model = desired.model
+        if desired.status in ENDED:
+            self.run.gate.close(desired.status)
+            # What ended by itself or by the supervisor has said why before; else it was a person.
+            self.run.reason = self.run.reason or CANCELLED
+            cancelled = self.orders is not None and self.run.reason == CANCELLED
+            return Applied(True, self.orders.cancel() if self.orders and cancelled else applied.how)
+        self.run.gate.be("paused" if desired.shut else desired.status, desired.revision)
+        done = self.orders.note_status(desired.status, shut=desired.shut) if self.orders is not None else ""
+        return Applied(True, done or applied.how)
+
+    def execute(self, order: Execute) -> Executed | None:
+        """Approve, reject or roll back."""
+        if self.orders is None:
+            return Executed(order.request_id, False, f"nobody here can {order.command}", "invalid_state")
+        return self.orders.execute(order, self.endpoint.post)
+
+    def _order(self, command: Command, reason: str) -> None:
+        request = new_request(str(uuid.uuid4()), command, self.run.spec.run_id, actor="interlock", reason=reason)
+        self.endpoint.receive(encode(request), None, actor="interlock")
+
+    def _summarize(self, state: ControlState) -> RunSummary:
+        waiting = state.waiting[0].text if state.waiting else None
+        changes: dict[str, object] = {"status": state.status, "waiting": waiting, "model": state.model}
+        if state.ended:
+            changes["ended"] = self.run.clock.time()
+        return self.run.revise(changes)

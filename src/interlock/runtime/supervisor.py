@@ -1,0 +1,373 @@
+"""Supervisor: before(step) and after(step) give decisions at once; nothing that breaks in here stops the agent."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from types import TracebackType
+from typing import TYPE_CHECKING, Unpack
+
+from msgspec.structs import replace
+
+from ..config import Config
+from ..core import (
+    PROCEED,
+    Applied,
+    CheckpointInfo,
+    Context,
+    Decision,
+    Hold,
+    Limits,
+    Restore,
+    Review,
+    SetLimits,
+    Status,
+    Step,
+    Stop,
+)
+from ..journal import RunFolder
+from .answers import Answers
+from .approvals import Answer, Approvals
+from .asking import Asking
+from .border import Border, blank, redact_text
+from .calls import Calls
+from .checkpointing import Checkpointing, may_change
+from .guard import Broken, Fault, Guard, Late
+from .hands import Hands
+from .limiting import Limiting
+from .metrics import Metrics
+from .records import SnapshotRecord, StepRecord
+from .run import Run
+from .scribe import Scribe
+from .verdict import decide_call, degrade
+from .watch import Judgement, Plugins, Watch
+from .workspace import AFTER_STEP
+
+if TYPE_CHECKING:
+    from .opening import Options
+
+log = logging.getLogger("interlock")
+
+SNAPSHOT_EVERY = 500
+"""Steps between two snapshots of supervision: a successor replays at most this many."""
+
+LET = ("proceed", "rewrite")
+"""The actions after which a call runs."""
+
+
+class Supervisor(Asking):
+    """Review, detection, decision and intervention over one Run. Thread-safe; made by `Supervisor.open`."""
+
+    def __init__(
+        self,
+        run: Run,
+        config: Config,
+        hands: Hands,
+        *,
+        context: Context | None = None,
+        plugins: Plugins | None = None,
+        metrics: Metrics | None = None,
+        approvals: Approvals | None = None,
+    ) -> None:
+        super().__init__(run)
+        self.config = config
+        self.hands = hands
+        self.context = context or Context(original_prompt=run.spec.task, workspace=run.spec.workspace)
+        self.approvals = approvals or Approvals()
+        self.faults = 0
+        self._observe = config.interventions.observe
+        self._border = Border()
+        self._lock = threading.RLock()
+        closed = config.runtime.fail == "closed"
+        self._guard = Guard(config.runtime.step_timeout_ms / 1000, self._note_fault, closed=closed)
+        self.watch = Watch(
+            run.spec.run_id,
+            config,
+            self.context,
+            capabilities=hands.adapter.capabilities,
+            plugins=plugins,
+            guard=self._guard,
+            restorable=hands.workspace is not None,
+        )
+        self.scribe = Scribe(run, self.watch, metrics)
+        self.answers = Answers(run, hands, self._guard)
+        self._limiting = Limiting(run, self.watch, hands, self.scribe, self._hold)
+        self._checkpointing = Checkpointing(run, self.watch, hands, self._guard, self.context)
+        self._metrics = metrics
+        self._since_snapshot = 0
+        self._reviews: Calls[Review | None] = Calls()
+        self._judged: Calls[Decision] = Calls()
+        self._late: list[tuple[StepRecord, Late]] = []
+        self._told: set[str] = set()
+        self._statuses: deque[Status] = deque()
+        hands.on_limits = self._say_limits
+        hands.on_stop = self._shut
+        hands.on_hold = self._hold
+        hands.on_restored = self._checkpointing.note_restored
+        run.on_close(self._guard.close)
+
+    @classmethod
+    def open(cls, **options: Unpack[Options]) -> Supervisor:
+        """Start supervising a new run: `with Supervisor.open(task=..., workspace=...) as supervisor:`, plain or async.
+
+        The run ends with the block. See `Options` for what can be given.
+        """
+        from .opening import open_supervisor
+
+        return open_supervisor(options)
+
+    @classmethod
+    def reopen(cls, folder: RunFolder, **options: Unpack[Options]) -> Supervisor:
+        """Go on with a run whose owner is gone, from its journal."""
+        from .opening import reopen_supervisor
+
+        return reopen_supervisor(folder, options)
+
+    def close(self, error: BaseException | None = None) -> None:
+        """End the run, if it has not ended, and let go of it."""
+        status: Status = "done" if error is None else "aborted"
+        reason = "COMPLETE" if error is None else "ERROR"
+        message = "" if error is None else redact_text(f"{type(error).__name__}: {error}")
+        # A journal that cannot be written is our trouble, not that of the agent's code around us.
+        self._guard.part("journal", lambda: self.run.end(status, reason, message), None)
+        if self.hands.notifier is not None:
+            self.hands.notifier.close()
+        self._guard.part("journal", self.run.close, None)
+
+    def __enter__(self) -> Supervisor:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close(error)
+
+    async def __aenter__(self) -> Supervisor:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self.close(error)
+
+    def before(self, step: Step) -> Decision:
+        """May this step run? A hold is recorded nowhere: ask again with the same step when it is over."""
+        begin = time.perf_counter()
+        with self._lock:
+            self._catch_up()
+            step = self._admit(step)
+            decision = self.run.gate.enter(step)
+            if decision.action == "proceed":
+                decision = self._before(step)
+                if decision.action not in LET:
+                    self.run.gate.leave(step)
+            elif self.run.ended:
+                decision = Decision("stop", reason=self.run.why_ended)
+            self._time(begin)
+            return degrade(decision, self.hands.adapter.capabilities)
+
+    def after(self, step: Step) -> Decision:
+        """What a step that ran led to: messages for the agent, a stop. A pause is met at the next `before`."""
+        begin = time.perf_counter()
+        with self._lock:
+            self._catch_up()
+            step = self._admit(step)
+            review = None
+            if step.kind == "tool_result":
+                self.run.gate.leave(step)
+                self._judged.end(step)
+                review = self._reviews.end(step)
+            self._guard.part("supervisor", lambda: self.watch.count(step), 0.0)
+            try:
+                # A call that comes here was not asked about: what would have been blocked is seen after the fact.
+                late = self._guard.run(lambda: self.watch.review(step)) if step.kind == "tool_call" else None
+                judgement = self._guard.run(lambda: self.watch.observe(step, late))
+            except Broken as broken:
+                return self._broken(broken, StepRecord(step), ran=True)
+            self._take(StepRecord(step, late), judgement)
+            if step.kind == "tool_result" and may_change(review):
+                self._checkpointing.make(cause=AFTER_STEP, step=step.index + 1)
+            used_up = None if self._observe else self._limiting.check_spend()
+            self._time(begin)
+            return degrade(self._standing(used_up or PROCEED, before=False), self.hands.adapter.capabilities)
+
+    def checkpoint(self, *, cause: str, step: int, label: str = "") -> CheckpointInfo | None:
+        """Snapshot the workspace; None where there is none, or where it failed (which is recorded)."""
+        with self._lock:
+            return self._checkpointing.make(cause=cause, step=step, label=label)
+
+    @property
+    def process_limits(self) -> Limits:
+        """What the agent's processes are held to now."""
+        return self.watch.meter.for_processes(self.watch.ledger.spend.memory_mb)
+
+    def look(self, memory_mb: float, elapsed_s: float) -> None:
+        """Take a sample of the agent's processes into account; a limit that is used up ends the run."""
+        with self._lock:
+            if not self._observe and not self.run.ended and self.run.gate.status == "running":
+                self._limiting.check_use(memory_mb, elapsed_s)
+
+    def finish(self, status: Status, reason: str, message: str) -> None:
+        """The agent has ended by itself; where it was made to, that stands, and is waited for."""
+        with self._lock:
+            if self.run.reason is None:
+                self.run.end(status, reason, message)
+        if self.run.steering is not None:
+            self.run.steering.settle()
+
+    def resume(self) -> bool:
+        """Go on after a hold; False where the run has ended."""
+        self.note_status("running")
+        return self.run.resume()
+
+    def note_status(self, status: Status) -> None:
+        """Know that the run was paused or goes on. Never waits: the next step finds it."""
+        self._statuses.append(status)
+
+    def answer(self, step: int | None, said: Answer, reason: str = "") -> str:
+        """Take a person's answer to a waiting step; without a number, to the one that waits longest."""
+        waiting = self.approvals.waiting
+        number = next(iter(waiting), -1) if step is None else step
+        what = self.approvals.answer(number, said, reason)
+        self.run.update(waiting=next(iter(self.approvals.waiting.values()), None))
+        self.run.gate.notify()
+        return f"step {number} {said}: {what}"
+
+    def restore(self, order: Restore) -> Applied:
+        """Go back to a checkpoint, as a person ordered."""
+        with self._lock:
+            return self.hands.carry_out(order)
+
+    def _before(self, step: Step) -> Decision:
+        known = self._judged.get(step)
+        if known is not None:
+            return self._standing(known, before=True)
+        record = StepRecord(step)
+        try:
+            review = self._reviews.get(step) or self._guard.run(lambda: self.watch.review(step))
+            self._reviews.begin(step, review)
+            decision = self._decide(step, review)
+            if decision.action == "hold":
+                return decision
+            if decision.action in LET and may_change(review):
+                self._checkpointing.make(cause="before step", step=step.index)
+            record = StepRecord(step, review, None if decision is PROCEED else decision)
+            self._judged.begin(step, decision)
+            self._guard.part("supervisor", lambda: self.watch.count(step), 0.0)
+            prevented = decision.action not in LET
+            judgement = self._guard.run(lambda: self.watch.observe(step, review, prevented=prevented))
+        except Broken as broken:
+            return self._broken(broken, record)
+        self._take(record, judgement)
+        return self._standing(decision, before=True)
+
+    def _decide(self, step: Step, review: Review | None) -> Decision:
+        """A person's answer, the run's limits, the verdict; a call that may go on may still have to wait."""
+        if self._observe:
+            return PROCEED
+        asked = step.index in self.approvals.waiting
+        answered = self.approvals.check(step, review)
+        if answered is not None and answered.action == "hold" and not asked:
+            self.run.wait_for_person(step.index, self.approvals.waiting[step.index])
+        if answered is not None:
+            return answered
+        used_up = self._limiting.check_spend()
+        if used_up is not None:
+            return used_up
+        return self._limiting.slow_down(decide_call(review, step, self.hands.adapter.capabilities, observe=False))
+
+    def _take(self, record: StepRecord, judgement: Judgement) -> None:
+        """Record, then act: what cannot be made durable does not happen. An emergency stop acts first."""
+        acts = bool(judgement.directives)
+        stopping = any(isinstance(directive, Stop) for directive in judgement.directives)
+        if stopping:
+            self.answers.stop_first(judgement)
+        durable = acts and not stopping
+        kept = self._guard.part("journal", lambda: self.scribe.write(record, judgement, durable=durable) or 1, 0)
+        if acts and (kept or stopping):
+            self.answers.carry_out(judgement)
+        self._since_snapshot += 1
+        if self._since_snapshot >= SNAPSHOT_EVERY:
+            self._since_snapshot = 0
+            self.run.record("snapshot", SnapshotRecord(self.watch.save(), self.next_index))
+
+    def _standing(self, decision: Decision, *, before: bool) -> Decision:
+        """The decision with what waits for the agent: messages, the end, and a delay where a call is about to start."""
+        if decision.action in LET and not self.run.ended and self.run.gate.status != "running":
+            # Messages and delay stay for the answer that lets the call go on.
+            return Decision("hold", reason=self.run.summary.waiting or "the run is paused") if before else decision
+        messages = (*decision.messages, *self.hands.messages)
+        self.hands.messages.clear()
+        if self.run.ended:
+            return Decision("stop", messages, reason=self.run.why_ended)
+        delay = decision.delay_s
+        if before and decision.action in LET:
+            delay, self.hands.delay_s = max(delay, self.hands.delay_s), 0.0
+        if messages == decision.messages and delay == decision.delay_s:
+            return decision
+        return replace(decision, messages=messages, delay_s=delay)
+
+    def _broken(self, broken: Broken, record: StepRecord, *, ran: bool = False) -> Decision:
+        """Fail open, or closed where that is configured; what comes late is still taken in."""
+        if broken.late is not None and record.decision is None:
+            self._late.append((record, broken.late))
+        else:
+            self.run.record("step", replace(record, unobserved=True))
+        if self._observe:
+            return PROCEED
+        if record.decision is not None and record.decision.action not in LET:
+            return record.decision
+        if self.config.runtime.fail == "open" or ran:
+            return PROCEED
+        return Decision("deny", reason=f"Supervision is broken ({broken}) and is configured to fail closed.")
+
+    def _catch_up(self) -> None:
+        """Take in what came from other threads: statuses, trouble, and answers of supervision that were late."""
+        self._note_trouble()
+        while self._statuses:
+            status = self._statuses.popleft()
+            self.watch.be(status)
+            self.run.record("status", {"status": status})
+        while self._late:
+            record, late = self._late[0]
+            answer = late.take()
+            if isinstance(answer, Judgement):
+                self._take(record, answer)
+            elif answer is not None or late.given_up:
+                self.run.record("step", replace(record, unobserved=True))
+            else:
+                return
+            self._late.pop(0)
+
+    def _admit(self, step: Step) -> Step:
+        if step.time is None:
+            step = replace(step, time=self.run.clock.time())
+        self.count_from(step.index + 1)
+        return self._guard.part("border", lambda: self._border.admit(step), blank(step))
+
+    def _note_fault(self, fault: Fault) -> None:
+        self.faults += 1
+        self.run.record("fault", fault)
+        if fault.part not in self._told:
+            self._told.add(fault.part)
+            log.warning("supervision of run %s is impaired: %s: %s", self.run.spec.run_id, fault.part, fault.why)
+
+    def _note_trouble(self) -> None:
+        """Say once that steps are not being kept: the journal itself never stops the agent for it."""
+        trouble = self.run.journal.trouble()
+        if trouble is not None and not trouble.over and "journal" not in self._told:
+            self._note_fault(Fault("journal", trouble.reason))
+
+    def _time(self, begin: float) -> None:
+        if self._metrics is not None:
+            self._metrics.stepped(time.perf_counter() - begin)
+
+    def _say_limits(self, order: SetLimits) -> Limits:
+        return self.process_limits
+
+    def _shut(self, stop: Stop) -> str:
+        return self.run.stop(stop.reason)
+
+    def _hold(self, hold: Hold) -> str:
+        self.note_status("paused")
+        return self.run.hold(hold, self.next_index - 1)

@@ -1,0 +1,314 @@
+"""Watch: review, detect and decide over one run's steps. No input or output; state that can be stored and put back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ..config import Config
+from ..core import (
+    EVERY_CAPABILITY,
+    LADDER,
+    Capability,
+    CheckpointInfo,
+    Context,
+    Directive,
+    Intervention,
+    Issue,
+    Review,
+    RunState,
+    Seen,
+    SetLimits,
+    Status,
+    Step,
+)
+from ..core.issue import DESTRUCTIVE_ACTION, LOOP, REPETITIVE_ERRORS, RESOURCE_SPIRAL
+from ..decide import Controller, ControllerState, Ruling, StepClock, Strategy, count_anew
+from ..detect import Detectors, Factory
+from ..intervene import BUILT_IN, Custom, Templates
+from ..review import Reviewer
+from .guard import Fault, Guard
+from .ledger import Ledger
+from .meter import Meter
+from .prices import Prices
+from .workspace import AFTER_STEP
+
+THROTTLING = LADDER[2]
+"""The rung that tightens limits; they are loosened again when the trouble is over."""
+
+REPEATING = (LOOP, REPETITIVE_ERRORS, RESOURCE_SPIRAL)
+"""What an agent shows that tries again and again what is refused."""
+
+REFUSED = "refused"
+"""What stands for the outcome of a call that did not run."""
+
+CHECKPOINTS = 256
+"""The newest checkpoints, to choose from when the run goes back."""
+
+MARKS = 64
+"""Checkpoints whose detector windows are kept at hand; going back further starts the windows anew."""
+
+
+class Plugins(Struct, frozen=True):
+    """What a caller brings along: detectors beside the installed ones; strategies and interventions in their place."""
+
+    detectors: tuple[Factory, ...] = ()
+    strategies: dict[str, Strategy] | None = None
+    interventions: tuple[Custom, ...] | None = None
+    templates: Templates = BUILT_IN
+    muted: frozenset[str] = frozenset()
+
+
+class Judgement(Struct, frozen=True):
+    """What one step led to.
+
+    `assumed_time` says that the step had no time of its own; `judged` are earlier interventions whose outcome is now
+    known; `rulings` one per issue.
+    """
+
+    now: float
+    assumed_time: bool
+    issues: tuple[Issue, ...] = ()
+    rulings: tuple[Ruling, ...] = ()
+    judged: tuple[Intervention, ...] = ()
+    progressed: bool = True
+
+    @property
+    def directives(self) -> tuple[Directive, ...]:
+        return tuple(directive for ruling in self.rulings for directive in ruling.directives)
+
+
+class WatchState(Struct):
+    """Everything that later answers depend on."""
+
+    controller: ControllerState
+    clock: StepClock
+    run: RunState
+    ledger: bytes
+    meter: bytes
+    reviewer: bytes
+    detectors: bytes
+    marks: dict[str, bytes]
+    throttled_for: set[str] = set()
+
+
+class Watch:
+    """One run, seen and answered. `guard` isolates its parts; `assume_checkpoint` is for recorded traces."""
+
+    def __init__(
+        self,
+        run_id: str,
+        config: Config,
+        context: Context,
+        *,
+        capabilities: frozenset[Capability] = EVERY_CAPABILITY,
+        plugins: Plugins | None = None,
+        guard: Guard | None = None,
+        restorable: bool | None = None,
+        assume_checkpoint: bool = False,
+    ) -> None:
+        plugins = plugins or Plugins()
+        window = config.interventions.resource_throttling.metrics_window_seconds
+        self.guard = guard or Guard(None, _nothing)
+        self.reviewer = Reviewer(config.review, context, context.workspace)
+        self.detectors = Detectors(
+            config.detect, context, extra=plugins.detectors, muted=plugins.muted, guard=self.guard.detector
+        )
+        self.controller = Controller(
+            config.interventions,
+            capabilities,
+            strategies=plugins.strategies,
+            custom=plugins.interventions,
+            templates=plugins.templates,
+            restorable=True if assume_checkpoint else restorable,
+        )
+        self.ledger = Ledger(window)
+        self.meter = Meter(config.limits, window)
+        self.prices = Prices(config.models)
+        self._assume_checkpoint = assume_checkpoint
+        self._controller_state = self.controller.start()
+        self._clock = StepClock()
+        self._run = RunState(run_id=run_id, context=context, limits=config.limits)
+        self._marks: dict[str, bytes] = {}
+        self._throttled_for: set[str] = set()
+        self._assumed = False
+        self._fresh = self.detectors.save()
+
+    def review(self, step: Step) -> Review | None:
+        """The verdict on a call before it runs; None for what is no call."""
+        if step.kind != "tool_call" or step.origin != "agent":
+            return None
+        return self.guard.part("reviewer", lambda: self.reviewer.review(step), None)
+
+    def count(self, step: Step) -> float:
+        """Take a step's time and cost into account, whatever becomes of it; gives the time that it counts for."""
+        self._clock, now, self._assumed = self._clock.advance(step)
+        if step.origin == "agent":
+            cost = 0.0
+            if step.usage is not None and not step.usage.cost_usd:
+                usage = step.usage
+                cost = self.guard.part("prices", lambda: self.prices.cost(step.model, usage), None) or 0.0
+            self.ledger.count(step, now, cost)
+        return now
+
+    def observe(self, step: Step, review: Review | None = None, *, prevented: bool = False) -> Judgement:
+        """Answer what a counted step shows; `prevented` says that a call was refused and did not run."""
+        now, assumed = self._clock.now or 0.0, self._assumed
+        if step.origin != "agent":
+            return Judgement(now, assumed)
+        self.guard.part("reviewer", lambda: self.reviewer.observe(step), None)
+        issues: list[Issue] = []
+        issues = self.guard.part("detectors", lambda: self.detectors.observe(Seen(step, review)), issues)
+        if prevented:
+            issues = [_milder(issue, review) for issue in issues]
+            # Trying again what was refused leads nowhere, however often: the attempt counts, our own words do not.
+            refused = replace(step, role="tool", kind="tool_result", content=REFUSED, usage=None)
+            again: list[Issue] = []
+            again = self.guard.part("detectors", lambda: self.detectors.observe(Seen(refused)), again)
+            issues += [issue for issue in again if issue.type in REPEATING]
+        progressed = self.detectors.progress()
+        return self._answer(step, issues, progressed, now, assumed)
+
+    def state(self, now: float) -> RunState:
+        """The run as interventions see it."""
+        return replace(
+            self._run,
+            spend=self.ledger.spend,
+            growth=self.ledger.growth(now),
+            limits=self.meter.limits,
+            windowed=self.meter.windowed,
+            actions=self.ledger.actions,
+            started=self.ledger.started,
+        )
+
+    def be(self, status: Status) -> None:
+        """Know the run's status: a paused run gets no new answers, and who resumed it has looked at it."""
+        if status == "running" and self._run.status != "running":
+            self._controller_state = count_anew(self._controller_state)
+            over = self.meter.over(self.ledger.spend)
+            if over is not None and over.throttled:
+                self.meter.loosen()
+        self._run = replace(self._run, status=status)
+
+    def mark(self, checkpoint: CheckpointInfo) -> None:
+        """A checkpoint was made: it can be gone back to, and so can the detectors' windows."""
+        self._run = replace(self._run, checkpoints=(*self._run.checkpoints, checkpoint)[-CHECKPOINTS:])
+        if checkpoint.cause != AFTER_STEP:
+            # After a step they are what they are before the next one, which makes a checkpoint of its own.
+            self._marks[checkpoint.id] = self.detectors.save()
+            while len(self._marks) > MARKS:
+                del self._marks[next(iter(self._marks))]
+
+    def go_back(self, checkpoint_id: str) -> None:
+        """The run went back to a checkpoint: windows and growth samples go back too, spend and history stay."""
+        at = next((known for known in self._run.checkpoints if known.id == checkpoint_id), None)
+        windows = self._marks.get(checkpoint_id)
+        if windows is not None:
+            self.detectors.restore(windows)
+        else:
+            self.detectors.restore(self._fresh)
+        if at is not None:
+            self.ledger.forget_growth(at.time)
+            kept = tuple(known for known in self._run.checkpoints if known.time <= at.time)
+            self._run = replace(self._run, checkpoints=kept)
+
+    def save(self) -> bytes:
+        """Everything that later answers depend on."""
+        return msgspec.msgpack.encode(
+            WatchState(
+                self._controller_state,
+                self._clock,
+                self._run,
+                self.ledger.save(),
+                self.meter.save(),
+                self.reviewer.save(),
+                self.detectors.save(),
+                self._marks,
+                self._throttled_for,
+            )
+        )
+
+    def restore(self, state: bytes) -> None:
+        """Go on from what `save` gave."""
+        saved = msgspec.msgpack.decode(state, type=WatchState)
+        self._controller_state, self._clock, self._run = saved.controller, saved.clock, saved.run
+        self._marks, self._throttled_for = saved.marks, saved.throttled_for
+        self.ledger.restore(saved.ledger)
+        self.meter.restore(saved.meter)
+        self.reviewer.restore(saved.reviewer)
+        self.detectors.restore(saved.detectors)
+
+    def _set_limits(self, ruling: Ruling) -> None:
+        """Hold the run to what an answer says: a throttle for as long as the trouble lasts, the rest for good."""
+        for directive in ruling.directives:
+            if isinstance(directive, SetLimits) and ruling.intervention.type == THROTTLING:
+                self.meter.throttle(directive, self.ledger.spend)
+                self._throttled_for.add(ruling.issue.type)
+            elif isinstance(directive, SetLimits):
+                self.meter.tighten(directive.limits)
+
+    def _come_down(self, judged: Sequence[Intervention]) -> None:
+        """Lift the throttle when the trouble that it was for is over, whichever answer ended it."""
+        if not self._throttled_for:
+            return
+        self._throttled_for -= {made.issue_type for made in judged if made.outcome == "success"}
+        if not self._throttled_for:
+            self.meter.loosen()
+
+    def _answer(self, step: Step, issues: list[Issue], progressed: bool, now: float, assumed: bool) -> Judgement:
+        types: Collection[str] = {issue.type for issue in issues} if issues else ()
+        judged: list[Intervention] = []
+        self._controller_state, judged = self.guard.part(
+            "controller",
+            lambda: self.controller.observe_step(self._controller_state, step.index, types, progressed, now),
+            (self._controller_state, judged),
+        )
+        self._come_down(judged)
+        if not issues:
+            return Judgement(now, assumed, judged=tuple(judged), progressed=progressed)
+        run = replace(self.state(now), step=step.index)
+        if self._assume_checkpoint:
+            run = replace(run, checkpoints=(_assumed_checkpoint(issues, now),))
+        ruled = self.guard.part(
+            "controller", lambda: self.controller.decide(self._controller_state, issues, run, now), None
+        )
+        if ruled is None:
+            return Judgement(now, assumed, tuple(issues), judged=tuple(judged), progressed=progressed)
+        self._controller_state, rulings = ruled
+        self._run = replace(rulings.run, checkpoints=self._run.checkpoints)
+        for ruling in rulings.rulings:
+            if ruling.directives:
+                self.detectors.restart(ruling.issue.type, ruling.issue.agent)
+                self._set_limits(ruling)
+        return Judgement(now, assumed, tuple(issues), rulings.rulings, (*judged, *rulings.judged), progressed)
+
+
+def _assumed_checkpoint(issues: Sequence[Issue], now: float) -> CheckpointInfo:
+    """A recorded trace has no checkpoints; what would have been done assumes a safe one before the trouble."""
+    began = min(issue.step if issue.started_step is None else issue.started_step for issue in issues)
+    return CheckpointInfo(id="assumed", time=now, step=max(0, began), label="assumed")
+
+
+def _milder(issue: Issue, review: Review | None) -> Issue:
+    """Damage that was prevented is no damage: what is left is an agent to be told."""
+    if issue.type != DESTRUCTIVE_ACTION:
+        return issue
+    why = f" {review.reason}" if review is not None else ""
+    advice = f" Instead: {review.instead}" if review is not None and review.instead else ""
+    return replace(
+        issue,
+        severity="medium",
+        impact_factor=0.0,
+        description=f"A destructive call was refused before it ran.{why}{advice}",
+        details={**issue.details, "prevented": True},
+    )
+
+
+def _nothing(fault: Fault) -> None:
+    """A watch without a runtime has nobody to tell."""
+
+
+OnFault = Callable[[Fault], None]

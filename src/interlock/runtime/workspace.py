@@ -1,0 +1,43 @@
+"""The run's workspace: checkpoints that know what the run changed itself and what somebody else did."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..checkpoint import Checkpoints, Restored
+from ..config import Config
+from ..core import CheckpointInfo, Clock, SystemClock
+
+AFTER_STEP = "after step"
+MEANWHILE = "meanwhile"
+"""Made while a process worked whose steps nobody sees."""
+
+OWN = frozenset((AFTER_STEP, MEANWHILE))
+"""What changed since the checkpoint before one with such a cause is the run's own work."""
+
+
+class RunWorkspace:
+    """The checkpoint room as one run uses it."""
+
+    def __init__(self, checkpoints: Checkpoints) -> None:
+        self.checkpoints = checkpoints
+
+    def create(self, label: str, step: int, cause: str) -> CheckpointInfo:
+        """Keep the workspace as it is now."""
+        return self.checkpoints.create(label, step, cause, own=cause in OWN)
+
+    def restore(self, checkpoint_id: str, paths: tuple[str, ...]) -> Restored:
+        """Take back what the run changed since; what somebody else changed is named and left alone."""
+        own = self.checkpoints.own_changes(checkpoint_id)
+        return self.checkpoints.restore(checkpoint_id, paths, own_changes=own)
+
+    def close(self) -> None:
+        self.checkpoints.close()
+
+
+def open_workspace(
+    workspace: Path, config: Config, run_id: str, store: Path | None = None, clock: Clock | None = None
+) -> RunWorkspace:
+    """The checkpoints of a workspace, held for this run."""
+    found = Checkpoints.open(workspace, store, config=config.checkpoints, clock=clock or SystemClock(), run_id=run_id)
+    return RunWorkspace(found)

@@ -1,0 +1,167 @@
+"""Traces are read whatever their kind, and every fault is named with its line."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from interlock.adapters.traces import Begin, End, LineError, read_events
+from interlock.adapters.traces import lines as lines_module
+from interlock.core import BadInput, Step
+
+
+def write(path: Path, *lines: object) -> str:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return str(path)
+
+
+def steps_of(name: str) -> list[Step]:
+    return [event for event in read_events(name) if isinstance(event, Step)]
+
+
+def faults_of(name: str) -> list[LineError]:
+    return [event for event in read_events(name) if isinstance(event, LineError)]
+
+
+TRACE = {
+    "trace_id": "t1",
+    "task": "fix it",
+    "steps": [
+        {
+            "index": 0,
+            "role": "assistant",
+            "content": "I look",
+            "tool": {"name": "bash", "arguments": {"command": "ls"}},
+        },
+        {
+            "index": 1,
+            "role": "tool",
+            "content": "a.py",
+            "error": False,
+            "tokens": 12,
+            "timestamp": "2025-01-02T03:04:05Z",
+        },
+    ],
+}
+
+
+def test_a_whole_trace_on_a_line_begins_gives_its_steps_and_ends(tmp_path):
+    events = list(read_events(write(tmp_path / "t.jsonl", TRACE)))
+    assert events[0] == Begin("t1", "fix it")
+    assert events[-1] == End("t1")
+    call, result = events[1], events[2]
+    assert (call.kind, call.tool.name, call.tool.arguments) == ("tool_call", "bash", {"command": "ls"})
+    assert (result.kind, result.usage.tokens, result.time) == ("tool_result", 12, 1735787045.0)
+
+
+def test_gzip_is_recognised_by_its_content_not_by_its_name(tmp_path):
+    (tmp_path / "t.jsonl").write_bytes(gzip.compress(json.dumps(TRACE).encode()))
+    assert len(steps_of(str(tmp_path / "t.jsonl"))) == 2
+
+
+def test_step_lines_are_grouped_by_run_also_when_they_interleave(tmp_path):
+    name = write(
+        tmp_path / "s.jsonl",
+        {"run_id": "a", "index": 0, "role": "user", "content": "do it"},
+        {"run_id": "b", "index": 0, "role": "assistant", "content": "hello"},
+        {"run_id": "a", "index": 1, "role": "assistant", "content": "done"},
+    )
+    events = list(read_events(name))
+    assert [event.trace_id for event in events if isinstance(event, Begin)] == ["a", "b"]
+    assert [event.task for event in events if isinstance(event, Begin)] == ["do it", ""]
+    assert [(step.run_id, step.index) for step in events if isinstance(step, Step)] == [("a", 0), ("b", 0), ("a", 1)]
+
+
+def test_a_transcript_gives_calls_results_and_charges_a_split_message_once(tmp_path):
+    usage = {"input_tokens": 10, "output_tokens": 5, "cache_read_input_tokens": 100}
+    head = {"sessionId": "s", "timestamp": "2026-01-01T00:00:00Z"}
+    message = {"role": "assistant", "id": "m1", "model": "claude", "usage": usage}
+    name = write(
+        tmp_path / "c.jsonl",
+        {"type": "summary", "summary": "x"},
+        {"type": "user", "message": {"role": "user", "content": "fix the tests"}, **head},
+        {"type": "assistant", "message": {**message, "content": [{"type": "text", "text": "I look"}]}, **head},
+        {
+            "type": "assistant",
+            "message": {
+                **message,
+                "content": [{"type": "tool_use", "id": "c1", "name": "Bash", "input": {"command": "ls"}}],
+            },
+            **head,
+        },
+        {
+            "type": "user",
+            "message": {
+                "role": "user",
+                "content": [
+                    {
+                        "type": "tool_result",
+                        "tool_use_id": "c1",
+                        "is_error": True,
+                        "content": [{"type": "text", "text": "no"}],
+                    }
+                ],
+            },
+            **head,
+        },
+    )
+    events = list(read_events(name))
+    steps = [event for event in events if isinstance(event, Step)]
+    assert events[0] == Begin("s", "fix the tests")
+    assert [step.kind for step in steps] == ["message", "message", "tool_call", "tool_result"]
+    assert sum(step.usage.tokens for step in steps if step.usage) == 115
+    assert (steps[3].content, steps[3].error, steps[3].tool.call_id) == ("no", True, "c1")
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"", "the file is empty"),
+        (b"\x00\x01\x02\x03\n", "this is binary"),
+        (b'{"role": "user", "content": "\xff\xfe"}\n', "not UTF-8"),
+        (b"hello there\n", "this is not JSON"),
+        (b'{"content": "no role"}\n', "`role`"),
+        (b'{"trace_id": "t", "steps": [{"content": "no role"}]}\n', "`role`"),
+        (b'{"steps": []}\n', "`trace_id`"),
+        (b"[1, 2]\n", "not as it should be"),
+        (b"[" * 100_000 + b"\n", ""),
+    ],
+    ids=["empty", "binary", "latin", "text", "no-role", "no-role-in-trace", "no-id", "list", "deep"],
+)
+def test_a_bad_line_is_named_with_what_is_wrong(tmp_path, content, what):
+    (tmp_path / "bad.jsonl").write_bytes(content)
+    faults = faults_of(str(tmp_path / "bad.jsonl"))
+    assert len(faults) == 1
+    assert faults[0].line == 1
+    assert what in faults[0].what
+    assert faults[0].todo
+
+
+def test_lines_around_a_bad_one_are_still_read(tmp_path):
+    good = json.dumps(TRACE)
+    (tmp_path / "t.jsonl").write_text(f"{good}\nnonsense\n{good}\n")
+    events = list(read_events(str(tmp_path / "t.jsonl")))
+    assert sum(isinstance(event, Step) for event in events) == 4
+    assert [event.line for event in events if isinstance(event, LineError)] == [2]
+
+
+def test_a_truncated_gzip_gives_what_it_has_and_says_so(tmp_path):
+    whole = gzip.compress("".join(json.dumps({**TRACE, "trace_id": f"t{i}"}) + "\n" for i in range(2000)).encode())
+    (tmp_path / "t.gz").write_bytes(whole[: len(whole) // 2])
+    events = list(read_events(str(tmp_path / "t.gz")))
+    assert any(isinstance(event, LineError) and "gzip" in event.what for event in events)
+
+
+def test_an_endless_line_is_refused_without_keeping_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(lines_module, "MAX_LINE", 1000)
+    (tmp_path / "t.jsonl").write_bytes(b'"' + b"x" * 5_000_000 + b'"\n' + json.dumps(TRACE).encode()[:900] + b"\n")
+    faults = faults_of(str(tmp_path / "t.jsonl"))
+    assert "longer than 32 MiB" in faults[0].what
+
+
+@pytest.mark.parametrize("name", ["", "missing.jsonl"])
+def test_a_directory_and_a_missing_file_are_one_clear_error(tmp_path, name):
+    with pytest.raises(BadInput) as error:
+        list(read_events(str(tmp_path / name)))
+    assert str(tmp_path) in str(error.value)

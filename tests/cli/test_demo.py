@@ -1,0 +1,40 @@
+"""The demonstration shows every pattern and every rung, and leaves nothing behind."""
+
+from collections import Counter
+
+from interlock.core import ISSUE_TYPES, LADDER
+from interlock.demo import play
+from tests.cli.calling import interlock, lines_of
+
+
+def test_the_demo_shows_everything_and_leaves_nothing(tmp_path):
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    done = interlock("demo", "--json", home=tmp_path, TMPDIR=str(temporary))
+    assert done.returncode == 0, done.stderr
+    events = lines_of(done.stdout)
+    kinds = Counter(event["kind"] for event in events)
+    found = {event["body"]["type"] for event in events if event["kind"] == "issue"}
+    made = {e["body"]["intervention"]["type"] for e in events if e["kind"] == "intervention"}
+    assert found == set(ISSUE_TYPES)
+    assert made >= set(LADDER)
+    assert kinds["waits"] >= 1
+    assert kinds["denied"] >= 1
+    assert kinds["incident"] == 1
+    assert events[-1]["body"]["summary"]["status"] == "aborted"
+    assert list(temporary.iterdir()) == []
+
+
+def test_files_destroyed_by_the_shell_come_back_exactly():
+    files = [event.body for event in play(fast=True) if event.kind in ("files", "restored")]
+    restored = next(at for at, body in enumerate(files) if body.get("changed"))
+    assert files[restored + 1]["before"] == files[restored + 1]["after"]
+
+
+def test_the_demo_fits_a_narrow_and_a_wide_terminal_without_colour(tmp_path):
+    for columns in (80, 160):
+        done = interlock("demo", "--fast", home=tmp_path, COLUMNS=str(columns), NO_COLOR="1")
+        assert done.returncode == 0
+        assert "\x1b[" not in done.stdout
+        assert max(map(len, done.stdout.splitlines())) <= columns
+        assert all(rung.replace("_", " ") in done.stdout for rung in LADDER)

@@ -1,0 +1,75 @@
+"""Runs are listed, shown, exported and pruned."""
+
+import tarfile
+
+import pytest
+
+from interlock.config import Config
+from interlock.journal import Store
+from interlock.runtime import Supervisor
+from tests.cli.calling import interlock, lines_of
+
+
+@pytest.fixture
+def ended(tmp_path):
+    """A home with one ended run in it."""
+    with Supervisor.open(
+        task="count to 3", name="counter", config=Config(), store=Store(tmp_path / "state" / "interlock" / "runs")
+    ) as run:
+        for number in range(3):
+            run.before(run.call("bash", {"command": f"echo {number}"}))
+            run.after(run.result(str(number), error=False))
+    return tmp_path
+
+
+def test_ended_runs_are_listed_with_all(ended):
+    assert "No live runs" in interlock("ps", home=ended).stdout
+    (answer,) = lines_of(interlock("ps", "--all", "--json", home=ended).stdout)
+    (run,) = answer["runs"]
+    assert (run["name"], run["status"], run["steps"], run["iter"]) == ("counter", "done", 6, 3)
+    assert "counter" in interlock("ps", "--all", home=ended).stdout
+
+
+def test_a_run_is_shown_by_name_with_what_happened(ended):
+    done = interlock("show", "counter", home=ended)
+    assert done.returncode == 0
+    assert "count to 3" in done.stdout
+    assert "echo 2" in done.stdout
+    (answer,) = lines_of(interlock("show", "count", "--json", "--kind", "step", home=ended).stdout)
+    assert [record["kind"] for record in answer["records"]] == ["step"] * 6
+
+
+def test_an_unknown_run_exits_3_and_names_the_nearest(ended):
+    done = interlock("show", "cuonter", home=ended)
+    assert done.returncode == 3
+    assert "counter" in done.stderr
+
+
+def test_a_run_is_exported_as_one_file(ended):
+    done = interlock("export", "counter", "-o", "run.tar.gz", home=ended)
+    assert done.returncode == 0, done.stderr
+    with tarfile.open(ended / "run.tar.gz") as archive:
+        assert any(name.endswith("journal.db") for name in archive.getnames())
+
+
+def test_pruning_says_what_it_would_do_and_does_it(ended):
+    (would,) = lines_of(interlock("prune", "--keep", "0", "--dry-run", "--json", home=ended).stdout)
+    assert len(would["removed"]) == 1
+    assert len(lines_of(interlock("ps", "--all", "--json", home=ended).stdout)[0]["runs"]) == 1
+    interlock("prune", "--keep", "0", home=ended)
+    assert lines_of(interlock("ps", "--all", "--json", home=ended).stdout) == [{"runs": []}]
+
+
+def test_the_doctor_looks_at_everything(ended):
+    (answer,) = lines_of(interlock("doctor", "--json", home=ended).stdout)
+    assert {"Python", "SQLite", "configuration", "store"} <= {check["what"] for check in answer["checks"]}
+
+
+def test_without_incidents_there_is_nothing_to_list(ended):
+    assert lines_of(interlock("incidents", "--json", home=ended).stdout) == [{"incidents": []}]
+
+
+def test_schemas_are_published(ended):
+    (answer,) = lines_of(interlock("schema", home=ended).stdout)
+    assert {"step", "issue", "decision", "config"} <= set(answer["schemas"])
+    assert interlock("schema", "nonsense", home=ended).returncode == 2

@@ -1,0 +1,132 @@
+"""Strategies: progressive, severity, pattern_specific, and functions of one's own."""
+
+from __future__ import annotations
+
+import pytest
+
+from interlock.config.model import Interventions, Strategy
+from interlock.core import ISSUE_TYPES, LADDER, SEVERITIES, BadInput
+from interlock.decide import PATTERN_TABLE, Situation, find_strategy, register_strategy, unregister_strategy
+from interlock.decide.score import band
+from interlock.decide.strategies import ANYTHING_ELSE, level_from, pattern_specific, progressive, severity
+
+from .decide_builders import Driver, config, issue
+
+
+def situation(level: int | None = None, effect: float | None = None, **changes) -> Situation:
+    fields = {"issue": issue(), "score": 0.5, "combined": 0.5, "escalation": 0, "config": Interventions()}
+    return Situation(**{**fields, "last_level": level, "effectiveness": effect, **changes})
+
+
+@pytest.mark.parametrize("value", [0.1, 0.5, 1.9])
+@pytest.mark.parametrize("kind", ["low", "medium", None])
+def test_progressive_begins_low_and_medium_with_a_hint(kind, value):
+    assert progressive(situation(issue=issue(severity=kind), combined=value)) == 0
+
+
+@pytest.mark.parametrize("value", [0.1, 0.3, 0.5, 0.7, 0.9, 1.2])
+@pytest.mark.parametrize("kind", ["high", "critical"])
+def test_progressive_begins_high_and_critical_at_the_band(kind, value):
+    assert progressive(situation(issue=issue(severity=kind), combined=value)) == band(value)
+
+
+@pytest.mark.parametrize(
+    ("effect", "moved"),
+    [(0.0, 1), (0.5, 1), (0.5999, 1), (0.6, 0), (0.8, 0), (0.8999, 0), (0.9, -1), (1.0, -1), (None, 0)],
+)
+def test_progressive_moves_the_last_level_by_effectiveness(effect, moved):
+    assert progressive(situation(level=2, effect=effect)) == 2 + moved
+
+
+def test_the_threshold_of_progressive_is_configurable():
+    strict = Interventions(strategy=Strategy(effectiveness_threshold=0.8))
+    assert progressive(situation(level=1, effect=0.75, config=strict)) == 2
+    assert progressive(situation(level=1, effect=0.8, config=strict)) == 1
+
+
+@pytest.mark.parametrize("value", [0.0, 0.3, 0.5, 0.7, 0.9])
+def test_severity_takes_the_band_each_time(value):
+    assert severity(situation(level=0, effect=1.0, combined=value)) == band(value)
+
+
+TABLE = {
+    "repetitive_errors": "soft_correction context_reinforcement checkpoint_rollback",
+    "loop": "soft_correction context_reinforcement checkpoint_rollback",
+    "goal_drift": "soft_correction context_reinforcement checkpoint_rollback",
+    "exploration_wandering": "soft_correction context_reinforcement checkpoint_rollback",
+    "scope_creep": "context_reinforcement resource_throttling emergency_stop",
+    "resource_spiral": "resource_throttling checkpoint_rollback emergency_stop",
+    "hallucination": "context_reinforcement checkpoint_rollback emergency_stop",
+    "destructive_action": "context_reinforcement checkpoint_rollback emergency_stop",
+    "a_plug_in": "soft_correction context_reinforcement checkpoint_rollback",
+}
+
+
+@pytest.mark.parametrize("kind", TABLE)
+def test_pattern_specific_picks_by_type_and_severity(kind):
+    first, second, third = TABLE[kind].split()
+    wanted = {"low": first, "medium": second, None: second, "high": third, "critical": third}
+    for how_bad, rung in wanted.items():
+        assert pattern_specific(situation(issue=issue(kind, how_bad))) == rung
+        assert Driver(config("pattern_specific")).type(issue(kind, how_bad)) == rung
+
+
+def test_the_table_speaks_of_known_types_and_rungs():
+    assert set(PATTERN_TABLE) <= set(ISSUE_TYPES) <= set(TABLE)
+    assert {rung for row in (*PATTERN_TABLE.values(), ANYTHING_ELSE) for rung in row} <= set(LADDER)
+
+
+@pytest.mark.parametrize("kind", SEVERITIES)
+def test_severity_answers_through_the_controller(kind):
+    expected = {"low": 0, "medium": 2, "high": 3, "critical": 4}[kind]
+    assert Driver(config("severity")).type(issue(severity=kind)) == LADDER[expected]
+
+
+def test_a_strategy_of_ones_own_is_found_by_name():
+    def always_remind(found: Situation) -> str:
+        return "context_reinforcement"
+
+    register_strategy("always_remind", always_remind)
+    try:
+        assert Driver(config("always_remind")).type(issue()) == "context_reinforcement"
+        assert Driver(config("custom")).type(issue()) == "context_reinforcement", "it is the only one"
+        register_strategy("always_remind", always_remind)
+        with pytest.raises(BadInput, match="registered"):
+            register_strategy("always_remind", lambda found: 0)
+    finally:
+        unregister_strategy("always_remind")
+
+
+def test_a_strategy_can_be_handed_in():
+    assert Driver(config("mine"), strategies={"mine": lambda found: 1}).type(issue()) == LADDER[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "own", "said"),
+    [
+        ("progresive", {}, "there is no strategy 'progresive'"),
+        ("custom", {}, "none is registered"),
+        ("custom", {"a": progressive, "b": severity}, "2 custom strategies"),
+    ],
+)
+def test_an_unknown_strategy_is_an_error_that_names_the_known_ones(name, own, said):
+    with pytest.raises(BadInput, match=said) as caught:
+        find_strategy(name, own)
+    assert "interventions.strategy.type" in str(caught.value) and "pattern_specific" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["", "severity"])
+def test_a_built_in_name_cannot_be_taken(name):
+    with pytest.raises(BadInput):
+        register_strategy(name, progressive)
+
+
+@pytest.mark.parametrize(("answer", "level"), [(-7, 0), (0, 0), (4, 4), (99, 4), ("checkpoint_rollback", 3)])
+def test_an_answer_never_leaves_the_ladder(answer, level):
+    assert level_from(answer, "mine") == level
+    assert Driver(config("mine"), strategies={"mine": lambda found: answer}).type(issue()) == LADDER[level]
+
+
+def test_an_answer_that_is_no_rung_is_an_error():
+    with pytest.raises(BadInput, match="'explode'"):
+        level_from("explode", "mine")

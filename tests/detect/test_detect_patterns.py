@@ -1,0 +1,238 @@
+"""What each detector finds beyond the twelve shapes, and what it leaves alone."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from detecting import Did, first_alarm, steps, watch
+
+from interlock.core import Context, Issue, Review, Seen, Step
+from interlock.detect import Detectors
+
+
+def kinds(taken: list[Step], context: Context | None = None) -> list[str]:
+    return [issue.type for issue in watch(taken, context=context)]
+
+
+def said(index: int, text: str, role: str = "assistant") -> Step:
+    return Step(run_id="run", index=index, role=role, content=text)  # type: ignore[arg-type]
+
+
+PLAN = "1. Use the search_agent to find the record.\n2. Read the year from it.\n3. Give the answer."
+
+
+def test_an_answer_without_the_tool_that_the_plan_names_is_unfounded_and_skips_the_plan() -> None:
+    answer = steps([Did("final_answer", "1987", {"answer": "1987"}, thought="According to the record: 1987.")], start=2)
+    found = watch([said(0, PLAN), *answer])
+    assert {issue.type for issue in found} == {"hallucination", "goal_drift"}
+    assert all(issue.step == 2 and 0 in issue.evidence for issue in found)
+    assert all("search_agent" in issue.description for issue in found)
+
+
+def test_an_answer_from_what_the_tool_brought_is_not() -> None:
+    calls = [
+        Did("python", "The record says 1987, first edition, printed in Leeds", {"code": "search_agent(task='record')"}),
+        Did("final_answer", "1987", {"answer": "1987"}),
+    ]
+    assert kinds([said(0, PLAN), *steps(calls, start=2)]) == []
+
+
+def test_printing_the_request_is_not_making_it() -> None:
+    request = "task = 'Hello search_agent, please find the record of the first edition and its year'\nprint(task)"
+    echo = "Hello search_agent, please find the record of the first edition and its year"
+    calls = [Did("python", echo, {"code": request}), Did("python", "1987", {"code": "final_answer('1987')"})]
+    assert "hallucination" in kinds([said(0, PLAN), *steps(calls, start=2)])
+
+
+def test_an_answer_that_needs_no_look_up_is_left_alone() -> None:
+    plan = said(0, "1. Reverse the text.\n2. Read the instruction.\n3. Answer.")
+    assert kinds([plan, *steps([Did("final_answer", "right", {"answer": "right"})], start=2)]) == []
+
+
+FAILING = Did("bash", "1 failed, 3 passed", {"command": "pytest -q"}, exit_code=1)
+PASSING = Did("bash", "4 passed", {"command": "pytest -q"}, exit_code=0)
+
+
+def test_tests_said_to_pass_that_failed_are_a_contradiction() -> None:
+    claims = [said(10, "All tests pass now."), said(12, "The tests are passing, so I am done.")]
+    assert kinds([*steps([FAILING]), *claims]) == ["hallucination"]
+    assert kinds([*steps([FAILING, PASSING]), *claims]) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Let's make sure that all tests pass.", "All tests should pass now.", "Once the tests pass, I will commit."],
+)
+def test_hoping_that_tests_pass_is_no_claim(text: str) -> None:
+    assert kinds([*steps([FAILING]), said(10, text), said(12, text)]) == []
+
+
+def test_files_said_to_be_written_that_were_not_are_contradictions() -> None:
+    claims = [said(10, "I have created the file `report.md`."), said(12, "I've updated `notes.md` too.")]
+    wrote = [Did("write_file", "ok", {"path": "out/report.md"}), Did("write_file", "ok", {"path": "out/notes.md"})]
+    assert kinds(claims) == ["hallucination"]
+    assert kinds([*steps(wrote), *claims]) == []
+
+
+def test_what_a_subagent_did_bears_its_parent_out() -> None:
+    claims = [
+        said(20, "I have created the file `report.md`, all tests pass."),
+        said(22, "I've updated `notes.md` too."),
+    ]
+    work = [
+        FAILING,
+        Did("write_file", "ok", {"path": "report.md"}),
+        Did("write_file", "ok", {"path": "notes.md"}),
+        PASSING,
+    ]
+    assert kinds([*steps(work, agent="helper"), *claims]) == []
+    assert kinds([*steps(work[:1], agent="helper"), *claims]) == ["hallucination"]
+
+
+def test_reading_files_that_nothing_spoke_of_is_a_contradiction_the_second_time() -> None:
+    calls = [
+        Did("read_file", "Error: no such file", {"path": f"src/{name}.py"}, error=True) for name in ("zebra", "giraffe")
+    ]
+    assert kinds(steps(calls)) == ["hallucination"]
+    listing = Did("list_dir", "zebra.py giraffe.py", {"path": "src"})
+    assert kinds(steps([listing, *calls])) == []
+
+
+def test_the_same_missing_module_used_again_and_again_is_made_up() -> None:
+    calls = [
+        Did(
+            "python", "ModuleNotFoundError: No module named 'quux'", {"code": f"import quux; quux.run({n})"}, error=True
+        )
+        for n in range(3)
+    ]
+    assert "hallucination" in kinds(steps(calls))
+
+
+def test_one_missing_module_after_the_other_is_trial_and_error() -> None:
+    calls = [
+        Did("bash", f"ModuleNotFoundError: No module named 'dep{n}'", {"command": "python app.py"}, error=True)
+        for n in range(6)
+    ]
+    assert kinds(steps(calls)) == []
+
+
+def test_what_the_reviewer_would_block_is_told_once_it_happened() -> None:
+    step = steps([Did("bash", "", {"command": "rm -rf /"})])[0]
+    review = Review("block", 1.0, 1.0, ("fs.recursive-delete",), "it deletes everything", "Name the files.")
+    found = Detectors().observe(Seen(step, review))
+    assert [(issue.type, issue.severity) for issue in found] == [("destructive_action", "critical")]
+    assert "it deletes everything" in found[0].description
+    assert "Name the files." in found[0].description
+
+
+@pytest.mark.parametrize("review", [None, Review("warn", 0.7), Review("allow")])
+def test_what_the_reviewer_lets_pass_is_not(review: Review | None) -> None:
+    step = steps([Did("bash", "", {"command": "rm -rf build"})])[0]
+    assert Detectors().observe(Seen(step, review)) == []
+
+
+def test_the_same_sentence_before_call_after_call_is_told() -> None:
+    thought = "The issue appears to be in how the ordering is handled for inherited models. Look at number {n}."
+    calls = [Did("view", f"text{n} of part{n}", {"path": f"part{n}.py"}, thought.format(n=n)) for n in range(6)]
+    assert first_alarm(calls, "loop") == 3
+
+
+def test_turns_of_phrase_may_come_again() -> None:
+    calls = [Did("view", f"text{n}", {"path": f"part{n}.py"}, "Let's look at the next file.") for n in range(20)]
+    assert first_alarm(calls) is None
+
+
+def test_an_agent_that_repeats_itself_without_calling_anything_is_told() -> None:
+    text = "I am now going to think about the best way to solve this task before I do anything else."
+    assert kinds([said(n, text) for n in range(6)]) == ["loop"]
+
+
+def test_a_new_word_from_the_user_begins_anew() -> None:
+    look = Did("get_order", '{"status": "pending"}', {"id": "17"})
+    taken: list[Step] = []
+    for n in range(8):
+        taken += [said(4 * n, f"Customer says something new, number {n}", "user"), *steps([look], start=4 * n + 1)]
+    assert kinds(taken) == []
+
+
+def test_the_same_prompt_again_is_no_news() -> None:
+    look = Did("get_order", '{"status": "pending"}', {"id": "17"})
+    taken: list[Step] = []
+    for n in range(8):
+        taken += [said(4 * n, "Please continue.", "user"), *steps([look], start=4 * n + 1)]
+    assert "loop" in kinds(taken)
+
+
+def test_the_same_question_in_other_words_with_stale_answers_is_a_spiral() -> None:
+    answer = "Result one about reference works. Result two about life sciences counts. Result three, a report."
+    queries = (
+        "reference works counts life sciences report",
+        "life sciences reference works counts 2022 report",
+        "counts of reference works life sciences report 2022 dataset",
+    )
+    calls = [Did("web_search", f"{answer} Hit {n}.", {"query": query}) for n, query in enumerate(queries)]
+    assert "resource_spiral" in kinds(steps(calls))
+
+
+def test_different_questions_are_not() -> None:
+    queries = (
+        "capital of France and its mayor",
+        "tallest bridge in the world today",
+        "who wrote the old man and the sea",
+    )
+    calls = [Did("web_search", f"answer {n} about {q}", {"query": q}) for n, q in enumerate(queries)]
+    assert "resource_spiral" not in kinds(steps(calls))
+
+
+def test_six_calls_in_a_row_that_bring_nothing_are_a_spiral() -> None:
+    pair = [Did("view", "", {"path": "a.py"}), Did("view", "", {"path": "b.py"})]
+    found = [issue for issue in watch(steps(pair * 6)) if issue.type == "resource_spiral"]
+    assert [issue.severity for issue in found][:2] == ["medium", "high"]
+    assert found[0].step == 2 * 7 + 1  # the first two were new
+
+
+def test_a_failing_test_looked_into_between_edits_is_not_a_loop() -> None:
+    calls: list[Did] = []
+    for n in range(8):
+        calls += [
+            Did("read_file", f"def helper{n}(): return value{n} + offset{n}", {"path": f"src/helper{n}.py"}),
+            Did("edit_file", "edited", {"path": "src/app.py", "text": f"try{n}"}),
+            FAILING,
+        ]
+    assert first_alarm(calls) is None
+
+
+def test_an_edit_that_is_undone_and_made_again_changes_nothing() -> None:
+    there = Did("edit_file", "edited", {"path": "app.py", "text": "a = 1"})
+    back = Did("edit_file", "edited", {"path": "app.py", "text": "a = 2"})
+    run = Did("bash", "wrong value printed", {"command": "python app.py"}, exit_code=0)
+    assert first_alarm([there, run, back, run] * 6, "loop") is not None
+
+
+def test_a_passing_test_after_each_edit_is_never_told() -> None:
+    calls: list[Did] = []
+    for n in range(15):
+        calls += [Did("edit_file", "edited", {"path": "app.py", "text": f"part {n}"}), PASSING]
+    assert first_alarm(calls) is None
+
+
+def test_waiting_on_purpose_is_given_more_time() -> None:
+    wait = Did("bash", "still building", {"command": "sleep 60; tail -1 build.log"}, exit_code=0)
+    assert first_alarm([wait] * 12) == 6
+
+
+def test_a_result_that_another_agent_gives_belongs_to_the_caller() -> None:
+    asked = steps([Did("ask_surfer", "nothing found", {"request": "the page"})] * 3, agent="boss")
+    taken = [step if step.kind == "tool_call" else msgspec.structs.replace(step, agent="surfer") for step in asked]
+    assert [(issue.type, issue.evidence) for issue in watch(taken)] == [("loop", (1, 3, 5))]
+
+
+def test_every_issue_says_what_proves_it_and_what_to_do() -> None:
+    found: list[Issue] = watch(steps([FAILING] * 9)) + watch(steps([Did("view", "x", {"path": "a"})] * 9))
+    assert found
+    for issue in found:
+        assert issue.evidence
+        assert issue.started_step == min(issue.evidence)
+        assert issue.evidence[-1] <= issue.step
+        assert issue.description.endswith(".")
+        assert "\n" not in issue.description

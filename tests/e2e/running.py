@@ -1,0 +1,147 @@
+"""Real runs for tests: a store, a workspace and a configuration of their own, commands, and how to look at them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import yaml
+
+from interlock.control import Answer, Command, new_request
+from interlock.journal import JournalReader, RunFolder, Store
+from interlock.link import ask_owner
+from interlock.process import TreeHandle
+from interlock.process.family import MARKER, has_marker
+from interlock.process.proc import environment_of, look_around
+from interlock.runtime.continuing import read_tree
+
+PATIENCE_S = 30.0
+
+
+class Place:
+    """Where a test's runs live."""
+
+    def __init__(self, root: Path, config: dict[str, Any] | None = None, store: Path | None = None) -> None:
+        self.root = root
+        self.workspace = root / "workspace"
+        self.workspace.mkdir(exist_ok=True)
+        (root / "run").mkdir(mode=0o700, exist_ok=True)
+        self.store = Store(store or root / "runs")
+        self.config = root / "interlock.yaml"
+        self.config.write_text(yaml.safe_dump({**(config or {}), "store": {"dir": str(self.store.root)}}))
+        self.summary = root / "summary.json"
+        self._begun: list[subprocess.Popen[bytes]] = []
+
+    @property
+    def environment(self) -> dict[str, str]:
+        mine = {
+            "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+            "XDG_STATE_HOME": str(self.root / "state"),
+            "XDG_CONFIG_HOME": str(self.root / "config"),
+            "XDG_RUNTIME_DIR": str(self.root / "run"),
+        }
+        return {**{k: v for k, v in os.environ.items() if not k.startswith("INTERLOCK")}, **mine}
+
+    def command(self, *argv: str, options: tuple[str, ...] = ()) -> list[str]:
+        """The words of `interlock run`."""
+        given = ("--config", str(self.config), "--summary", str(self.summary), *options)
+        return [sys.executable, "-m", "interlock", "run", *given, "--", *argv]
+
+    def start(self, *argv: str, options: tuple[str, ...] = (), **more: Any) -> subprocess.Popen[bytes]:
+        """Begin a run."""
+        return self.begin(self.command(*argv, options=options), **more)
+
+    def begin(self, words: list[str], **more: Any) -> subprocess.Popen[bytes]:
+        given = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
+        process = subprocess.Popen(words, cwd=self.workspace, env=self.environment, **given)
+        self._begun.append(process)
+        return process
+
+    def run(self, *argv: str, options: tuple[str, ...] = (), data: bytes = b"") -> tuple[int, bytes, bytes]:
+        """A whole run: status, stdout, stderr."""
+        return finish(self.start(*argv, options=options, stdin=subprocess.PIPE), data)
+
+    def interlock(self, *words: str) -> tuple[int, bytes, bytes]:
+        """Another command of ours, with the same store."""
+        environment = {**self.environment, "INTERLOCK_STORE__DIR": str(self.store.root)}
+        done = subprocess.run(
+            [sys.executable, "-m", "interlock", *words],
+            cwd=self.workspace, env=environment, capture_output=True, timeout=PATIENCE_S, check=False,
+        )  # fmt: skip
+        return done.returncode, done.stdout, done.stderr
+
+    @property
+    def folder(self) -> RunFolder:
+        """The newest run's."""
+        newest = max(self.store.runs(), key=lambda run: run.started)
+        return RunFolder(self.store.root / newest.run_id)
+
+    def told(self) -> dict[str, Any]:
+        """What --summary wrote."""
+        return dict(msgspec.json.decode(self.summary.read_bytes()))
+
+    def order(self, command: Command, payload: dict[str, object] | None = None) -> Answer:
+        """Send a control command to the newest run, as a second terminal would."""
+        folder = self.folder
+        request = new_request(str(uuid.uuid4()), command, folder.run_id, payload or {})
+        return ask_owner(folder, request, timeout=PATIENCE_S)
+
+    def records(self, *kinds: str, folder: RunFolder | None = None) -> list[dict[str, Any]]:
+        """Bodies of the newest run's records."""
+        with JournalReader.open(folder or self.folder) as reader:
+            return [msgspec.json.decode(r.body) for r in reader.read(kinds=frozenset(kinds))]
+
+    def wait_for(self, name: str) -> None:
+        """Wait until the command has made this file in the workspace."""
+        until(f"{name} is there", (self.workspace / name).exists)
+
+    def processes(self) -> list[int]:
+        """Every live process that came from a run of this place."""
+        markers = [tree.marker.encode() for folder in self.store.folders() if (tree := handle_of(folder))]
+        return [
+            pid for pid in look_around() for marker in markers if has_marker(environment_of(pid), marker)
+        ]  # fmt: skip
+
+    def close(self) -> None:
+        """End what a failed test left running."""
+        for process in self._begun:
+            if process.poll() is None:
+                process.send_signal(signal.SIGKILL)
+                process.wait()
+            for stream in (process.stdin, process.stdout, process.stderr):
+                if stream is not None:
+                    stream.close()
+        for pid in self.processes():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+
+
+def handle_of(folder: RunFolder) -> TreeHandle | None:
+    return read_tree(folder)
+
+
+def finish(process: subprocess.Popen[bytes], data: bytes | None = None) -> tuple[int, bytes, bytes]:
+    """Wait for a run's end."""
+    out, err = process.communicate(data, timeout=PATIENCE_S)
+    return process.returncode, out, err
+
+
+def until(what: str, is_so: Callable[[], object]) -> None:
+    """Wait for something that another process does."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not is_so():
+        assert time.monotonic() < deadline, f"never: {what}"
+        time.sleep(0.01)
+
+
+__all__ = ["MARKER", "Place", "finish", "until"]

@@ -1,0 +1,122 @@
+"""An emergency stop stops the agent first, whatever the state is: empty, without disk space, with a hanging channel."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from interlock.runtime import Incidents
+
+from .running import Place, finish
+
+SEVERE = {"strategy": {"type": "severity"}, "emergency_stop": {"notification_channels": []}}
+DESTROYER = """
+import pathlib, signal, time
+from interlock.adapters.process.client import Steps
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+pathlib.Path("ready").touch()
+while not pathlib.Path("go").exists():
+    time.sleep(0.02)
+steps = Steps()
+steps._tell({"after": {"role": "assistant", "tool": {"name": "bash", "arguments": {"command": "rm -rf / --no-preserve-root"}}}})
+steps._tell({"after": {"role": "tool", "content": "done", "tool": {"name": "bash"}, "exit_code": 0}})
+time.sleep(600)
+"""
+"""Tells of damage only after it is done, does not hear SIGTERM, and would go on for long."""
+
+
+def destroy(place: Place, meanwhile: Callable[[], None] = lambda: None) -> tuple[int, bytes]:
+    run = place.start(sys.executable, "-c", DESTROYER, options=("--no-checkpoints",))
+    place.wait_for("ready")
+    meanwhile()
+    (place.workspace / "go").touch()
+    status, _, said = finish(run)
+    return status, said
+
+
+def test_the_first_step_of_a_run_can_be_its_last(place_with: Callable[..., Place]) -> None:
+    place = place_with({"interventions": SEVERE})
+    status, said = destroy(place)
+    assert status == 125, said
+    assert place.processes() == []
+    (stored,) = Incidents(place.store).all()
+    assert stored.incident.issue.type == "destructive_action"
+    assert place.told()["incident_id"] == stored.id
+    applied = [r for r in place.records("applied") if r["directive"]["do"] == "stop"]
+    assert "had to be killed" in applied[0]["applied"]["how"]
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", disk], capture_output=True)
+    if done.returncode != 0:
+        pytest.skip("no tmpfs may be mounted here")
+    yield disk
+    subprocess.run(["umount", "-l", disk], check=True)
+
+
+def test_without_disk_space_the_agent_is_stopped_all_the_same(
+    place_with: Callable[..., Place], small_disk: Path
+) -> None:
+    place = place_with({"interventions": SEVERE}, store=small_disk / "runs")
+
+    def fill() -> None:
+        with (small_disk / "ballast").open("wb", buffering=0) as file, pytest.raises(OSError, match="No space"):
+            while True:
+                file.write(b"x" * 4096)
+
+    status, said = destroy(place, fill)
+    assert status == 125, said
+    assert place.processes() == []
+
+
+def test_a_channel_that_hangs_holds_up_neither_stop_nor_clean_up(place_with: Callable[..., Place]) -> None:
+    with socket.socket() as deaf:
+        deaf.bind(("127.0.0.1", 0))
+        deaf.listen()
+        url = f"json://127.0.0.1:{deaf.getsockname()[1]}"
+        stop = {"notification_channels": ["deaf"]}
+        place = place_with(
+            {
+                "interventions": {"strategy": {"type": "severity"}, "emergency_stop": {**stop, "auto_cleanup": True}},
+                "notifications": {"channels": {"deaf": url}},
+            }
+        )
+        status, said = destroy(place)
+        assert status == 125, said
+        assert place.processes() == []
+        assert len(Incidents(place.store).all()) == 1
+        assert not place.folder.gate.exists(), "cleaned up by itself"
+
+
+def test_limits_hold_against_an_agent_that_ignores_them(place_with: Callable[..., Place]) -> None:
+    place = place_with()
+    script = (
+        "from interlock.adapters.process.client import Steps\n"
+        "steps = Steps()\n"
+        "while True:\n"
+        "    steps.before('bash', {'command': 'ls'}); steps.after('a b c', exit_code=0)\n"
+    )
+    status, _, said = place.run(sys.executable, "-c", script, options=("--max-steps", "6"))
+    assert status == 124, said
+    calls = [r for r in place.records("step") if r["step"]["kind"] == "tool_call"]
+    assert len(calls) <= 7
+    assert place.records("limit")[0]["limit"] == "max_steps"
+    assert place.processes() == []
+
+
+def test_old_incidents_are_removed_at_the_start_of_a_run(place_with: Callable[..., Place]) -> None:
+    place = place_with({"interventions": SEVERE})
+    destroy(place)
+    assert len(Incidents(place.store).all()) == 1
+    keep_none = {**SEVERE, "emergency_stop": {"preserve_incident_data_days": 0}}
+    later = place_with({"interventions": keep_none})
+    assert later.run("true")[0] == 0
+    assert Incidents(later.store).all() == []

@@ -1,0 +1,168 @@
+"""A command under `interlock run` behaves as without it, and can be paused, resumed and cancelled."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+from interlock.process.proc import look_at
+
+from .running import Place, finish, until
+
+BEATS = "i=0; while :; do i=$((i+1)); echo $i > beats.new; mv beats.new beats; sleep 0.01; done"
+"""A command that shows that it lives."""
+
+
+def beats(place: Place) -> int:
+    return int((place.workspace / "beats").read_text())
+
+
+def goes_on(place: Place) -> None:
+    seen = beats(place)
+    until("the command goes on", lambda: beats(place) > seen)
+
+
+def stands_still(place: Place) -> bool:
+    """Whether no process of the tree can run; a frozen one shows as stopped or as waiting in the kernel."""
+    return all((p := look_at(pid)) is None or p.state in "TtDS" for pid in place.processes())
+
+
+def test_streams_and_status_are_the_commands_own(place: Place) -> None:
+    status, out, err = place.run("sh", "-c", "cat; echo problem >&2; exit 7", data=b"through\n")
+    assert (status, out) == (7, b"through\n")
+    assert err.startswith(b"problem\n")
+    told = place.told()
+    assert (told["exit_status"], told["command_status"], told["reason"]) == (7, 7, "ERROR")
+
+
+def test_a_command_that_a_signal_ended_ends_us_by_the_same_signal(place: Place) -> None:
+    status, _, _ = place.run("sh", "-c", "kill -TERM $$")
+    assert status == -signal.SIGTERM
+
+
+def test_a_command_that_does_not_exist_is_refused_with_the_shells_status(place: Place) -> None:
+    status, out, err = place.run("no-such-command")
+    assert (status, out) == (127, b"")
+    assert err.count(b"\n") == 1 and b"no-such-command" in err
+
+
+def test_a_signal_to_us_reaches_the_command(place: Place) -> None:
+    run = place.start("sh", "-c", "trap 'exit 9' TERM; touch ready; while :; do sleep 0.05; done")
+    place.wait_for("ready")
+    run.send_signal(signal.SIGTERM)
+    assert finish(run)[0] == 9
+
+
+def test_files_that_it_changed_are_named_and_can_be_rolled_back(place: Place) -> None:
+    (place.workspace / "kept").write_text("before\n")
+    script = "echo new > made; echo after > kept; touch ready; while [ ! -e go ]; do sleep 0.05; done"
+    run = place.start("sh", "-c", script)
+    place.wait_for("ready")
+    first = place.records("checkpoint")[0]["id"]
+    answer = place.order("rollback", {"to": first})
+    assert answer.outcome == "success", answer
+    assert (place.workspace / "kept").read_text() == "before\n"
+    assert not (place.workspace / "made").exists()
+    (place.workspace / "go").touch()
+    assert finish(run)[0] == 0
+    assert place.told()["files_changed"] == ["go"]
+
+
+def test_pause_freezes_what_cannot_be_held_and_resume_thaws_it(place: Place) -> None:
+    run = place.start("sh", "-c", BEATS)
+    place.wait_for("beats")
+    assert place.order("pause").outcome == "success"
+    seen = beats(place)
+    assert place.folder.gate.read_text().count('"shut":true') == 1
+    assert stands_still(place) and beats(place) == seen
+    assert place.order("resume").outcome == "success"
+    goes_on(place)
+    assert place.order("cancel").outcome == "success"
+    assert finish(run)[0] == 130
+    assert place.processes() == []
+
+
+def test_cancel_ends_the_whole_tree_also_what_will_not_hear(place: Place) -> None:
+    script = "trap '' TERM; setsid sh -c 'trap \"\" TERM; touch ready; while :; do sleep 1; done' & while :; do sleep 1; done"
+    run = place.start("sh", "-c", script)
+    place.wait_for("ready")
+    assert place.order("cancel").outcome == "success"
+    status, _, err = finish(run)
+    assert status == 130
+    assert b"cancelled" in err
+    assert place.processes() == []
+    assert place.told()["status"] == "aborted"
+
+
+def test_a_killed_owner_is_replaced_and_the_command_goes_on(place: Place) -> None:
+    run = place.start("sh", "-c", BEATS)
+    place.wait_for("beats")
+    first = place.folder.owner()
+    os.kill(first.pid, signal.SIGKILL)
+    goes_on(place)
+    until("there is a new owner", lambda: (now := place.folder.owner()) is not None and now.pid not in (0, first.pid))
+    assert place.order("pause").outcome == "success"
+    seen, second = beats(place), place.folder.owner()
+    os.kill(second.pid, signal.SIGKILL)
+    until(
+        "there is a third owner", lambda: (now := place.folder.owner()) is not None and now.pid not in (0, second.pid)
+    )
+    assert beats(place) == seen, "paused stays paused"
+    assert place.order("resume").outcome == "success"
+    goes_on(place)
+    assert place.order("cancel").outcome == "success"
+    assert finish(run)[0] == 130
+    assert place.processes() == []
+
+
+def test_a_held_step_stays_held_when_the_owner_dies_and_counts_once(place: Place) -> None:
+    script = (
+        "import pathlib\nfrom interlock.adapters.process.client import Steps\nsteps = Steps()\n"
+        "steps.before('bash', {'command': 'ls'}); steps.after('a', exit_code=0); pathlib.Path('first').touch()\n"
+        "while not pathlib.Path('go').exists(): pass\n"
+        "steps.before('bash', {'command': 'cat a'}); pathlib.Path('second').touch(); steps.after('b', exit_code=0)\n"
+    )
+    run = place.start(sys.executable, "-c", script)
+    place.wait_for("first")
+    assert place.order("pause").outcome == "success"
+    (place.workspace / "go").touch()
+    owner = place.folder.owner()
+    os.kill(owner.pid, signal.SIGKILL)
+    until("there is a new owner", lambda: (now := place.folder.owner()) is not None and now.pid not in (0, owner.pid))
+    assert place.order("resume").outcome == "success"
+    assert finish(run)[0] == 0
+    assert (place.workspace / "second").exists()
+    commands = [r["step"]["tool"]["arguments"] for r in place.records("step") if r["step"]["kind"] == "tool_call"]
+    assert commands == [{"command": "ls"}, {"command": "cat a"}]
+
+
+def test_without_the_front_the_owner_sees_the_command_to_its_end(place: Place) -> None:
+    run = place.start(
+        sys.executable,
+        "-c",
+        "import pathlib, time\npathlib.Path('ready').touch()\nwhile not pathlib.Path('go').exists(): time.sleep(0.05)",
+    )
+    place.wait_for("ready")
+    folder = place.folder
+    run.kill()
+    run.wait()
+    (place.workspace / "go").touch()
+    until("the run has ended", lambda: place.store.runs()[0].status == "done")
+    until("the owner has gone", lambda: folder.owner() is None)
+
+
+def test_the_time_limit_ends_it(place: Place) -> None:
+    status, _, err = place.run("sleep", "600", options=("--max-minutes", "0.01"))
+    assert status == 124
+    assert b"max_execution_time" in err
+    assert place.records("limit")[0]["limit"] == "max_execution_time"
+    assert place.processes() == []
+
+
+def test_the_memory_limit_ends_what_exceeds_it(tmp_path: Path) -> None:
+    place = Place(tmp_path, {"limits": {"max_memory_mb": 64}})
+    status, _, _ = place.run(sys.executable, "-c", "x = b'x' * 300_000_000; import time; time.sleep(600)")
+    assert status == 124
+    assert any("memory" in record["what"] for record in place.records("limit"))

@@ -1,0 +1,181 @@
+"""Disks that are full, read-only or slow: told clearly, lost never silently."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import threading
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from interlock.core import InterlockError, ManualClock, RunSpec
+from interlock.journal import LOST, Entry, Journal, JournalReader, RunFolder, RunSummary, Store, Unreadable
+from interlock.journal.waiting import Batch, Waiting
+
+
+def fill(disk: Path) -> Path:
+    """Take every free byte of a disk."""
+    ballast = disk / "ballast"
+    with ballast.open("wb", buffering=0) as file, pytest.raises(OSError, match="No space"):
+        while True:
+            file.write(b"x" * 4096)
+    return ballast
+
+
+def test_a_full_disk_refuses_durable_entries_and_keeps_the_others_for_later(
+    small_disk: Path, clock: ManualClock
+) -> None:
+    folder = Store(small_disk / "runs", clock).create(RunSpec(run_id="full"))
+    with Journal.open(folder, clock) as journal:
+        journal.append([Entry("before", 0)], durable=True)
+        ballast = fill(small_disk)
+        assert journal.append([Entry("kept", n) for n in range(200)]) == 201
+        journal.set_summary(RunSummary(run_id="full", steps=7))
+        with pytest.raises(InterlockError, match="disk is full"):
+            journal.append([Entry("refused", "x" * 8000)] * 2, durable=True)
+        with pytest.raises(InterlockError, match="disk is full"):
+            journal.flush()
+        trouble = journal.trouble()
+        assert trouble is not None and "full" in trouble.reason
+        assert (trouble.waiting, trouble.lost, trouble.over) == (202, 2, False)
+        assert journal.append([Entry("after", 1)]) == 204
+        ballast.unlink()
+        journal.flush()
+        trouble = journal.trouble()
+        assert trouble is not None and (trouble.waiting, trouble.lost, trouble.over) == (0, 2, True)
+    with JournalReader.open(folder) as reader:
+        assert reader.check() == []
+        records = list(reader.read())
+        summary = reader.summary()
+    assert [record.seq for record in records] == list(range(1, 205))
+    assert [record.kind for record in records] == ["before"] + ["kept"] * 200 + [LOST] * 2 + ["after"]
+    assert msgspec.json.decode(records[201].body) == {"kind": "refused", "reason": "the disk is full"}
+    assert summary is not None and summary.steps == 7
+
+
+def test_closing_on_a_full_disk_gives_up_and_says_what_was_lost(small_disk: Path) -> None:
+    folder = Store(small_disk / "runs").create(RunSpec(run_id="full"))
+    journal = Journal.open(folder)
+    journal.append([Entry("safe", 0)], durable=True)
+    fill(small_disk)
+    journal.append([Entry("gone", "x" * 9000)] * 3)
+    journal.close()
+    trouble = journal.trouble()
+    assert trouble is not None and (trouble.lost, trouble.over) == (3, False)
+    with JournalReader.open(folder) as reader:
+        assert [record.kind for record in reader.read()] == ["safe"]
+
+
+def test_a_run_on_a_read_only_disk_can_be_read_and_says_why_it_cannot_be_written(small_disk: Path) -> None:
+    store = Store(small_disk / "runs")
+    folder = store.create(RunSpec(run_id="kept", name="kept"))
+    with Journal.open(folder) as journal:
+        journal.append([Entry("a", 1)])
+    halves = RunFolder(small_disk / "halves")
+    halves.path.mkdir()
+    with Journal.open(folder) as journal:
+        journal.append([Entry("b", 2)], durable=True)
+        for name in ("journal.db", "journal.db-wal"):
+            shutil.copy(folder.path / name, halves.path / name)
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    with JournalReader.open(folder) as reader:
+        assert [record.kind for record in reader.read()] == ["a", "b"]
+    assert [run.name for run in store.runs()] == ["kept"]
+    with pytest.raises(InterlockError, match="Read-only file system"):
+        Journal.open(folder)
+    with pytest.raises(InterlockError, match="cannot be made"):
+        store.create(RunSpec(run_id="more"))
+    with pytest.raises(Unreadable, match="Copy the run's folder"):
+        JournalReader.open(halves)
+
+
+def test_entries_beyond_the_queue_are_counted_and_marked_in_the_journal(
+    run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("interlock.journal.waiting.MAX_ENTRIES", 10)
+    go_on = threading.Event()
+    journal = Journal.open(run)
+    commit = journal._committer.commit
+
+    def slow_commit(group: list[Batch]) -> None:
+        go_on.wait(60)
+        commit(group)
+
+    monkeypatch.setattr(journal._committer, "commit", slow_commit)
+    seqs = [journal.append([Entry("n", n)]) for n in range(25)]
+    assert seqs == [*range(1, 11), *[0] * 15]
+    trouble = journal.trouble()
+    assert trouble is not None and (trouble.lost, trouble.waiting) == (15, 10)
+    go_on.set()
+    journal.flush()
+    assert journal.append([Entry("n", 99)], durable=True) == 12
+    trouble = journal.trouble()
+    assert trouble is not None and trouble.over
+    journal.close()
+    with JournalReader.open(run) as reader:
+        records = list(reader.read(after=10))
+    assert [(record.kind, msgspec.json.decode(record.body)) for record in records] == [
+        (LOST, {"entries": 15}),
+        ("n", 99),
+    ]
+
+
+def test_the_queue_is_bounded_by_size_too_but_never_refuses_what_somebody_waits_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("interlock.journal.waiting.MAX_CHARACTERS", 1000)
+    waiting = Waiting(1)
+    large = [(1, 0.0, "n", "x" * 600)]
+    assert waiting.put(Batch(large, None, durable=False)) == 1
+    assert waiting.put(Batch(large, None, durable=False)) == 0
+    assert waiting.put(Batch(large, None, durable=True)) == 2
+    group = waiting.take()
+    assert [batch.first for batch in group] == [1, 2]
+    waiting.settle(group)
+    assert waiting.entries == 0
+    assert waiting.put(Batch(large, None, durable=False)) == 3
+
+
+def test_summaries_do_not_pile_up_while_the_disk_refuses(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    import apsw
+
+    journal = Journal.open(run)
+    commit = journal._committer.commit
+    groups: list[int] = []
+
+    def failing_commit(group: list[Batch]) -> None:
+        groups.append(len(group))
+        raise apsw.FullError("disk full")
+
+    monkeypatch.setattr(journal._committer, "commit", failing_commit)
+    for _ in range(3):
+        for n in range(50):
+            journal.set_summary(RunSummary(run_id=run.run_id, steps=n))
+        with pytest.raises(InterlockError, match="full"):
+            journal.flush()
+    assert max(groups) <= 52
+    monkeypatch.setattr(journal._committer, "commit", commit)
+    journal.flush()
+    assert journal.trouble() is None
+    journal.close()
+    with JournalReader.open(run) as reader:
+        summary = reader.summary()
+    assert summary is not None and summary.steps == 49
+
+
+def test_a_writer_that_breaks_lets_nobody_wait_for_ever(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threading, "excepthook", lambda _: None)
+    journal = Journal.open(run)
+
+    def broken_commit(group: list[Batch]) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(journal._committer, "commit", broken_commit)
+    with pytest.raises(ZeroDivisionError):
+        journal.append([Entry("a", 1)], durable=True)
+    with pytest.raises(InterlockError, match="closed"):
+        journal.append([Entry("a", 1)], durable=True)
+    journal.close()
+    assert run.owner() is None

@@ -1,0 +1,118 @@
+"""Whatever comes in, the work is bounded: a test here that does not end within its limit has failed."""
+
+from __future__ import annotations
+
+import pytest
+
+from interlock.review import review_command
+from interlock.review.shell import read_script
+from interlock.review.shell.bounds import MAX_CHARACTERS, MAX_CODE, MAX_COMMANDS, code_of, is_short, statements
+
+pytestmark = pytest.mark.timeout(30)
+
+MEGABYTE = 1_000_000
+NESTED = "rm -rf /"
+for _ in range(10):
+    NESTED = "bash -c '" + NESTED.replace("'", "'\\''") + "'"
+
+HOSTILE = {
+    "one long word": "echo " + "a" * MEGABYTE,
+    "many words": "echo " + "a " * (MEGABYTE // 2),
+    "ten thousand pipes": "|".join(["cat"] * 10_000),
+    "pipes without end": "|".join(["cat"] * 10_000) + "|",
+    "open brackets": "(" * 100_000,
+    "nested substitutions": "$(" * 20_000,
+    "closed substitutions": "echo " + "$(echo " * 5_000 + ")" * 5_000,
+    "quotes": '"' * 100_001,
+    "backticks": "`" * 100_001,
+    "braces": "{ " * 50_000,
+    "brace expansion": "echo " + "{a,b}" * 500,
+    "commas in braces": "echo {" + "," * 60_000,
+    "heredocs without end": "cat " + " ".join(f"<<E{n}" for n in range(5_000)),
+    "statements": "a;" * (MEGABYTE // 2),
+    "conditions": "if a; then " * 20_000,
+    "cases": "case x in " * 20_000,
+    "arithmetic": "$((" * 20_000,
+    "defaults": "${a:-" * 20_000,
+    "NUL": "\0" * 100_000,
+    "no text at all": "\x00\x01)(][}{><&|;" * 20_000,
+    "odd words": "?a" * 2_000 + "\n" + "@é" * 2_000,
+    "recursion": "f(){ f; f; }; f",
+    "mutual recursion": "f(){ g; g; }; g(){ f; f; }; f",
+    "doubling aliases": "".join(f'alias a{n}="a{n + 1}; a{n + 1}";' for n in range(40)) + "a0",
+    "doubling evals": 'x=\'eval "$x;$x"\'; eval "$x"',
+    "nested loops": "for i in a b c d e f g h; do " * 12 + "ls;" + "done;" * 12,
+    "wrappers": "sudo " * 20_000 + "ls",
+    "evals": "eval " * 10_000 + "ls",
+    "searches in searches": "find . -exec " * 5_000,
+    "redirections": "a" + " > b" * 50_000,
+    "assignments": "a=b;" * 100_000,
+    "statements for a database": "psql -c '" + "ALTER TABLE a " * 20_000 + "'",
+    "comments for a database": "psql -c '" + "/*" * 30_000 + "'",
+    "bare grant": "grant " + "a" * MEGABYTE,
+    "blanks in code": "python -c '" + " " * 60_000 + "x=1; os.system(y)'",
+    "dots in code": "python -c 'os.remove;" + "a." * 30_000 + "'",
+    "calls in code": "python -c 'os.remove;" + "f(" * 30_000 + "'",
+    "a request that repeats a word": "curl -X POST " + "delete" * 50_000,
+    "a request with a long body": "curl -d '" + "mutation " * 50_000 + "' http://x",
+    "a path that goes up": "rm " + "../" * 100_000,
+    "options": "rm -" + "r" * 100_000 + " /nowhere/at/all",
+    "stars": "systemctl stop " + "*a" * 5_000,
+    "nested shells": NESTED,
+    "letters that the parser's scanner reads out of bounds on": "{\U000f0000 " * 200 + "{\U00031860",
+    "lone surrogates": "\ud800 rm \udfff" * 1_000,
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_input_ends(text: str) -> None:
+    review = review_command(text)
+    assert 0 <= review.risk <= 1
+    assert len(read_script(text).commands) <= MAX_COMMANDS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cat | " * 10_000 + "rm -rf /",
+        "(" * 5_000 + "rm -rf /" + ")" * 5_000,
+        "ls\n" * 200_000 + "rm -rf /",
+        "sudo " * 5_000 + "rm -rf /",
+        "# " + "x" * MEGABYTE + "\nrm -rf /",
+        "?a" * 3_000 + "\nrm -rf /",
+        "echo " + "$(echo " * 3_000 + "\nrm -rf /\n" + ")" * 3_000,
+    ],
+    ids=["pipes", "brackets", "lines", "wrappers", "comment", "odd words", "substitutions"],
+)
+def test_padding_does_not_hide_a_command(text: str) -> None:
+    assert review_command(text).verdict == "block"
+
+
+@pytest.mark.parametrize("text", ["rm -rf (", "if true; then", "echo 'x", "$(", "cat <<EOF\nx"])
+def test_what_cannot_be_parsed_has_its_risk(text: str) -> None:
+    assert review_command(text).risk >= 0.7
+
+
+def test_a_file_written_by_a_heredoc_is_data_however_long_it_is() -> None:
+    body = "rm -rf / | sh (\n" * 20_000
+    assert review_command(f"cat > x.sh <<'EOF'\n{body}EOF\nls").verdict != "block"
+
+
+def test_the_parser_gets_little_code_at_once() -> None:
+    script = "\n".join(f"if [ -f a{n} ]; then echo {n}; fi" for n in range(400))
+    assert not is_short(script)
+    cut = list(statements(script))
+    assert "".join(cut) == script
+    assert all(len(code_of(statement)) <= MAX_CODE for statement in cut)
+    assert len(read_script(script).commands) >= 400
+    assert read_script(script).complete
+
+
+def test_a_long_script_keeps_its_variables_and_functions_between_statements() -> None:
+    padding = "\n".join(f"echo {n} | cat" for n in range(300))
+    script = f"gone=/etc\nwipe() {{\n  rm -rf $1\n}}\n{padding}\nwipe $gone"
+    assert ("rm", ("-rf", "/etc")) in [(c.program, c.args) for c in read_script(script).commands]
+
+
+def test_only_the_beginning_and_the_end_of_a_huge_script_are_looked_at() -> None:
+    assert not read_script("ls\n" * MAX_CHARACTERS).complete

@@ -1,0 +1,74 @@
+"""Calls in other languages that act on the world."""
+
+from __future__ import annotations
+
+import pytest
+
+from interlock.review.code import Call, read_calls
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("import shutil; shutil.rmtree('/x')", ("rm", "-r", "/x")),
+        ("from shutil import rmtree\nrmtree('/x')", ("rm", "-r", "/x")),
+        ("import os\nos.remove('/x')", ("rm", "/x")),
+        ("os.unlink(b'/x')", ("rm", "/x")),
+        ("path = '/x'\nos.remove(path)", ("rm", "/x")),
+        ("Path('/x').unlink()", ("rm", "/x")),
+        ("pathlib.Path('/x').unlink(missing_ok=True)", ("rm", "/x")),
+        ("require('fs').unlinkSync('/x')", ("rm", "/x")),
+        ("const fs = require('fs'); fs.rmSync('/x', {recursive: true})", ("rm", "-r", "/x")),
+        ("FileUtils.rm_rf('/x')", ("rm", "-rf", "/x")),
+        ("FileUtils.rm_rf '/x'", ("rm", "-rf", "/x")),
+        ("File.delete('/x')", ("rm", "/x")),
+        ('unlink "/x";', ("rm", "/x")),
+        ("subprocess.run(['rm', '-rf', '/x'], check=True, cwd='/y')", ("rm", "-rf", "/x")),
+        ("requests.delete('https://a.example/1')", ("curl", "-X", "DELETE", "https://a.example/1")),
+        ("fetch('https://a.example/1', {method: 'DELETE'})", ("curl", "-X", "DELETE", "https://a.example/1")),
+        ("open('/x', 'w').write('y')", ("tee", "/x")),
+        ("open('/x')", ("cat", "/x")),
+        ("client.deleteIndex('prod')", ("call", "deleteIndex", "prod")),
+        ("es.indices.delete(index='x')", ("call", "delete_indices")),
+        ("cursor.execute('DROP TABLE x')", ("sql",)),
+    ],
+)
+def test_a_call_becomes_a_command(code: str, words: tuple[str, ...]) -> None:
+    assert words in [call.words for call in read_calls(code)]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "os.system('rm -rf /')",
+        "subprocess.run('rm -rf /', shell=True)",
+        'subprocess.check_output("rm -rf /", shell=True)',
+        "require('child_process').execSync('rm -rf /')",
+        "system('rm -rf /')",
+        'system("rm -rf /")',
+        "`rm -rf /`",
+        "shell_exec('rm -rf /');",
+        "IO.popen('rm -rf /')",
+        "exec(\"os.system('rm -rf /')\")",
+    ],
+)
+def test_a_call_that_runs_a_shell_becomes_a_script(code: str) -> None:
+    assert Call(script="rm -rf /") in read_calls(code)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "print('os.remove(1)')",
+        "# os.remove('/x')",
+        "x = 1  # shutil.rmtree('/x')",
+        '"""\nos.remove("/x")\n"""',
+        "items.remove('x')",
+        "cache.delete('x')",
+        "df.drop_duplicates()",
+        "// fs.rmSync('/x')",
+        "def remove(x): pass",
+    ],
+)
+def test_a_mention_or_a_namesake_is_no_call(code: str) -> None:
+    assert not [call for call in read_calls(code) if call.words[:1] == ("rm",) or call.script]

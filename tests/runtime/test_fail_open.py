@@ -1,0 +1,180 @@
+"""A broken part of supervision never stops the agent, unless it is told to fail closed."""
+
+import threading
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from interlock.config import Config
+from interlock.config.model import Runtime
+from interlock.core import EVERY_CAPABILITY, Applied, Hold, ManualClock, Notify
+from interlock.journal import JournalReader, Store
+from interlock.runtime import Plugins, Supervisor
+from interlock.runtime.notify import Notifier
+from tests.runtime.scripted import START
+
+
+class Detector:
+    """A plug-in that does what the test says."""
+
+    type = "odd"
+
+    def __init__(self, behaviour):
+        self._behaviour = behaviour
+
+    def observe(self, seen):
+        return self._behaviour()
+
+    def save(self):
+        return b""
+
+    def restore(self, state):
+        pass
+
+
+def raises():
+    raise ValueError("a bug")
+
+
+def gives_nonsense():
+    return ["not an issue"]
+
+
+def gives_none():
+    return None
+
+
+RELEASE = threading.Event()
+
+
+def hangs():
+    RELEASE.wait(20)
+    return ()
+
+
+@pytest.fixture(autouse=True)
+def release():
+    RELEASE.clear()
+    yield
+    RELEASE.set()
+
+
+def supervise(tmp_path, behaviour=None, *, fail="open", timeout_ms=200.0, **options):
+    config = replace(Config(), runtime=Runtime(fail=fail, step_timeout_ms=timeout_ms))
+    plugins = Plugins(detectors=(lambda setting: Detector(behaviour),)) if behaviour else Plugins()
+    return Supervisor.open(
+        task="t", store=Store(tmp_path), config=config, plugins=plugins, clock=ManualClock(START), **options
+    )
+
+
+def faults(supervisor):
+    supervisor.run.journal.flush()
+    with JournalReader.open(supervisor.run.folder) as reader:
+        return [msgspec.json.decode(record.body) for record in reader.read(kinds=frozenset(("fault",)))]
+
+
+def steps(supervisor):
+    supervisor.run.journal.flush()
+    with JournalReader.open(supervisor.run.folder) as reader:
+        return [msgspec.json.decode(record.body) for record in reader.read(kinds=frozenset(("step",)))]
+
+
+@pytest.mark.parametrize("behaviour", [raises, gives_nonsense], ids=["raises", "nonsense"])
+def test_a_detector_that_misbehaves_lets_the_step_go_on_and_is_counted(tmp_path, behaviour):
+    with supervise(tmp_path, behaviour) as supervisor:
+        decision = supervisor.before(supervisor.call("bash", {"command": "ls"}))
+        assert decision.action == "proceed"
+        assert supervisor.faults == 1
+        assert faults(supervisor)[0]["part"] == "detector odd"
+
+
+def test_a_detector_that_gives_nothing_is_fine(tmp_path):
+    with supervise(tmp_path, gives_none) as supervisor:
+        assert supervisor.before(supervisor.call("bash", {"command": "ls"})).action == "proceed"
+        assert supervisor.faults == 0
+
+
+def test_a_detector_that_keeps_failing_is_asked_no_more(tmp_path):
+    with supervise(tmp_path, raises) as supervisor:
+        for _ in range(6):
+            supervisor.after(supervisor.message("hm"))
+        assert [fault["dropped"] for fault in faults(supervisor)] == [False, False, True]
+
+
+def test_a_detector_that_hangs_is_left_behind_and_the_others_go_on(tmp_path):
+    with supervise(tmp_path, hangs, timeout_ms=20.0) as supervisor:
+        while not any(fault.get("dropped") for fault in faults(supervisor)):
+            assert supervisor.before(supervisor.call("bash", {"command": "ls"})).action == "proceed"
+            assert not RELEASE.is_set(), "it waited for the detector"
+        assert {fault["part"] for fault in faults(supervisor)} == {"detector odd"}
+        before = supervisor.faults
+        for _ in range(4):
+            supervisor.before(supervisor.call("bash", {"command": "pytest"}))
+            decision = supervisor.after(supervisor.result("Error: cannot import x", error=True))
+        assert decision.action == "proceed"
+        assert supervisor.faults == before, "it is asked no more"
+
+
+def test_what_supervision_is_late_for_is_taken_in_afterwards(tmp_path):
+    with supervise(tmp_path, hangs, timeout_ms=100.0) as supervisor:
+        supervisor.after(supervisor.message("hello"))
+        assert not steps(supervisor)
+        RELEASE.set()
+        while not steps(supervisor):
+            supervisor.after(supervisor.message("again"))
+        assert "unobserved" not in steps(supervisor)[0]
+
+
+def test_fail_closed_denies_the_call_and_says_why(tmp_path):
+    with supervise(tmp_path, hangs, fail="closed") as supervisor:
+        decision = supervisor.before(supervisor.call("bash", {"command": "ls"}))
+        assert decision.action == "deny"
+        assert "detector odd" in decision.reason
+
+
+class OddAdapter:
+    """An adapter that does what the test says when it is asked to act."""
+
+    name = "odd"
+    capabilities = EVERY_CAPABILITY
+
+    def __init__(self, behaviour):
+        self._behaviour = behaviour
+
+    def apply(self, directive):
+        return self._behaviour()
+
+
+@pytest.mark.parametrize("behaviour", [raises, gives_nonsense, hangs], ids=["raises", "nonsense", "hangs"])
+def test_an_adapter_that_misbehaves_does_not_keep_an_emergency_stop_from_stopping(tmp_path, behaviour):
+    with supervise(tmp_path, adapter=OddAdapter(behaviour)) as supervisor:
+        stop_now(supervisor)
+        assert supervisor.run.status == "aborted"
+        assert supervisor.before(supervisor.call("bash", {"command": "ls"})).action == "stop"
+
+
+def test_a_notifier_that_hangs_or_raises_harms_nothing(tmp_path):
+    troubles = []
+    notifier = Notifier({"slow": lambda n: hangs(), "bad": lambda n: raises()}, on_trouble=troubles.append)
+    with supervise(tmp_path, notifier=notifier) as supervisor:
+        stop_now(supervisor)
+        assert supervisor.run.status == "aborted"
+        RELEASE.set()
+    assert [trouble.channel for trouble in troubles] == ["bad"]
+
+
+def test_an_adapter_without_a_capability_gets_the_nearest_thing(tmp_path):
+    class Mute(OddAdapter):
+        capabilities = frozenset(("deny",))
+
+    with supervise(tmp_path, adapter=Mute(lambda: Applied(True))) as supervisor:
+        supervisor.hands.carry_out(Hold("a test"))
+        assert supervisor.before(supervisor.call("bash", {"command": "ls"})).action == "deny"
+
+
+def stop_now(supervisor):
+    from interlock.core import Stop
+
+    supervisor.hands.carry_out(Notify("t", "t"))
+    supervisor.hands.carry_out(Stop("emergency_stop"))

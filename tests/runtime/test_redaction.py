@@ -1,0 +1,188 @@
+"""Secrets go, everything else stays."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from interlock.runtime.border.redaction import Redactor, redact_text, redact_tree, redactor
+from interlock.runtime.border.shapes import SHAPES
+from tests.runtime.secret_samples import INNOCENT, samples
+
+SAMPLES = samples()
+
+
+def test_there_are_enough_samples() -> None:
+    assert len(SAMPLES) >= 50 and len(INNOCENT) >= 40
+
+
+@pytest.mark.parametrize(("name", "text", "secret"), SAMPLES, ids=[name for name, _, _ in SAMPLES])
+def test_a_secret_is_replaced_wherever_it_stands(name: str, text: str, secret: str) -> None:
+    for carrier in (text, f"first line\n{text}\nlast line", f"x = 1\n\n{text}", "é" * 300 + "\n" + text):
+        clean = redact_text(carrier)
+        assert secret not in clean
+        assert "[redacted:" in clean
+        assert redact_text(clean) == clean
+
+
+@pytest.mark.parametrize("line", INNOCENT)
+def test_ordinary_lines_stay(line: str) -> None:
+    for carrier in (line, f"before\n{line}\nafter", f"    {line}\n"):
+        assert redact_text(carrier) == carrier
+
+
+def test_what_stands_around_a_secret_stays_readable() -> None:
+    assert redact_text("postgres://app:" + "hunter2@db:5432/x") == "postgres://app:[redacted:url_password]@db:5432/x"
+    assert redact_text("DB_PASSWORD=hunter2 make test") == "DB_PASSWORD=[redacted:password] make test"
+    assert redact_text('{"password": "hunter2", "user": "me"}') == '{"password": "[redacted:password]", "user": "me"}'
+    assert redact_text("curl -u me:hunter2 https://x") == "curl -u me:[redacted:password] https://x"
+
+
+def test_several_secrets_in_one_text_all_go() -> None:
+    text = "\n".join(text for _, text, _ in SAMPLES)
+    clean = redact_text(text)
+    assert [name for name, _, secret in SAMPLES if secret in clean] == []
+
+
+def test_values_under_secret_names_go_whatever_they_look_like() -> None:
+    tree = {
+        "password": "hunter2",
+        "nested": [{"apiKey": "abcd1234efgh", "Authorization": "Bearer opaque-thing", "pin": 4}],
+        "pwd": 123456,
+        "headers": {"Cookie": "sid=abcdefgh", "X-Auth-Token": "0123456789abcdef"},
+        "args": ["--token", "a1b2c3d4e5", "--verbose", "plain"],
+        "env": [{"value": "hunter2", "name": "DB_PASSWORD"}, {"name": "DEBUG", "value": "1"}],
+        "form": {"selector": "input[name='password']", "text": "hunter2"},
+        "login": {"user": "me", "pass": "hunter2"},
+        "secret": ["one-of-them", "two2"],
+        "max_tokens": 5,
+        "token": None,
+    }
+    clean = redact_tree(tree)
+    assert clean == {
+        "password": "[redacted:password]",
+        "nested": [{"apiKey": "[redacted:key]", "Authorization": "[redacted:authorization]", "pin": 4}],
+        "pwd": "[redacted:password]",
+        "headers": {"Cookie": "[redacted:cookie]", "X-Auth-Token": "[redacted:token]"},
+        "args": ["--token", "[redacted:token]", "--verbose", "plain"],
+        "env": [{"value": "[redacted:password]", "name": "DB_PASSWORD"}, {"name": "DEBUG", "value": "1"}],
+        "form": {"selector": "input[name='password']", "text": "[redacted:password]"},
+        "login": {"user": "me", "pass": "[redacted:password]"},
+        "secret": ["[redacted:secret]", "[redacted:secret]"],
+        "max_tokens": 5,
+        "token": None,
+    }
+    assert redact_tree(clean) == clean
+
+
+def test_a_secret_that_is_a_key_goes_too() -> None:
+    key = "ghp_" + "a1B2" * 9
+    assert redact_tree({key: 1, "x": {key: [key]}}) == {
+        "[redacted:github_token]": 1,
+        "x": {"[redacted:github_token]": ["[redacted:github_token]"]},
+    }
+
+
+def test_every_shape_is_hinted_at_wherever_it_matches() -> None:
+    """The cheap look must never hide what the careful one would find."""
+    import re2
+
+    for shape in SHAPES:
+        pattern, hint = re2.compile(shape.pattern), re2.compile(shape.hint)
+        for _, text, _ in SAMPLES:
+            if match := pattern.search(text):
+                assert hint.search(match.group()) or hint.search(text), shape
+    for _, text, _ in SAMPLES:
+        assert redactor().suspects(text.encode())
+
+
+def test_a_hint_is_found_at_the_end_of_a_text_that_is_hard_to_search() -> None:
+    bits = [text[:20] for _, text, _ in SAMPLES] + [
+        "password",
+        "token ",
+        "://a:b",
+        "-----BEGIN ",
+        "sk-",
+        "eyJ",
+        "mysql ",
+    ]
+    noise = "".join(bits[n * 7919 % len(bits)] for n in range(30_000))
+    assert "trustno1" not in redact_text(noise + "\n\nDB_PASSWORD=trustno1\n")
+    quiet = "abc password token mysql login zip curl a.b.c sk- AKIA @ " * 20_000
+    assert not redactor().suspects(quiet.encode())
+    assert redactor().suspects((quiet + "DB_PASSWORD=trustno1").encode())
+
+
+def test_if_the_quick_search_fails_every_rule_is_tried() -> None:
+    class Failing:
+        def Match(self, text: bytes) -> None:
+            return None
+
+    careful = Redactor()
+    careful._each = Failing()
+    for _, text, secret in SAMPLES:
+        assert secret not in careful.redact(text)
+
+
+def test_a_text_made_to_keep_us_busy_loses_its_end() -> None:
+    text = "password=" * 20_000 + "\nDB_PASSWORD=trustno1\n"
+    clean = redact_text(text)
+    assert clean.endswith("[redacted:rest]") and "trustno1" not in clean
+    assert redact_text(clean) == clean
+
+
+fragments = st.sampled_from(
+    [text for _, text, _ in SAMPLES]
+    + INNOCENT
+    + [
+        "password",
+        "=",
+        ": ",
+        '"',
+        "'",
+        "[redacted:",
+        "[redacted:token]",
+        "token=",
+        "\n",
+        " ",
+        "\\",
+        "$",
+        "--secret ",
+        "\x00",
+    ]
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(fragments | st.text(st.characters(exclude_categories=()), max_size=12), max_size=8).map("".join))
+def test_redaction_is_idempotent_never_raises_and_hardly_grows(text: str) -> None:
+    clean = redact_text(text)
+    assert redact_text(clean) == clean
+    assert len(clean) <= 8 * len(text) + 32
+
+
+trees = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-9, 9)
+    | st.sampled_from([text for _, text, _ in SAMPLES])
+    | st.text(max_size=9),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["password", "token", "name", "value", "text", "x", "api_key"]), inner, max_size=4
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(trees)
+def test_redaction_of_values_is_idempotent_and_keeps_their_form(tree: object) -> None:
+    clean = redact_tree(tree)
+    assert redact_tree(clean) == clean
+    raw = msgspec.json.encode(clean).decode()
+    assert type(clean) is type(tree) or "[redacted:" in raw
