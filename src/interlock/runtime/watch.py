@@ -33,6 +33,7 @@ from ..review import Reviewer
 from .guard import Fault, Guard
 from .ledger import Ledger
 from .meter import Meter
+from .opinion import Opinion
 from .prices import Prices
 from .workspace import AFTER_STEP
 
@@ -195,6 +196,11 @@ class Watch:
             if over is not None and over.throttled:
                 self.meter.loosen()
         self._run = replace(self._run, status=status)
+
+    def heed(self, opinion: Opinion) -> None:
+        """A finding that a second opinion does not share is quiet from now on."""
+        if opinion.agrees is False:
+            self.detectors.mute(opinion.key)
 
     def mark(self, checkpoint: CheckpointInfo) -> None:
         """A checkpoint was made: it can be gone back to, and so can the detectors' windows."""
