@@ -19,9 +19,9 @@ from ...journal import RunFolder, Store
 from ...process import UNKNOWN_STATUS, Tree, attach
 from ...runtime import Incidents, Supervisor
 from ...runtime.approvals import Approvals
+from ...runtime.causes import MEANWHILE
 from ...runtime.continuing import clean_up, keep_tree
 from ...runtime.opening import Options
-from ...runtime.workspace import MEANWHILE
 from .adapter import ProcessAdapter
 from .held import HeldTree
 from .look import Look
