@@ -30,7 +30,9 @@ Runner = Callable[[str, dict[str, Any]], str]
 class Agent:
     """`run` talks until the model wants nothing more; `answers` are the raw bodies that came back."""
 
-    def __init__(self, api: str, base: str, runner: Runner, *, stream: bool = False, model: str = "m-1", tools: bool = True) -> None:
+    def __init__(
+        self, api: str, base: str, runner: Runner, *, stream: bool = False, model: str = "m-1", tools: bool = True
+    ) -> None:
         self.api, self.base, self.runner, self.stream, self.model, self.tools = api, base, runner, stream, model, tools
         self.history: list[dict[str, Any]] = []
         self.answers: list[bytes] = []
@@ -61,7 +63,9 @@ class Agent:
         connection = http.client.HTTPConnection(parts.netloc, timeout=60)
         auth = {"x-api-key": KEY, "authorization": f"Bearer {KEY}", "x-goog-api-key": KEY}
         target = parts.path + (f"?{parts.query}" if parts.query else "")
-        connection.request("POST", target, json.dumps(body).encode(), {"content-type": "application/json", **auth, **(headers or {})})
+        connection.request(
+            "POST", target, json.dumps(body).encode(), {"content-type": "application/json", **auth, **(headers or {})}
+        )
         answer = connection.getresponse()
         data = answer.read()
         self.last_headers = dict(answer.getheaders())
@@ -73,7 +77,11 @@ class Agent:
             body: dict[str, Any] = {"contents": self.history}
             tool: Any = {"functionDeclarations": [{"name": "bash", "parameters": SCHEMA}]}
         else:
-            body = {"model": self.model, "stream": self.stream, "input" if self.api == "responses" else "messages": self.history}
+            body = {
+                "model": self.model,
+                "stream": self.stream,
+                "input" if self.api == "responses" else "messages": self.history,
+            }
             tool = {"name": "bash", "input_schema": SCHEMA}
             if self.api == "chat":
                 if self.stream:
@@ -92,16 +100,25 @@ class Agent:
         return path
 
     def _user(self, text: str) -> dict[str, Any]:
-        return {"role": "user", "parts": [{"text": text}]} if self.api == "gemini" else {"role": "user", "content": text}
+        return (
+            {"role": "user", "parts": [{"text": text}]} if self.api == "gemini" else {"role": "user", "content": text}
+        )
 
     def _results(self, done: list[tuple[tuple[str, str, dict[str, Any]], str]]) -> list[dict[str, Any]]:
         if self.api == "anthropic":
-            return [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": call[0], "content": out} for call, out in done]}]
+            return [
+                {
+                    "role": "user",
+                    "content": [{"type": "tool_result", "tool_use_id": call[0], "content": out} for call, out in done],
+                }
+            ]
         if self.api == "chat":
             return [{"role": "tool", "tool_call_id": call[0], "content": out} for call, out in done]
         if self.api == "responses":
             return [{"type": "function_call_output", "call_id": call[0], "output": out} for call, out in done]
-        parts = [{"functionResponse": {"id": call[0], "name": call[1], "response": {"output": out}}} for call, out in done]
+        parts = [
+            {"functionResponse": {"id": call[0], "name": call[1], "response": {"output": out}}} for call, out in done
+        ]
         return [{"role": "user", "parts": parts}]
 
 
@@ -143,7 +160,9 @@ def read_chat(answer: Any, stream: bool) -> Any:
                 delta = choice["delta"]
                 text += delta.get("content") or ""
                 for piece in delta.get("tool_calls") or []:
-                    call = calls.setdefault(piece["index"], {"id": "", "type": "function", "function": {"name": "", "arguments": ""}})
+                    call = calls.setdefault(
+                        piece["index"], {"id": "", "type": "function", "function": {"name": "", "arguments": ""}}
+                    )
                     call["id"] = piece.get("id") or call["id"]
                     call["function"]["name"] += piece["function"].get("name") or ""
                     call["function"]["arguments"] += piece["function"].get("arguments") or ""
@@ -152,7 +171,10 @@ def read_chat(answer: Any, stream: bool) -> Any:
             message["tool_calls"] = list(calls.values())
     else:
         message = answer["choices"][0]["message"]
-    found = [(c["id"], c["function"]["name"], json.loads(c["function"]["arguments"])) for c in message.get("tool_calls") or []]
+    found = [
+        (c["id"], c["function"]["name"], json.loads(c["function"]["arguments"]))
+        for c in message.get("tool_calls") or []
+    ]
     return message.get("content") or "", found, [message]
 
 
@@ -166,22 +188,37 @@ def read_responses(answer: Any, stream: bool) -> Any:
         assert answer["output"] == done, "the whole is what its parts were"
     output = answer["output"]
     text = "".join(part["text"] for item in output if item["type"] == "message" for part in item["content"])
-    calls = [(item["call_id"], item["name"], json.loads(item["arguments"])) for item in output if item["type"] == "function_call"]
+    calls = [
+        (item["call_id"], item["name"], json.loads(item["arguments"]))
+        for item in output
+        if item["type"] == "function_call"
+    ]
     return text, calls, output
 
 
 def read_gemini(answer: Any, stream: bool) -> Any:
     parts = [part for one in (answer if stream else [answer]) for part in one["candidates"][0]["content"]["parts"]]
     text = "".join(part.get("text", "") for part in parts)
-    calls = [(p["functionCall"].get("id", ""), p["functionCall"]["name"], p["functionCall"]["args"]) for p in parts if "functionCall" in p]
+    calls = [
+        (p["functionCall"].get("id", ""), p["functionCall"]["name"], p["functionCall"]["args"])
+        for p in parts
+        if "functionCall" in p
+    ]
     return text, calls, [{"role": "model", "parts": parts}]
 
 
-READERS: dict[str, Any] = {"anthropic": read_anthropic, "chat": read_chat, "responses": read_responses, "gemini": read_gemini}
+READERS: dict[str, Any] = {
+    "anthropic": read_anthropic,
+    "chat": read_chat,
+    "responses": read_responses,
+    "gemini": read_gemini,
+}
 
 
 def run_shell(name: str, arguments: dict[str, Any]) -> str:
-    done = subprocess.run(["/bin/sh", "-c", arguments["command"]], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        ["/bin/sh", "-c", arguments["command"]], capture_output=True, text=True, timeout=60, check=False
+    )
     return f"{done.stdout}{done.stderr}exit code {done.returncode}"
 
 

@@ -26,7 +26,15 @@ TOKEN = "t0ken"
 class Desk:
     """Everything that a test needs of one run behind the proxy."""
 
-    def __init__(self, root: Path, scripts: Scripts, *, config: Config | None = None, steps: bool = True, upstream: str | None = None) -> None:
+    def __init__(
+        self,
+        root: Path,
+        scripts: Scripts,
+        *,
+        config: Config | None = None,
+        steps: bool = True,
+        upstream: str | None = None,
+    ) -> None:
         self.model = ScriptedModel(scripts).start()
         self.workspace = root / "workspace"
         self.workspace.mkdir(exist_ok=True)

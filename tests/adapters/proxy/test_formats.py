@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from interlock.core import Message
-from interlock.demo.model import Call, Request, Tokens, Turn, run, turns
+from interlock.core import Decision, Hold, Message
+from interlock.demo.model import Request, Tokens, Turn, run
 
 from .conftest import Desk
 
@@ -40,17 +41,11 @@ def test_a_healthy_task_goes_through_and_is_observed(desk_with: Make, api: str, 
 @every_format
 @both_ways
 def test_answers_come_through_byte_for_byte(desk_with: Make, api: str, stream: bool) -> None:
-    told: list[bytes] = []
-
-    def answer(request: Request) -> Turn:
-        return fixed(request)
-
-    desk = desk_with(answer)
+    desk = desk_with(fixed)
     agent = desk.agent(api, stream=stream)
     agent.run("go")
     # The model makes ids anew for each answer: what it sent is compared with what arrived, one for one.
-    told = desk.model.sent
-    assert agent.answers == told
+    assert agent.answers == desk.model.sent
 
 
 @every_format
@@ -129,23 +124,18 @@ def test_the_model_is_switched_from_the_next_request_on(desk_with: Make, api: st
 
 @every_format
 def test_side_calls_are_left_alone_and_counted(desk_with: Make, api: str) -> None:
-    desk = desk_with(fixed)
-    desk.agent(api).run("go")
+    desk = desk_with("healthy")
+    desk.agent(api).run("go", turns=1)
     desk.proxy.memory.keep((Message("a correction"),))
     desk.adapter.choice.model = "m-2"
     side = desk.agent(api, tools=False)
     before = desk.supervisor.run.summary.tokens
-    side.run("Give this a title.")
-    assert desk.model.requests[-1].body == side_body(side)
+    side.history.append(side._user("Give this a title."))
+    wanted = json.loads(json.dumps(side.body()))
+    assert side.ask()[0] == "ok"
+    assert desk.model.requests[-1].body == wanted
     assert desk.model.requests[-1].model == "m-1"
     assert desk.supervisor.run.summary.tokens > before
-
-
-def side_body(agent: Any) -> dict[str, Any]:
-    """What the agent had sent: its history before the answer."""
-    told = agent.history[:-1] if agent.api != "responses" else [i for i in agent.history if i.get("role") == "user"]
-    agent.history = told
-    return dict(agent.body())
 
 
 @every_format
@@ -156,7 +146,7 @@ def test_a_paused_run_holds_the_next_request_until_it_is_resumed(desk_with: Make
     held, told = threading.Event(), []
 
     def pause(name: str, arguments: dict[str, Any]) -> str:
-        desk.supervisor.run.steering.pause(hold("look"), 0)  # type: ignore[union-attr]
+        desk.supervisor.run.steering.pause(Hold("look"), 0)  # type: ignore[union-attr]
         held.set()
         return "ok"
 
@@ -192,20 +182,12 @@ def test_a_call_is_rewritten_where_a_safe_form_is_known(desk_with: Make, api: st
 
     def before(step: Any) -> Any:
         decision = ask(step)
-        from interlock.core import Decision
-
         wanted = step.tool.arguments["command"]
         return Decision("rewrite", arguments={"command": "ls -la"}) if wanted == "ls" else decision
 
     desk.supervisor.before = before  # type: ignore[method-assign]
     desk.agent(api, stream=stream).run("go")
     assert desk.ran == ["ls -la", "pwd"]
-
-
-def hold(reason: str) -> Any:
-    from interlock.core import Hold
-
-    return Hold(reason)
 
 
 def test_calls_of_gemini_without_ids_find_their_results(desk_with: Make) -> None:
@@ -222,6 +204,3 @@ def test_calls_of_gemini_without_ids_find_their_results(desk_with: Make) -> None
     agent._results = without_ids  # type: ignore[method-assign]
     agent.run("go")
     assert [step.get("kind") for step in desk.steps()].count("tool_result") == 3
-
-
-assert turns and Call
