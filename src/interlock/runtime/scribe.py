@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from ..core import Issue, Step
 from ..journal import Entry
 from .guard import Fault
@@ -24,6 +26,9 @@ class Scribe:
 
     def write(self, record: StepRecord, judgement: Judgement, *, durable: bool) -> int:
         """One step with its review, issues, interventions and judged effects."""
+        cost = self.watch.priced if record.step.usage is not None else 0.0
+        if cost or not judgement.progressed:
+            record = replace(record, stalled=not judgement.progressed, cost_usd=cost)
         entries = [Entry("step", record, judgement.now)]
         entries += [Entry("issue", issue, judgement.now) for issue in judgement.issues]
         entries += [Entry("effect", judged, judgement.now) for judged in judgement.judged]
