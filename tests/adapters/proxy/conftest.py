@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from interlock.adapters.process.book import StepBook
 from interlock.adapters.proxy import ProxyAdapter
 from interlock.adapters.proxy.proxy import Proxy
 from interlock.config import Config
@@ -46,7 +47,9 @@ class Desk:
         self.listener = socket.create_server(("127.0.0.1", 0))
         base = upstream or self.model.url
         upstreams = {"anthropic": base, "openai": f"{base}/v1", "gemini": base}
-        self.proxy = Proxy(self.listener, self.supervisor, upstreams, TOKEN, choice=self.adapter.choice, steps=steps)
+        self.proxy = Proxy(
+            self.listener, StepBook(self.supervisor), upstreams, TOKEN, choice=self.adapter.choice, steps=steps
+        )
         self.proxy.start()
         self.ran: list[str] = []
         self.outputs: dict[str, str] = {}

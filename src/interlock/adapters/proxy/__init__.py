@@ -3,7 +3,7 @@
 Needs the extra `proxy`; what is imported here does not.
 """
 
-from .adapter import PROXIED, ModelChoice, ProxyAdapter
-from .environment import find_upstreams, point
+from .adapter import PROXIED, ModelChoice, ProxyAdapter, Switched
+from .environment import Proxied, find_upstreams, point
 
-__all__ = ["PROXIED", "ModelChoice", "ProxyAdapter", "find_upstreams", "point"]
+__all__ = ["PROXIED", "ModelChoice", "Proxied", "ProxyAdapter", "Switched", "find_upstreams", "point"]

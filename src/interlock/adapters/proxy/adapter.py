@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...core import Applied, Capability, Directive, Stop, SwitchModel
+from ...core import Adapter, Applied, Capability, Directive, Stop, SwitchModel
 
 PROXIED: frozenset[Capability] = frozenset(
     ("deny", "rewrite", "inject", "hold", "stop", "switch_model", "usage", "relaunch")
@@ -33,3 +33,17 @@ class ProxyAdapter:
         if isinstance(directive, Stop):
             return Applied(True, "its next request is answered with the end of its turn")
         return Applied(True, "done to its next request or answer")
+
+
+class Switched:
+    """Another adapter's agent behind the proxy, which switches its model."""
+
+    def __init__(self, adapter: Adapter, choice: ModelChoice) -> None:
+        self.name = adapter.name
+        self.capabilities: frozenset[Capability] = adapter.capabilities | {"switch_model", "usage"}
+        self._adapter, self._choice = adapter, choice
+
+    def apply(self, directive: Directive) -> Applied:
+        if isinstance(directive, SwitchModel):
+            return ProxyAdapter(self._choice).apply(directive)
+        return self._adapter.apply(directive)

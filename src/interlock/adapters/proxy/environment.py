@@ -9,6 +9,13 @@ from msgspec import Struct
 LOOPBACK = "127.0.0.1"
 
 
+class Proxied(Struct, frozen=True):
+    """A run's proxy: the APIs behind it by name, and the word that a request must know to get there."""
+
+    upstreams: dict[str, str]
+    token: str
+
+
 class Api(Struct, frozen=True):
     """A provider's API: where it is unless told otherwise, and the variables that tell and show that it is used."""
 
@@ -35,25 +42,25 @@ APIS: tuple[Api, ...] = (
 )
 
 
-def find_upstreams(environment: Mapping[str, str], *, every: bool = False) -> dict[str, str]:
+def find_upstreams(environment: Mapping[str, str], *, every: bool = False, keys: bool = True) -> dict[str, str]:
     """The APIs that a command with this environment would talk to, by name; with `every`, all that we know.
 
-    One whose key or address stands in the environment is used; a subscription's log-in is not touched.
+    One whose address stands in the environment is used, or its key unless `keys` is False; a log-in is not touched.
     """
     found = {}
     for api in APIS:
         told = next((value for name in api.base_urls if (value := environment.get(name, "").strip())), "")
-        if told or every or any(environment.get(name) for name in api.keys):
+        if told or every or (keys and any(environment.get(name) for name in api.keys)):
             found[api.name] = (told or api.url).rstrip("/")
     return found
 
 
-def point(environment: Mapping[str, str], upstreams: Mapping[str, str], port: int, token: str) -> dict[str, str]:
+def point(environment: Mapping[str, str], proxied: Proxied, port: int) -> dict[str, str]:
     """What is to change in the environment for the command to talk to the proxy on this port."""
     changes = {
-        variable: f"http://{LOOPBACK}:{port}/{token}/{api.name}"
+        variable: f"http://{LOOPBACK}:{port}/{proxied.token}/{api.name}"
         for api in APIS
-        if api.name in upstreams
+        if api.name in proxied.upstreams
         for variable in api.base_urls
     }
     for name in ("NO_PROXY", "no_proxy"):

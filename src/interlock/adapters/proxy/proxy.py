@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import logging
-import selectors
 import socket
-import threading
 from collections.abc import Mapping
 
-import h11
-import msgspec
-
 from ...journal.interface import Reading
-from ...runtime import Supervisor
 from ...runtime.border import redact_text
 from ...runtime.guard import Fault
+from ..process.book import StepBook
 from .adapter import ModelChoice
+from .door import Door
 from .formats import format_of
 from .memory import Memory
-from .relay import relay, say_unreachable
+from .relay import relay
 from .talk import Talk
-from .upstream import Trouble, Upstream
-from .wire import Asked, Gone, Wire
+from .upstream import Upstream
+from .wire import Asked, Wire
 
 log = logging.getLogger("interlock")
 
@@ -29,62 +25,42 @@ log = logging.getLogger("interlock")
 class Proxy:
     """One run's proxy on a listening socket that somebody else made.
 
-    `upstreams` are the APIs behind /TOKEN/NAME; `steps` says whether calls and results are taken from the traffic, or
-    told by hooks: then it only counts tokens, holds requests, injects messages and switches the model.
+    `steps` says whether calls and results are read from the traffic, or told by hooks: then requests are held and
+    given messages and another model, and answers pass. `usage` says whether tokens are counted here.
     """
 
     def __init__(
         self,
         listener: socket.socket,
-        supervisor: Supervisor,
+        book: StepBook,
         upstreams: Mapping[str, str],
         token: str,
         *,
         choice: ModelChoice | None = None,
         steps: bool = True,
+        usage: bool = True,
     ) -> None:
-        self.supervisor = supervisor
+        self.book, self.supervisor = book, book.supervisor
         self.choice = choice or ModelChoice()
-        self.steps = steps
-        self.memory = Memory(supervisor.run)
+        self.steps, self.usage = steps, usage
+        self.memory = Memory(self.supervisor.run)
         self.upstream = Upstream()
-        self.spoken = False
-        self.asks_usage = True
+        self.asks_usage = usage
         self._told: set[str] = set()
-        self._listener, self._upstreams, self._token = listener, dict(upstreams), token
-        self._wires: set[Wire] = set()
-        self._lock = threading.Lock()
-        self._bell, self._ear = socket.socketpair()
-        self._thread = threading.Thread(target=self._accept, name="interlock-proxy", daemon=True)
+        self._door = Door(listener, upstreams, token, self._answer)
 
     def recall(self, journal: Reading) -> None:
         """Know what a predecessor knew."""
         self.memory.recall(journal)
 
     def start(self) -> None:
-        self._thread.start()
+        self._door.open()
 
     def close(self) -> None:
         """No more requests; those under way are cut."""
-        self._bell.send(b"x")
-        if self._thread.ident is not None:
-            self._thread.join()
-        with self._lock:
-            wires = list(self._wires)
-        for wire in wires:
-            wire.close()
+        self._door.close()
         self.supervisor.run.gate.notify()
         self.upstream.close()
-        self._bell.close()
-        self._ear.close()
-
-    def address(self, target: str) -> str | None:
-        """Where a request goes; None for one that is not meant for us."""
-        path, mark, query = target.partition("?")
-        start, token, name, *rest = (*path.split("/", 3), "", "")[:4]
-        if start or token != self._token or name not in self._upstreams:
-            return None
-        return f"{self._upstreams[name]}/{rest[0] if rest else ''}{mark}{query}"
 
     def note_fault(self, fault: Fault) -> None:
         """Trouble of our own: recorded, and said once."""
@@ -94,50 +70,10 @@ class Proxy:
             self._told.add(why)
             log.warning("the proxy of run %s is impaired: %s", self.supervisor.run.spec.run_id, why)
 
-    def _accept(self) -> None:
-        with selectors.DefaultSelector() as waiting:
-            waiting.register(self._listener, selectors.EVENT_READ)
-            waiting.register(self._ear, selectors.EVENT_READ)
-            self._listener.setblocking(False)
-            while not any(key.fileobj is self._ear for key, _ in waiting.select()):
-                try:
-                    sock, _ = self._listener.accept()
-                except BlockingIOError:
-                    continue
-                sock.setblocking(True)
-                wire = Wire(sock)
-                with self._lock:
-                    self._wires.add(wire)
-                threading.Thread(target=self._serve, args=(wire,), name="interlock-proxied", daemon=True).start()
-
-    def _serve(self, wire: Wire) -> None:
-        """One connection to its end."""
-        try:
-            while (asked := wire.receive()) is not None:
-                self._answer(wire, asked)
-                if not wire.reusable:
-                    return
-        except (Gone, h11.RemoteProtocolError, *Trouble):
-            # The client has hung up, speaks something else, or gets no more because there is no more.
-            return
-        finally:
-            wire.close()
-            with self._lock:
-                self._wires.discard(wire)
-
-    def _answer(self, wire: Wire, asked: Asked) -> None:
-        url = self.address(asked.target)
-        if url is None:
-            wire.answer(404, "application/json", msgspec.json.encode({"error": {"message": "not found"}}))
-            return
+    def _answer(self, wire: Wire, asked: Asked, url: str) -> None:
         form = format_of(asked.target) if asked.method == "POST" else None
-        try:
-            if form is None:
-                relay(wire, self.upstream, asked, url)
-            else:
-                self.spoken = True
-                Talk(self, wire, asked, url, form).run()
-        except Trouble as error:
-            if wire.begun:
-                raise
-            say_unreachable(wire, url, error)
+        if form is None:
+            relay(wire, self.upstream, asked, url)
+        else:
+            self.book.spoken = self.book.spoken or self.steps
+            Talk(self, wire, asked, url, form).run()

@@ -92,10 +92,20 @@ class Wire:
         except OSError:
             return True
 
-    def close(self) -> None:
-        """Hang up; whoever reads or writes at this moment notices."""
+    def waits(self) -> bool:
+        """Whether the client still waits for its answer."""
+        return not self.is_gone()
+
+    def say_wait(self) -> None:
+        """There is nothing that can be said before an answer begins."""
+
+    def hang_up(self) -> None:
+        """End the connection; whoever reads or writes at this moment notices."""
         with contextlib.suppress(OSError):
             self._sock.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        self.hang_up()
         self._sock.close()
 
     @property
