@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ...core import Decision, Message, Tool
 from ..process.lines import Told
-from .formats import Call, Format, Json, Reader
+from .formats import Call, Format, Json, Reader, Result
 from .wire import Wire
 
 if TYPE_CHECKING:
@@ -50,19 +50,28 @@ class Deed:
         """Tell what is new in a request: results of calls, and what was said to the agent."""
         if not self._steps:
             return
-        fresh = items[_last_of_model(self._form, items) + 1 :]
-        for item in fresh:
+        last = _last_of_model(self._form, items)
+        for item in items[last + 1 :]:
             for result in self._form.results(item):
-                call = self._memory.end_call(result, self._agent)
-                if call is not None and call.tool is not None:
-                    tool = Tool(call.tool.name, {}, call.tool.call_id)
-                    self._tell(Told(tool=tool, content=result.text, error=result.error, agent=call.agent, role="tool"))
+                self._hear_result(result, items[: last + 1])
             said = self._form.said(item)
             if said and self._memory.is_new(said):
                 self._tell(Told(content=said, role="user", agent=self._agent))
         for left in self._memory.abandon(self._agent):
             # It leaves the gate: nobody will tell what came of it.
             self._run.gate.leave(left)
+
+    def _hear_result(self, result: Result, before: list[Json]) -> None:
+        """What came of a call; one that nobody was asked about, or that a predecessor did not live to note, first."""
+        step = self._memory.end_call(result, self._agent)
+        call, agent = (step.tool, step.agent) if step is not None else (None, self._agent)
+        if step is None and result.call_id and not self._book.knows("after", agent, result.call_id):
+            call = _find_call(self._form, before, result.call_id)
+            if call is not None and not self._book.knows("before", agent, result.call_id):
+                self._memory.keep(self._book.note_call(Told(tool=call, role="assistant", agent=agent)).messages)
+        if call is not None:
+            tool = Tool(call.name, {}, call.call_id)
+            self._tell(Told(tool=tool, content=result.text, error=result.error, agent=agent, role="tool"))
 
     def count(self, reader: Reader, *, words: bool) -> None:
         """Tell what the model said, and what it cost."""
@@ -121,6 +130,15 @@ class Deed:
 def _refusal(decision: Decision) -> str:
     words = [f"Interlock did not let this run. {decision.reason}", *(one.content for one in decision.messages)]
     return "\n\n".join(words)
+
+
+def _find_call(form: Format, items: list[Json], call_id: str) -> Tool | None:
+    """A call in what the model said, newest first."""
+    for item in reversed(items):
+        for call in form.calls(item) if form.is_model(item) else ():
+            if call.id == call_id:
+                return Tool(call.name, call.arguments, call.id)
+    return None
 
 
 def _last_of_model(form: Format, items: list[Json]) -> int:

@@ -34,6 +34,9 @@ class Anthropic(Format):
             return ""
         return "\n".join(str(block.get("text", "")) for block in _blocks(item) if block.get("type") == "text")
 
+    def parts(self, item: Json) -> list[Json]:
+        return _blocks(item)
+
     def note(self, items: list[Json], at: int, text: str) -> None:
         if items[at].get("role") == "user":
             # Within the turn, after its results: turns have to alternate.

@@ -39,6 +39,9 @@ class Chat(Format):
     def said(self, item: Json) -> str:
         return text_of(item.get("content")) if item.get("role") == "user" else ""
 
+    def parts(self, item: Json) -> list[Json]:
+        return [{"call": call} for call in item.get("tool_calls") or []]
+
     def note(self, items: list[Json], at: int, text: str) -> None:
         items.insert(at + 1, {"role": "user", "content": text})
 

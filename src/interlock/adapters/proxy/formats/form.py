@@ -90,6 +90,16 @@ class Format(ABC):
         """What a person, or the client in a person's name, says in an item."""
 
     @abstractmethod
+    def parts(self, item: Json) -> list[Json]:
+        """What the model said in an item, in the parts that a reader gives."""
+
+    def calls(self, item: Json) -> list[Call]:
+        """The calls in an item of the model's."""
+        reader = self.reader()
+        reader.parts = self.parts(item)
+        return reader.calls
+
+    @abstractmethod
     def note(self, items: list[Json], at: int, text: str) -> None:
         """Put words after an item, where the provider accepts them."""
 

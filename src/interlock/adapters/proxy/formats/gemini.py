@@ -52,6 +52,9 @@ class Gemini(Format):
             return ""
         return "\n".join(str(part["text"]) for part in item.get("parts") or [] if "text" in part)
 
+    def parts(self, item: Json) -> list[Json]:
+        return list(item.get("parts") or [])
+
     def note(self, items: list[Json], at: int, text: str) -> None:
         if items[at].get("role", "user") == "user":
             items[at] = {**items[at], "parts": [*(items[at].get("parts") or []), {"text": text}]}

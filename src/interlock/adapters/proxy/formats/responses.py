@@ -49,6 +49,9 @@ class Responses(Format):
     def said(self, item: Json) -> str:
         return text_of(item.get("content")) if item.get("role") == "user" else ""
 
+    def parts(self, item: Json) -> list[Json]:
+        return [item]
+
     def note(self, items: list[Json], at: int, text: str) -> None:
         content = [{"type": "input_text", "text": text}]
         items.insert(at + 1, {"type": "message", "role": "user", "content": content})
