@@ -22,7 +22,7 @@ from ...runtime.approvals import Approvals
 from ...runtime.continuing import clean_up, keep_tree
 from ...runtime.opening import Options
 from ...runtime.workspace import MEANWHILE
-from ..hooks.clients import DIALECTS, adapter_named
+from ..hooks.clients import adapter_named, new_dialects
 from ..hooks.exchange import HookExchange
 from .held import HeldTree
 from .look import Look
@@ -42,7 +42,7 @@ class Owner:
         self._folder = RunFolder(Path(begin.store) / begin.spec.run_id)
         self._supervisor = self._open(control)
         self._steps = StepServer(steps, self._supervisor)
-        self._hooks = self._steps.hooks = HookExchange(self._steps.book, DIALECTS)
+        self._hooks = self._steps.hooks = HookExchange(self._steps.book, new_dialects())
         self.held.speaks = lambda: self._steps.spoken
         run = self._supervisor.run
         if begin.reopen:
