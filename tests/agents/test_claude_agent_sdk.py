@@ -9,4 +9,4 @@ __all__ = ["program", "pytestmark"]
 
 
 class TestClaudeAgentSDK(Contract):
-    framework = Framework("claude-agent-sdk", CLAUDE_AGENT_SDK)
+    framework = Framework("claude-agent-sdk", CLAUDE_AGENT_SDK, ("claude-haiku-4-5", "claude-opus-5-5"))

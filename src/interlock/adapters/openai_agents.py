@@ -168,9 +168,7 @@ class _Watched:
         given: str,
     ) -> object:
         known = _arguments(given)
-        asked = await self.session.ask_async(
-            name, known, call_id=context.tool_call_id, agent=self._name(context.agent)
-        )
+        asked = await self.session.ask_async(name, known, call_id=context.tool_call_id, agent=self._name(context.agent))
         if not asked.runs:
             return asked.words
         # What was not changed goes on as the model wrote it.

@@ -1,4 +1,4 @@
-"""Session: one run of an agent in this process; asks before its calls, tells what came of them, waits, collects words."""
+"""Session: one run of an agent in this process. Asks before calls, tells what came of them, collects words for it."""
 
 from __future__ import annotations
 
