@@ -8,7 +8,7 @@ WORKERS ?= 2
 SCREEN_PACKAGES := xvfb openbox xdotool scrot xterm dbus-daemon at-spi2-core tesseract-ocr sway grim
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench bench-detect torture lock clean
+.PHONY: help setup demo test test-agents check bench bench-detect torture lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -34,6 +34,10 @@ demo: setup ## a scripted agent goes wrong in every way, supervised live
 test: setup ## all tests that install in a few minutes
 	@scripts/debian-packages $(SCREEN_PACKAGES)
 	$(BIN)/python -m pytest -n $(WORKERS)
+
+test-agents: setup ## the real agent clients, offline (AGENT=name: one of them)
+	@$(BIN)/python scripts/install-agents >/dev/null
+	$(BIN)/python -m pytest -m agents $(if $(AGENT),-k "$(AGENT)") tests/agents
 
 check: setup ## lint, types, rooms
 	$(BIN)/ruff check .

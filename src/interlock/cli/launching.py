@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import NoReturn
 
 import msgspec
+from msgspec.structs import replace
 
+from ..adapters.hooks.recognition import recognise
 from ..adapters.process import Finished, Launch, run_command
 from ..adapters.process.terminal import die_of
 from ..process import UNKNOWN_STATUS
@@ -18,7 +20,7 @@ SHOWN_FILES = 5
 
 def launch_and_exit(launch: Launch, summary: Path | None) -> NoReturn:
     """Run to the end, sum up on stderr and in the file, and exit as the run did."""
-    finished = run_command(launch)
+    finished = run_command(with_hooks(launch))
     if summary is not None:
         _write(summary, finished)
     _print(finished)
@@ -27,6 +29,16 @@ def launch_and_exit(launch: Launch, summary: Path | None) -> NoReturn:
     if finished.exit_status < 0:
         die_of(-finished.exit_status)
     raise SystemExit(5 if finished.exit_status == UNKNOWN_STATUS else finished.exit_status)
+
+
+def with_hooks(launch: Launch) -> Launch:
+    """The launch with the hooks of the agent that it starts, if we know it; its prompt is the task if none is given."""
+    wiring = recognise(launch.spec.argv)
+    if wiring is None:
+        return launch
+    task = launch.spec.task or wiring.task
+    context = replace(launch.context, original_prompt=launch.context.original_prompt or task)
+    return replace(launch, spec=replace(launch.spec, adapter=wiring.client, task=task), context=context, wiring=wiring)
 
 
 def _write(path: Path, finished: Finished) -> None:

@@ -11,6 +11,7 @@ import uuid
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ...config import Config
 from ...control import new_request
@@ -19,6 +20,7 @@ from ...journal import RunFolder
 from ...link import ask_owner, listen, runtime_dir, socket_path
 from ...process import Tree, spawn
 from ...process.proc import look_at
+from ..hooks.wiring import Place, Wired, Wiring, unwire
 from .ownership import OwnerGone, Ownership
 from .talk import Begin, Exited, Finished, Started
 from .terminal import Signalled, Signals, keep_settings, stop_ourselves
@@ -45,6 +47,7 @@ class Launch(Struct, frozen=True, kw_only=True):
     store: Path
     needs_approval: bool = False
     removed_actions: tuple[str, ...] = ()
+    wiring: Wiring | None = None
 
 
 class CannotStart(BadInput):
@@ -67,6 +70,7 @@ class _Front:
         self._folder = RunFolder(launch.store / launch.spec.run_id)
         self._control = socket_path(self._folder.path)
         self._steps = runtime_dir() / f"s{self._control.name}"
+        self._wired = self._wire()
         begin = Begin(
             spec=launch.spec,
             store=str(launch.store),
@@ -74,6 +78,7 @@ class _Front:
             context=launch.context,
             needs_approval=launch.needs_approval,
             removed_actions=launch.removed_actions,
+            watched=tuple(map(str, self._wired.files)) if self._wired is not None else (),
         )
         self._ownership = Ownership(begin, (listen(self._control), listen(self._steps)), self._events)
         self._signals = Signals(self._events)
@@ -101,6 +106,21 @@ class _Front:
             self._ownership.close()
             self._control.unlink(missing_ok=True)
             self._steps.unlink(missing_ok=True)
+            if self._wired is not None:
+                unwire(self._place, self._wired)
+
+    @property
+    def _place(self) -> Place:
+        closed = self._launch.config.runtime.fail == "closed"
+        folder = self._steps.with_suffix(".d")
+        return Place(socket=self._steps, gate=self._folder.gate, folder=folder, closed=closed)
+
+    def _wire(self) -> Wired | None:
+        """Hooks for an agent that we know."""
+        if self._launch.wiring is None:
+            return None
+        self._place.folder.mkdir(mode=0o700)
+        return self._launch.wiring.wire(self._place)
 
     def _spawn(self) -> Tree:
         spec, config = self._launch.spec, self._launch.config
@@ -111,6 +131,9 @@ class _Front:
             "INTERLOCK_GATE": str(self._folder.gate),
             "INTERLOCK_FAIL": config.runtime.fail,
         }
+        if self._wired is not None:
+            spec = replace(spec, argv=self._wired.argv)
+            environment |= self._wired.environment
         if spec.continues is not None:
             environment["INTERLOCK_CONTINUES"] = spec.continues
         try:

@@ -22,7 +22,8 @@ from ...runtime.approvals import Approvals
 from ...runtime.continuing import clean_up, keep_tree
 from ...runtime.opening import Options
 from ...runtime.workspace import MEANWHILE
-from .adapter import ProcessAdapter
+from ..hooks.clients import adapter_named, new_dialects
+from ..hooks.exchange import HookExchange
 from .held import HeldTree
 from .look import Look
 from .steps import StepServer
@@ -41,10 +42,12 @@ class Owner:
         self._folder = RunFolder(Path(begin.store) / begin.spec.run_id)
         self._supervisor = self._open(control)
         self._steps = StepServer(steps, self._supervisor)
+        self._hooks = self._steps.hooks = HookExchange(self._steps.book, new_dialects())
         self.held.speaks = lambda: self._steps.spoken
         run = self._supervisor.run
         if begin.reopen:
             self._steps.recall(run.journal.reader())
+            self._hooks.recall(run.journal.reader())
         self.held.on_frozen = self._keep_silent_work
         self._look = Look(self._supervisor, self.held, self._steps, run.summary.started)
 
@@ -98,7 +101,7 @@ class Owner:
             config=begin.config,
             context=begin.context,
             store=store,
-            adapter=ProcessAdapter(),
+            adapter=adapter_named(begin.spec.adapter),
             processes=self.held,
             listener=control,
             approvals=Approvals(begin.needs_approval, frozenset(begin.removed_actions)),

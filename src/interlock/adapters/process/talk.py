@@ -15,7 +15,10 @@ from ...process import TreeHandle
 
 
 class Begin(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
-    """Front to owner, first: supervise this run; `reopen` where a predecessor has begun it already."""
+    """Front to owner, first: supervise this run; `reopen` where a predecessor has begun it already.
+
+    `watched` are files of ours that nobody else is to change while the run lasts.
+    """
 
     spec: RunSpec
     store: str
@@ -24,6 +27,7 @@ class Begin(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
     reopen: bool = False
     needs_approval: bool = False
     removed_actions: tuple[str, ...] = ()
+    watched: tuple[str, ...] = ()
 
 
 class Ready(Struct, frozen=True, tag_field="say", tag="ready"):
