@@ -130,7 +130,10 @@ class Steering:
 
     def _summarize(self, state: ControlState) -> RunSummary:
         waiting = state.waiting[0].text if state.waiting else None
-        changes: dict[str, object] = {"status": state.status, "waiting": waiting, "model": state.model}
+        changes: dict[str, object] = {"status": state.status, "waiting": waiting}
+        if state.model is not None:
+            # A run that has ended has no frames any more; what it ran with stays.
+            changes["model"] = state.model
         if state.ended:
             changes["ended"] = self.run.clock.time()
         return self.run.revise(changes)

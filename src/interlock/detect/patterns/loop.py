@@ -37,6 +37,7 @@ class Loop(Remembering[Rounds]):
     """
 
     type = "loop"
+    kinds = frozenset(("tool_call", "message", "tool_result"))
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting, Rounds())
