@@ -37,6 +37,7 @@ COMMANDS: dict[str, str] = {
     "undo": "take the last rollback back",
     "config": "write, show and check the configuration",
     "mute": "a false alarm stays quiet from now on",
+    "notify": "who is told, and whether that works",
     "doctor": "what works on this machine",
     "schema": "JSON Schemas of everything on the wire and in the journal",
 }
