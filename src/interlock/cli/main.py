@@ -19,6 +19,7 @@ COMMANDS: dict[str, str] = {
     "scan": "recorded traces: where they went wrong, what would have been done",
     "review": "the verdict on shell commands",
     "ps": "the live runs",
+    "report": "one run as one self-contained file",
     "show": "one run in full",
     "incidents": "what emergency stops left behind",
     "incident": "one emergency stop: its report, and the four ways on",
@@ -36,6 +37,7 @@ COMMANDS: dict[str, str] = {
     "undo": "take the last rollback back",
     "config": "write, show and check the configuration",
     "mute": "a false alarm stays quiet from now on",
+    "notify": "who is told, and whether that works",
     "doctor": "what works on this machine",
     "schema": "JSON Schemas of everything on the wire and in the journal",
 }

@@ -92,7 +92,7 @@ class Supervisor(Asking):
             guard=self._guard,
             restorable=hands.workspace is not None,
         )
-        self.scribe = Scribe(run, self.watch, metrics)
+        self.scribe = Scribe(run, self.watch, metrics, hands.notifier)
         self.answers = Answers(run, hands, self._guard)
         self._limiting = Limiting(run, self.watch, hands, self.scribe, self._hold)
         self._checkpointing = Checkpointing(run, self.watch, hands, self._guard, self.context)
