@@ -37,6 +37,7 @@ COMMANDS: dict[str, str] = {
     "config": "write, show and check the configuration",
     "mute": "a false alarm stays quiet from now on",
     "doctor": "what works on this machine",
+    "web": "the dashboard: all runs in a browser",
     "schema": "JSON Schemas of everything on the wire and in the journal",
 }
 """Command to the one line that `interlock --help` shows. The command `a-b` lives in the module `a_b` as `app`."""
