@@ -119,9 +119,7 @@ def main() -> None:
             names = {path.name for path in target.iterdir()} | {path.name for path in STATIC.iterdir()}
             stale = [n for n in sorted(names) if _bytes(target / n) != _bytes(STATIC / n)]
             if stale:
-                raise SystemExit(
-                    f"the committed page is not what web/ builds ({', '.join(stale)}): run make web."
-                )
+                raise SystemExit(f"the committed page is not what web/ builds ({', '.join(stale)}): run make web.")
             print(f"web: the built files are current, {size:,} bytes packed")
             return
         STATIC.mkdir(exist_ok=True)
