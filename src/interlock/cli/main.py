@@ -39,6 +39,7 @@ COMMANDS: dict[str, str] = {
     "mute": "a false alarm stays quiet from now on",
     "notify": "who is told, and whether that works",
     "doctor": "what works on this machine",
+    "web": "the dashboard: all runs in a browser",
     "schema": "JSON Schemas of everything on the wire and in the journal",
 }
 """Command to the one line that `interlock --help` shows. The command `a-b` lives in the module `a_b` as `app`."""
