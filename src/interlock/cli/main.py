@@ -19,6 +19,7 @@ COMMANDS: dict[str, str] = {
     "scan": "recorded traces: where they went wrong, what would have been done",
     "review": "the verdict on shell commands",
     "ps": "the live runs",
+    "top": "watch and steer all runs in the terminal",
     "show": "one run in full",
     "incidents": "what emergency stops left behind",
     "incident": "one emergency stop: its report, and the four ways on",
