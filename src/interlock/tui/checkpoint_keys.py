@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from ..checkpoint import Plan
 from ..core import CheckpointInfo
 from ..report import RunRow
 from .checkpoint_rows import plan_words
@@ -17,6 +16,9 @@ from .listing import Listing
 from .pager import Pager
 from .question import Answers, Question
 from .steered import LIVE, Steered
+
+if TYPE_CHECKING:
+    from ..checkpoint import Plan
 
 
 class CheckpointKeys(Steered):

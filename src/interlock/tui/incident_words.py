@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from ..runtime import StoredIncident
+from typing import TYPE_CHECKING
+
 from .line import Line
 from .pager import text_lines
+
+if TYPE_CHECKING:
+    from ..runtime import StoredIncident
 
 
 def incident_lines(stored: StoredIncident, width: int) -> list[Line]:
