@@ -20,6 +20,7 @@ COMMANDS: dict[str, str] = {
     "review": "the verdict on shell commands",
     "ps": "the live runs",
     "report": "one run as one self-contained file",
+    "top": "watch and steer all runs in the terminal",
     "show": "one run in full",
     "incidents": "what emergency stops left behind",
     "incident": "one emergency stop: its report, and the four ways on",
