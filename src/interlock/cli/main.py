@@ -36,6 +36,7 @@ COMMANDS: dict[str, str] = {
     "checkpoint": "create, show, diff, gc, verify checkpoints",
     "rollback": "take a workspace back to a checkpoint",
     "undo": "take the last rollback back",
+    "gui": "GUI sessions: replay, watch, verify, analyze, doctor, chaos",
     "config": "write, show and check the configuration",
     "mute": "a false alarm stays quiet from now on",
     "notify": "who is told, and whether that works",
