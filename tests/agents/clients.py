@@ -63,7 +63,98 @@ class ClaudeCode(Client):
         }
 
 
-CLIENTS: tuple[Client, ...] = (ClaudeCode(),)
+@dataclass(frozen=True)
+class Codex(Client):
+    name: str = "codex"
+    program: str = "codex"
+
+    def command(self, prompt: str) -> list[str]:
+        return [
+            "codex",
+            "exec",
+            "--json",
+            "--skip-git-repo-check",
+            "--dangerously-bypass-approvals-and-sandbox",
+            prompt,
+        ]
+
+    def environment(self, home: Path, model: ScriptedModel) -> dict[str, str]:
+        folder = home / ".codex"
+        folder.mkdir(exist_ok=True)
+        (folder / "config.toml").write_text(
+            f"""model = "gpt-5-codex"
+model_provider = "loop"
+check_for_update_on_startup = false
+[analytics]
+enabled = false
+[model_providers.loop]
+name = "loop"
+base_url = "{model.url}/v1"
+wire_api = "responses"
+env_key = "LOOP_KEY"
+request_max_retries = 1
+stream_max_retries = 1
+"""
+        )
+        return {"CODEX_HOME": str(folder), "LOOP_KEY": "dummy"}
+
+
+@dataclass(frozen=True)
+class Gemini(Client):
+    name: str = "gemini"
+    program: str = "gemini"
+
+    def command(self, prompt: str) -> list[str]:
+        options = ("--approval-mode", "yolo", "--output-format", "json")
+        return ["gemini", "-m", "gemini-2.5-pro", *options, "-p", prompt]
+
+    def environment(self, home: Path, model: ScriptedModel) -> dict[str, str]:
+        folder = home / ".gemini"
+        folder.mkdir(exist_ok=True)
+        settings = {
+            "security": {"auth": {"selectedType": "gemini-api-key"}},
+            "telemetry": {"enabled": False},
+            "privacy": {"usageStatisticsEnabled": False},
+            "general": {"enableAutoUpdate": False},
+        }
+        (folder / "settings.json").write_text(json.dumps(settings))
+        return {
+            "GEMINI_API_KEY": "dummy",
+            "GOOGLE_GEMINI_BASE_URL": model.url,
+            "GEMINI_CLI_TRUST_WORKSPACE": "true",
+        }
+
+
+@dataclass(frozen=True)
+class Opencode(Client):
+    name: str = "opencode"
+    program: str = "opencode"
+
+    def command(self, prompt: str) -> list[str]:
+        return ["opencode", "run", "--format", "json", prompt]
+
+    def environment(self, home: Path, model: ScriptedModel) -> dict[str, str]:
+        config = {
+            "autoupdate": False,
+            "share": "disabled",
+            "model": "loop/m1",
+            "small_model": "loop/m1",
+            "enabled_providers": ["loop"],
+            "provider": {
+                "loop": {
+                    "npm": "@ai-sdk/openai-compatible",
+                    "name": "loop",
+                    "options": {"baseURL": f"{model.url}/v1", "apiKey": "dummy"},
+                    "models": {"m1": {"name": "m1"}, "m2": {"name": "m2"}},
+                }
+            },
+            "permission": {"*": "allow", "bash": "allow", "edit": "allow"},
+        }
+        (home / "opencode.json").write_text(json.dumps(config))
+        return {"OPENCODE_CONFIG": str(home / "opencode.json"), "OPENCODE_DISABLE_MODELS_FETCH": "1"}
+
+
+CLIENTS: tuple[Client, ...] = (ClaudeCode(), Codex(), Gemini(), Opencode())
 
 
 class AgentPlace(Place):

@@ -34,4 +34,3 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     for (name, version), counts in sorted(results.items()):
         said = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
         terminalreporter.write_line(f"{name} {version}: {said}")
-

@@ -8,12 +8,18 @@ from typing import Any
 
 import pytest
 
-from interlock.demo.model import ScriptedModel, Turn, run, turns
+from interlock.demo.model import ScriptedModel, run, turns
 
 from ..e2e.running import until
 from .clients import AGENT_S, CLIENTS, AgentPlace, Client, shown
 
 pytestmark = pytest.mark.agents
+
+DESTROY = "rm -rf ~/precious"
+STOP_AT_ONCE = {
+    name: False for name in ("soft_correction", "context_reinforcement", "resource_throttling", "checkpoint_rollback")
+}
+"""Every milder answer switched off."""
 
 MakePlace = Callable[..., AgentPlace]
 _versions: dict[str, str] = {}
@@ -84,14 +90,16 @@ def test_a_loop_is_corrected_in_the_next_request(place_for: MakePlace) -> None:
 
 
 def test_a_destructive_command_is_denied_and_never_runs(place_for: MakePlace) -> None:
-    place = place_for("destructive")
-    victim = place.root / "victim"
-    victim.mkdir()
-    (victim / "precious.txt").write_text("keep me")
+    place = place_for(turns(run("echo one > one.txt"), run(DESTROY), run("cat one.txt"), "Finished."))
+    precious = place.home / "precious" / "file.txt"
+    precious.parent.mkdir()
+    precious.write_text("keep me")
     status, out, err = place.run_agent()
-    assert (victim / "precious.txt").read_text() == "keep me"
+    assert precious.read_text() == "keep me"
     denied = [r for r in place.records("step") if (r.get("decision") or {}).get("action") in ("deny", "stop")]
-    assert [r["step"]["tool"]["arguments"]["command"] for r in denied] == ["rm -rf ../victim"], (status, out, err)
+    assert [r["step"]["tool"]["arguments"]["command"] for r in denied] == [DESTROY], (status, out, err)
+    assert status == 0, (out, err)
+    assert len(place.model.asked) == 4, "the agent went on"
 
 
 def test_a_pause_holds_the_next_step_and_resume_lets_it_go(place_for: MakePlace) -> None:
@@ -99,29 +107,28 @@ def test_a_pause_holds_the_next_step_and_resume_lets_it_go(place_for: MakePlace)
     process = place.begin_agent()
     log = place.workspace / "log"
     until("the first command has run", log.exists)
-    assert place.order("pause").status == "ok"
+    assert place.order("pause").outcome == "success"
     until("the run is paused", lambda: place.store.runs()[0].status == "paused")
     held = log.read_text()
     until("a step waits", lambda: len(place.steps("tool_result")) == len(held.split()))
     assert log.read_text() == held
     assert len(held.split()) < 3
-    assert place.order("resume").status == "ok"
+    assert place.order("resume").outcome == "success"
     out, err = process.communicate(timeout=AGENT_S)
     assert process.returncode == 0, (out, err)
     assert log.read_text() == "1\n2\n3\n"
 
 
 def test_an_emergency_stop_ends_the_run_and_leaves_no_process(place_for: MakePlace) -> None:
-    stop = {"interventions": {"strategy": {"type": "pattern_specific"}, "intervention_cooldown_seconds": 0}}
-    place = place_for([Turn(calls=(run("sleep 300 & echo started > started; rm -rf ../victim"),))] * 8, stop)
-    (place.root / "victim").mkdir()
-    (place.root / "victim" / "precious.txt").write_text("keep me")
+    script = [*turns(run("nohup sleep 300 >/dev/null 2>&1 & echo started")), *turns(run("cat missing.txt")) * 30]
+    place = place_for(script, {"interventions": STOP_AT_ONCE})
     status, out, err = place.run_agent()
     told = place.told()
-    assert told["reason"] == "EMERGENCY_STOP", (shown(told), out, err)
+    assert told["reason"] == "EMERGENCY_STOP", (shown(told), shown(place.records("issue")), out, err)
     assert status == 125
-    assert not place.processes()
-    assert (place.root / "victim" / "precious.txt").exists()
+    assert place.processes() == []
+    assert told["incident_id"]
+    assert len(place.steps("tool_call")) < 10
 
 
 def test_a_rollback_restores_what_the_shell_changed(place_for: MakePlace) -> None:

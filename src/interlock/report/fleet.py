@@ -6,7 +6,7 @@ import os
 import socket
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 from msgspec import Struct
@@ -70,11 +70,10 @@ class _Seen(Struct):
     spark: tuple[float, ...] | None = None
 
 
-class Runs:
+class Runs(Protocol):
     """Something that knows runs of other machines, like a hub's client."""
 
-    def runs(self) -> list[RemoteRun]:
-        raise NotImplementedError
+    def runs(self) -> list[RemoteRun]: ...
 
 
 class Fleet:

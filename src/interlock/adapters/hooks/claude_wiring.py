@@ -29,7 +29,7 @@ class ClaudeWiring:
 
     def __init__(self, command: tuple[str, ...], arguments: tuple[str, ...]) -> None:
         self._command, self._arguments = command, arguments
-        self.task = prompt_in(arguments)
+        self.task = prompt_in(arguments, FLAGS)
 
     def wire(self, place: Place) -> Wired:
         rest, given = _take_settings(self._arguments)
@@ -60,11 +60,11 @@ def add_hooks(settings: dict[str, object], hook_for: Callable[[str], dict[str, o
     return {**settings, "hooks": merged}
 
 
-def prompt_in(arguments: tuple[str, ...]) -> str:
+def prompt_in(arguments: tuple[str, ...], flags: frozenset[str]) -> str:
     """What the client is asked to do: the first argument that is not an option's."""
     previous = ""
     for word in arguments:
-        if not word.startswith("-") and (not previous.startswith("-") or previous in FLAGS):
+        if not word.startswith("-") and (not previous.startswith("-") or previous in flags):
             return word
         previous = word
     return ""

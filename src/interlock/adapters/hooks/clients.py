@@ -6,13 +6,21 @@ from ...core import Adapter
 from ..process.adapter import ProcessAdapter
 from .adapter import HookAdapter
 from .claude_code import ClaudeCode
+from .codex import Codex
 from .dialect import Dialect
+from .gemini import Gemini
+from .opencode import Opencode
 
-DIALECTS: tuple[Dialect, ...] = (ClaudeCode(),)
+NAMES = (ClaudeCode.name, Codex.name, Gemini.name, Opencode.name)
+
+
+def new_dialects() -> tuple[Dialect, ...]:
+    """One of each, for one run: some remember which calls are under way."""
+    return (ClaudeCode(), Codex(), Gemini(), Opencode())
 
 
 def dialect_named(name: str) -> Dialect | None:
-    return next((dialect for dialect in DIALECTS if dialect.name == name), None)
+    return next((dialect for dialect in new_dialects() if dialect.name == name), None)
 
 
 def adapter_named(name: str) -> Adapter:

@@ -17,6 +17,7 @@ from ...core import PROCEED, Decision, Message
 from ...journal.interface import Reading
 from ..process.book import Asker, StepBook
 from ..process.lines import Refusal, Told
+from .adapter import HookAdapter
 from .dialect import Dialect, Payload
 from .event import Event, Outcome, Said
 from .tail import Tail, size_of
@@ -119,6 +120,8 @@ class HookExchange:
             case "prompt":
                 told = Told(role="user", content=event.content, agent=agent)
                 return self._book.after(told)[1] if event.content else self._standing()
+            case "model":
+                return _merge((self._standing(), Decision(model=self._model())))
             case "settings":
                 return PROCEED if self._guardian is None else self._guardian.judge_settings(event)
             case _:
@@ -146,6 +149,11 @@ class HookExchange:
         """What holds for the run whatever is asked: that it is over."""
         run = self._book.supervisor.run
         return Decision("stop", reason=run.why_ended) if run.ended else PROCEED
+
+    def _model(self) -> str | None:
+        """The model that a person has asked for."""
+        adapter = self._book.supervisor.hands.adapter
+        return adapter.model if isinstance(adapter, HookAdapter) else None
 
     def _listen(self, dialect: Dialect, event: Event) -> list[Decision]:
         """Words and spend of the model, from the transcript."""

@@ -7,6 +7,12 @@ from pathlib import Path
 
 from .claude_wiring import NOT_A_SESSION as NO_CLAUDE_SESSION
 from .claude_wiring import ClaudeWiring
+from .codex_wiring import NOT_A_SESSION as NO_CODEX_SESSION
+from .codex_wiring import CodexWiring
+from .gemini_wiring import NOT_A_SESSION as NO_GEMINI_SESSION
+from .gemini_wiring import GeminiWiring
+from .opencode_wiring import NOT_A_SESSION as NO_OPENCODE_SESSION
+from .opencode_wiring import OpencodeWiring
 from .wiring import Wiring
 
 RUNNERS = ("npx", "bunx", "pnpx")
@@ -22,6 +28,9 @@ class _Known:
 
 KNOWN: dict[str, _Known] = {
     "claude": _Known(("@anthropic-ai/claude-code",), NO_CLAUDE_SESSION, ClaudeWiring),
+    "codex": _Known(("@openai/codex",), NO_CODEX_SESSION, CodexWiring),
+    "gemini": _Known(("@google/gemini-cli",), NO_GEMINI_SESSION, GeminiWiring),
+    "opencode": _Known(("opencode-ai",), NO_OPENCODE_SESSION, OpencodeWiring),
 }
 """The programs' names."""
 

@@ -20,10 +20,10 @@ from ...journal import RunFolder, Store
 from ...process import UNKNOWN_STATUS, Tree, attach
 from ...runtime import Incidents, Supervisor
 from ...runtime.approvals import Approvals
+from ...runtime.causes import MEANWHILE
 from ...runtime.continuing import clean_up, keep_tree
 from ...runtime.opening import Options
-from ...runtime.workspace import MEANWHILE
-from ..hooks.clients import DIALECTS, adapter_named, dialect_named
+from ..hooks.clients import adapter_named, dialect_named, new_dialects
 from ..hooks.exchange import HookExchange
 from ..proxy import ModelChoice, ProxyAdapter, Switched
 from .held import HeldTree
@@ -50,7 +50,7 @@ class Owner:
         self._folder = RunFolder(Path(begin.store) / begin.spec.run_id)
         self._supervisor = self._open(control)
         self._steps = StepServer(steps, self._supervisor)
-        self._hooks = self._steps.hooks = HookExchange(self._steps.book, DIALECTS)
+        self._hooks = self._steps.hooks = HookExchange(self._steps.book, new_dialects())
         self._proxy = self._make_proxy(door)
         self.held.speaks = lambda: self._steps.spoken
         run = self._supervisor.run
