@@ -237,7 +237,7 @@ def test_twenty_agents_at_once(desk_with: Make) -> None:
         number = str(request.history[0]["content"])
         return Turn(calls=(run(f"cat src/{number}/{request.turn}.py"),)) if request.turn < 5 else Turn("Finished.")
 
-    desk = desk_with(answer)
+    desk = desk_with(answer, config=Config(interventions=Interventions(enabled=False)))
     said: list[Any] = []
 
     def work(number: int) -> None:
