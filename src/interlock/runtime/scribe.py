@@ -86,7 +86,8 @@ class Scribe:
         if record.review is not None:
             self.metrics.reviewed(record.review)
         if record.step.usage is not None:
-            self.metrics.spent(record.step.usage)
+            usage = record.step.usage
+            self.metrics.spent(replace(usage, cost_usd=usage.cost_usd or record.cost_usd))
         for issue in judgement.issues:
             self.metrics.issue_found(issue)
         for ruling in judgement.rulings:
