@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from interlock.control import Answer
 from interlock.demo.model import run, turns
 from interlock.demo.model.script import Call, Scripts
 from interlock.process.proc import look_at
@@ -49,7 +47,7 @@ def program(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MakeProg
 
 
 class Contract:
-    """The seven things."""
+    """Seven runs; the workspace, the home and the model are the test's own."""
 
     framework: Framework
 
@@ -91,26 +89,27 @@ class Contract:
         denied = [r for r in here.records("step") if (r.get("decision") or {}).get("action") == "deny"]
         assert len(denied) == 1
 
-    def test_a_pause_holds_the_next_step_and_resume_lets_it_go(self, program: MakeProgram) -> None:
+    def test_a_pause_holds_the_next_step_until_resume_and_a_stronger_model_can_take_over(
+        self, program: MakeProgram
+    ) -> None:
         wait = "touch ready; while [ ! -e go ]; do sleep 0.05; done"
         here = program(turns(run(wait), run("touch second"), FINISH))
         process = here.launch()
         here.wait_for("ready")
-        answers: list[Answer] = []
-        asking = threading.Thread(target=lambda: answers.append(here.order("pause")))
-        asking.start()
-        until("the run is about to pause", lambda: here.store.runs()[0].status in ("pausing", "paused"))
+        assert here.order("pause").outcome == "success"
         (here.workspace / "go").touch()
-        asking.join()
-        assert answers[0].outcome == "success", answers
         until("the call under way is over", lambda: here.store.runs()[0].status == "paused")
-        resumed = time.time()
+        weak, strong = self.framework.models
+        assert here.order("escalate", {"model": strong}).outcome == "success"
         assert not (here.workspace / "second").exists()
+        resumed = time.time()
         assert here.order("resume").outcome == "success"
         status, _, err = here.end(process)
         assert status == 0, err
         assert (here.workspace / "second").stat().st_mtime >= resumed
         assert here.store.runs()[0].status == "done"
+        models = [request.model for request in here.model.asked]
+        assert models == [weak, strong, strong], models
 
     def test_an_emergency_stop_ends_the_run_and_leaves_no_process(self, program: MakeProgram) -> None:
         leave = "setsid sleep 600 >/dev/null 2>&1 </dev/null & echo $! > pid"
@@ -125,17 +124,27 @@ class Contract:
         left = look_at(int((here.workspace / "pid").read_text()))
         assert left is None or left.dead
 
-    def test_a_rollback_takes_back_what_the_shell_changed(self, program: MakeProgram) -> None:
-        here = program("writes")
+    def test_a_rollback_takes_back_what_the_shell_changed_and_what_was_said(self, program: MakeProgram) -> None:
+        wait = "echo changed > kept.txt; touch ready; while [ ! -e ../go ]; do sleep 0.05; done"
+        here = program(turns(run(wait), run("echo changed > kept.txt; echo new > made.txt"), FINISH))
         (here.workspace / "kept.txt").write_text("mine\n")
-        status, _, err = here.whole()
+        process = here.launch()
+        here.wait_for("ready")
+        begun = here.records("checkpoint")[0]["id"]
+        answer = here.order("rollback", {"to": begun})
+        assert answer.outcome == "success", answer
+        assert (here.workspace / "kept.txt").read_text() == "mine\n", "while it runs"
+        (here.root / "go").touch()
+        status, _, err = here.end(process)
         assert status == 0, err
+        anew = [0] if "conversation" in self.framework.capabilities else []
+        assert [request.turn for request in here.model.asked] == [0, *anew, 1, 2]
         assert (here.workspace / "kept.txt").read_text() == "changed\n"
-        assert (here.workspace / "made-by-shell.txt").exists()
+        assert (here.workspace / "made.txt").exists()
         done = here.interlock("rollback", here.folder.run_id, "--yes")
         assert done[0] == 0, done
         assert [path.name for path in here.workspace.iterdir()] == ["kept.txt"]
-        assert (here.workspace / "kept.txt").read_text() == "mine\n"
+        assert (here.workspace / "kept.txt").read_text() == "mine\n", "when it is over"
 
     def test_a_cancelled_run_ends_its_command_and_itself(self, program: MakeProgram) -> None:
         here = program(turns(run("echo $$ > pid; touch ready; sleep 600"), run("touch second"), FINISH))
@@ -148,35 +157,6 @@ class Contract:
         assert not (here.workspace / "second").exists()
         left = look_at(int((here.workspace / "pid").read_text()))
         assert left is None or left.dead
-
-    def test_going_back_takes_the_conversation_along(self, program: MakeProgram) -> None:
-        if "conversation" not in self.framework.capabilities:
-            pytest.skip("its conversation stays")
-        wait = "echo changed > kept.txt; touch ready; while [ ! -e ../go ]; do sleep 0.05; done"
-        here = program(turns(run(wait), FINISH))
-        (here.workspace / "kept.txt").write_text("mine\n")
-        process = here.launch()
-        here.wait_for("ready")
-        begun = here.records("checkpoint")[0]["id"]
-        answer = here.order("rollback", {"to": begun})
-        assert answer.outcome == "success", answer
-        assert (here.workspace / "kept.txt").read_text() == "mine\n"
-        (here.root / "go").touch()
-        status, _, err = here.end(process)
-        assert status == 0, err
-        assert [request.turn for request in here.model.asked] == [0, 0, 1], "it was asked anew from the start"
-
-    def test_another_model_answers_from_the_next_request_on(self, program: MakeProgram) -> None:
-        wait = "touch ready; while [ ! -e go ]; do sleep 0.05; done"
-        here = program(turns(run(wait), FINISH))
-        process = here.launch()
-        here.wait_for("ready")
-        assert here.order("escalate", {"model": "claude-opus-4-1"}).outcome == "success"
-        (here.workspace / "go").touch()
-        status, _, err = here.end(process)
-        assert status == 0, err
-        assert [request.model for request in here.model.asked][-1].endswith("claude-opus-4-1")
-        assert not here.model.asked[0].model.endswith("claude-opus-4-1")
 
 
 __all__ = ["Contract", "program", "pytestmark"]

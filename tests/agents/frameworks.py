@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+import time
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,11 +22,11 @@ PATIENCE_S = 120.0
 
 
 class Framework(Struct, frozen=True):
-    """One framework: the name of its lock and of its example, what it can do, and what its example needs."""
+    """One framework: the name of its lock and of its example, what it can do, and a weak and a strong model."""
 
     name: str
     capabilities: frozenset[Capability]
-    environment: Mapping[str, str] = {}
+    models: tuple[str, str] = ("gpt-5-mini", "gpt-5")
 
     @property
     def example(self) -> Path:
@@ -72,11 +72,24 @@ class Program(Place):
             "OPENAI_API_KEY": "dummy",
             "ANTHROPIC_BASE_URL": self.model.url,
             "ANTHROPIC_API_KEY": "dummy",
-            **self.framework.environment,
+            "MODEL": self.framework.models[0],
+            # No questions to the world outside: prices, updates, telemetry.
+            "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+            "MSWEA_SILENT_STARTUP": "1",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_AUTOUPDATER": "1",
         }
 
     def launch(self, task: str = "do the task") -> subprocess.Popen[bytes]:
         return self.begin([self.framework.python(), str(self.framework.example), task])
+
+    def wait_for(self, name: str) -> None:
+        """Wait until the agent has made this file; a framework may take its time to be imported."""
+        deadline = time.monotonic() + PATIENCE_S
+        while not (self.workspace / name).exists():
+            assert self._begun[-1].poll() is None, self._begun[-1].communicate()
+            assert time.monotonic() < deadline, f"never: {name} is there"
+            time.sleep(0.02)
 
     def whole(self, task: str = "do the task") -> tuple[int, str, str]:
         """From start to end: exit status, what it printed, what it complained about."""

@@ -97,6 +97,24 @@ class Stage:
     def top(self, timeout: float = 20.0) -> Top:
         return Top(self.place(timeout), clock=self.clock)
 
+    def lose(self, supervisor: Supervisor) -> None:
+        """The owner of a live run goes without a word."""
+        self._begun.remove(supervisor)
+        supervisor.run.close()
+
+    def find_again(self, supervisor: Supervisor) -> Supervisor:
+        """A new owner takes the run up."""
+        assert supervisor.run.folder is not None
+        again = Supervisor.reopen(
+            supervisor.run.folder,
+            config=self.config,
+            adapter=Switching(),
+            checkpoint_store=self.checkpoints,
+            clock=self.clock,
+        )
+        self._begun.append(again)
+        return again
+
     def close(self) -> None:
         for supervisor in self._begun:
             supervisor.close()

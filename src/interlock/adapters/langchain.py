@@ -67,9 +67,7 @@ class InterlockMiddleware(AgentMiddleware):
     async def abefore_model(self, state: SupervisedState, runtime: Runtime) -> Update:
         return _update(await self._session(state).turn_async(len(state["messages"])), state["messages"])
 
-    def wrap_model_call(
-        self, request: ModelRequest, handler: Callable[[ModelRequest], ModelResponse]
-    ) -> ModelResponse:
+    def wrap_model_call(self, request: ModelRequest, handler: Callable[[ModelRequest], ModelResponse]) -> ModelResponse:
         session = self._session(request.state)
         response = handler(_switch(request, session.adapter.model))
         _note(session, response)

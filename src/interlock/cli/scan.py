@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -43,13 +44,14 @@ def scan(
     from ..runtime.mutes import read_mutes
     from ..runtime.watch import Plugins
     from .scan_config import scan_config
-    from .scan_table import Progress, print_scanned, print_total
 
+    if not json:
+        from .scan_table import Progress, print_scanned, print_total
     picture = _new_page(html)
     scanner = Scanner(scan_config(config, sensitivity), Plugins(muted=read_mutes(Path.cwd())))
     found = bad = traces = 0
     said: Counter[str] = Counter()
-    with Progress(files, quiet=json) as progress:
+    with nullcontext() if json else Progress(files) as progress:
         for name in files:
             try:
                 for result in scanner.scan(name):
@@ -65,11 +67,11 @@ def scan(
                     if picture is not None:
                         picture.add(name, result)
                     found += bool(result.issues)
-                    if json:
+                    if progress is None:
                         _print_line(result)
                     else:
                         print_scanned(result, progress)
-                    progress.advance(name, scanner.steps)
+                        progress.advance(name, scanner.steps)
             except BadInput as error:
                 bad += 1
                 say_error(str(error))

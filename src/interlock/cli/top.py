@@ -15,7 +15,9 @@ app = new_app()
 
 @app.command()
 def top(
-    run: Annotated[str | None, typer.Argument(metavar="RUN", help="Open this run: an id, a name, or its beginning.")] = None,
+    run: Annotated[
+        str | None, typer.Argument(metavar="RUN", help="Open this run: an id, a name, or its beginning.")
+    ] = None,
     hub: Annotated[
         str | None, typer.Option("--hub", metavar="URL", help="Also runs on other machines: nats://host:port")
     ] = None,

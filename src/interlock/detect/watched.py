@@ -40,14 +40,11 @@ class WatchedAgent:
 
     def drop(self, names: Collection[str]) -> None:
         """Ask every detector but these, each about the kinds of step that it looks at."""
-        self.asked = {
-            kind: [
-                (name, detector.observe)
-                for name, detector in self.detectors.items()
-                if name not in names and kind in getattr(detector, "kinds", EVERY_KIND)
-            ]
-            for kind in EVERY_KIND
-        }
+        self.asked = {kind: [] for kind in EVERY_KIND}
+        for name, detector in self.detectors.items():
+            if name not in names:
+                for kind in getattr(detector, "kinds", EVERY_KIND):
+                    self.asked[kind].append((name, detector.observe))
 
     def repeats(self, step: Step) -> bool:
         """Whether a retried stream shows this step a second time."""

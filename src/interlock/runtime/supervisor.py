@@ -32,6 +32,7 @@ from .approvals import Answer, Approvals
 from .asking import Asking
 from .border import Border, blank, redact_text
 from .calls import Calls
+from .causes import AFTER_STEP
 from .checkpointing import Checkpointing, may_change
 from .guard import Broken, Fault, Guard
 from .hands import Hands
@@ -44,7 +45,6 @@ from .run import Run
 from .scribe import Scribe
 from .verdict import decide_call, degrade
 from .watch import Judgement, Plugins, Watch
-from .workspace import AFTER_STEP
 
 if TYPE_CHECKING:
     from .opening import Options

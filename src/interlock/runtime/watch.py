@@ -30,12 +30,12 @@ from ..decide import Controller, ControllerState, Ruling, StepClock, Strategy, c
 from ..detect import Detectors, Factory
 from ..intervene import BUILT_IN, Custom, Templates
 from ..review import Reviewer
+from .causes import AFTER_STEP
 from .guard import Fault, Guard
 from .ledger import Ledger
 from .meter import Meter
 from .opinion import Opinion
 from .prices import Prices
-from .workspace import AFTER_STEP
 
 THROTTLING = LADDER[2]
 """The rung that tightens limits; they are loosened again when the trouble is over."""

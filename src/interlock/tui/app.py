@@ -49,6 +49,8 @@ class Top(App[None]):
         self.register_theme(LIGHT)
         self.theme = LIGHT.name if is_light_terminal(os.environ) else DARK.name
         self.push_screen(FleetPage(self.place))
+        if self._first is not None:
+            self.open_run(RunRow(run_id=self._first))
 
     def open_run(self, row: RunRow) -> None:
         """Show one run."""
@@ -75,7 +77,7 @@ class Top(App[None]):
 
     def action_help(self) -> None:
         if not isinstance(self.screen, Pager):
-            self.push_screen(Pager("Keys", help_lines(min(100, self.size.width - 8))))
+            self.push_screen(Pager("Keys", help_lines))
 
     def action_turn_theme(self) -> None:
         self.theme = LIGHT.name if self.current_theme.dark else DARK.name

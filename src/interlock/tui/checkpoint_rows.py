@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual.content import Content
 
-from ..checkpoint import Plan
 from ..core import CheckpointInfo
 from .line import Line, clean, fit, flat
 from .words import clock_time, plural, size
+
+if TYPE_CHECKING:
+    from ..checkpoint import Plan
 
 SHOWN = 14
 """Paths that are named before the rest is counted."""

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from ..report import Control
 from .line import Line, Piece, fit, flat
+from .pager import text_lines
 from .steering import Wish
 from .words import clock_time
 
@@ -43,12 +44,20 @@ def gather(controls: Iterable[Control], wishes: Sequence[Wish], *, owned: bool) 
 
 
 def control_heading(width: int) -> Line:
-    return ((fit("TIME", 10), ""), (fit("COMMAND", 11), ""), (fit("ACK", 10), ""), (fit("RESULT", 12), ""), ("WORDS", ""))
+    return (
+        (fit("TIME", 10), ""),
+        (fit("COMMAND", 11), ""),
+        (fit("ACK", 10), ""),
+        (fit("RESULT", 12), ""),
+        ("WORDS", ""),
+    )
 
 
 def draw_control(entry: Entry, width: int) -> Line:
     sign, style = OUTCOMES[entry.outcome]
-    ack: Piece = (clock_time(entry.acked), "") if entry.acked else ("–" if entry.outcome != "sending" else "sent", "dim")
+    ack: Piece = (
+        (clock_time(entry.acked), "") if entry.acked else ("–" if entry.outcome != "sending" else "sent", "dim")
+    )
     result = clock_time(entry.answered) if entry.answered else "unknown" if entry.outcome == "unknown" else "waiting"
     words = "  ".join(filter(None, (entry.message, f"“{entry.reason}”" if entry.reason else "", entry.actor)))
     return (
@@ -58,6 +67,23 @@ def draw_control(entry: Entry, width: int) -> Line:
         (fit(f"{sign} {result}", 12), style),
         (flat(words, max(10, width - 43)), "" if entry.outcome != "success" else "dim"),
     )
+
+
+def control_lines(entry: Entry, width: int) -> list[Line]:
+    """Everything that is known of a request."""
+    sign, style = OUTCOMES[entry.outcome]
+    acked = clock_time(entry.acked) if entry.acked else "the journal has none"
+    answered = clock_time(entry.answered) if entry.answered else "the journal has none"
+    return [
+        (("REQUEST  ", "dim"), (f"{entry.command} at {clock_time(entry.when)}", "strong")),
+        (("by       ", "dim"), (flat(entry.actor or "–"), "")),
+        (("reason   ", "dim"), (flat(entry.reason or "–"), "")),
+        (("ACK      ", "dim"), (acked, "")),
+        (("RESULT   ", "dim"), (answered, "")),
+        (("outcome  ", "dim"), (f"{sign} {entry.outcome}", style)),
+        (),
+        *text_lines(entry.message or "No answer yet.", width),
+    ]
 
 
 def _entry(control: Control, wish: Wish | None, *, owned: bool) -> Entry:

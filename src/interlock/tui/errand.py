@@ -12,10 +12,10 @@ from ..core import InterlockError
 
 T = TypeVar("T")
 
-Failure = Callable[[InterlockError], None]
+Failure = Callable[[InterlockError], object]
 
 
-def run_errand(name: str, work: Callable[[], T], done: Callable[[T], None], failed: Failure) -> None:
+def run_errand(name: str, work: Callable[[], T], done: Callable[[T], object], failed: Failure) -> None:
     """Do one thing in a thread of its own and tell how it went; both callbacks run in that thread."""
 
     def carry_out() -> None:

@@ -9,14 +9,16 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
-from textual.widgets import Footer, Input
+from textual.widgets import Input
 
 from ..core import InterlockError
 from ..report import RunRow
 from .drawing import Drawing
 from .errand import Desk
+from .keybar import KeyBar
 from .line import Line, Piece, clean, flat, spread
 from .listing import Listing
+from .palette import STATUS
 from .place import Place
 from .run_rows import draw_run, heading
 from .search import Search
@@ -81,7 +83,7 @@ class FleetPage(Steered):
         )
         yield Drawing(self._draw_words, id="words")
         yield Search(id="search")
-        yield Footer(compact=True, show_command_palette=False)
+        yield KeyBar(id="keys")
 
     def on_mount(self) -> None:
         self.query_one("#runs", Listing).focus()
@@ -98,7 +100,7 @@ class FleetPage(Steered):
     def redraw(self) -> None:
         """Something was asked of a run, or answered."""
         self.query_one("#runs", Listing).refresh()
-        self.refresh_bindings()
+        self.query_one(KeyBar).redraw()
 
     def action_open(self) -> None:
         run = self.chosen()
@@ -135,7 +137,7 @@ class FleetPage(Steered):
     @on(Listing.Moved)
     def _moved(self) -> None:
         self.query_one("#words", Drawing).redraw()
-        self.refresh_bindings()
+        self.query_one(KeyBar).redraw()
 
     @on(Looked)
     def _take(self, event: Looked) -> None:
@@ -143,7 +145,6 @@ class FleetPage(Steered):
             return
         self.rows, self.problem, self._loaded = event.rows, event.problem, True
         self._show()
-        self.refresh_bindings()
 
     @on(Failed)
     def _failed(self, event: Failed) -> None:
@@ -199,9 +200,7 @@ class FleetPage(Steered):
         if self._loaded:
             left.append((plural(len(self.rows), "run"), "strong"))
             counted = Counter(row.status for row in self.rows)
-            for status in ("running", "pausing", "paused", "lost", "unknown", "unreadable", "aborted", "done"):
-                if counted[status]:
-                    left.append((f"  {counted[status]} {status}", ""))
+            left += [(f"  {counted[status]} {status}", "") for status in STATUS if counted[status]]
         waiting = sum(bool(row.waiting) for row in self.rows if row.live)
         if waiting:
             left.append((f"  {waiting} waiting for you", "warn!"))

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from ..checkpoint import Checkpoints, Plan, Restored
 from ..core import SystemClock
 from .line import Line
 from .pager import patch_lines
 from .place import Place
 from .words import plural
 
+if TYPE_CHECKING:
+    from ..checkpoint import Checkpoints, Plan, Restored
+
 
 @contextmanager
 def open_checkpoints(place: Place, run_id: str) -> Iterator[Checkpoints]:
     """The checkpoints of a run's workspace."""
+    # Not needed until somebody asks, and slow to import.
+    from ..checkpoint import Checkpoints
+
     workspace = place.workspace(run_id)
     settings = place.config.checkpoints
     with Checkpoints.open(workspace, place.checkpoint_store, config=settings, clock=SystemClock()) as found:

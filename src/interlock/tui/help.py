@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .line import Line, fit
+from .pager import text_lines
 
 KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
     (
@@ -44,18 +45,21 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
     ),
 )
 
-WORDS = """What you see is true: a run is called paused when its RESULT says so, not when the key was pressed. Until then
-it says what was asked. ACK means that the run has the command for good; RESULT how it went. "unknown" is an answer of
-its own: neither done nor failed. Ask again when the run's owner, or the network, is back."""
+WORDS = """What you see is true: a run is called paused when its RESULT says so, not when the key was pressed. Until
+then it says what was asked. ACK means that the run has the command for good; RESULT how it went. "unknown" is an
+answer of its own: neither done nor failed. Ask again when the run's owner, or the network, is back."""
 
 
 def help_lines(width: int) -> list[Line]:
-    from .pager import text_lines
-
+    """The page of keys at a width."""
+    width = min(width, 100)
     lines: list[Line] = []
     for title, keys in KEYS:
         lines += [((title, "link!"),)]
-        lines += [(("  ", ""), (fit(key, 14), "strong"), (words, "")) for key, words in keys]
+        for key, words in keys:
+            first, *more = text_lines(words, width - 16)
+            lines += [(("  ", ""), (fit(key, 14), "strong"), *first)]
+            lines += [((" " * 16, ""), *row) for row in more]
         lines += [()]
     lines += text_lines(" ".join(WORDS.split()), width, "dim")
     return lines

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from ..runtime import StoredIncident
-from .line import Line, clean
+from typing import TYPE_CHECKING
+
+from .line import Line
 from .pager import text_lines
+
+if TYPE_CHECKING:
+    from ..runtime import StoredIncident
 
 
 def incident_lines(stored: StoredIncident, width: int) -> list[Line]:
@@ -18,8 +22,8 @@ def incident_lines(stored: StoredIncident, width: int) -> list[Line]:
         for option in stored.options:
             mark, style = ("•", "strong") if option.applicable else ("✗", "dim")
             lines += [((f" {mark} {option.name}", style),)]
-            lines += text_lines(f"   {option.description}", width)
+            lines += text_lines(option.description, width, indent="   ")
             said = option.command if option.applicable else f"not possible: {option.reason}"
-            lines += [((f"   {clean(said)}", "link" if option.applicable else "dim"),)]
+            lines += text_lines(said, width, "link" if option.applicable else "dim", indent="   ")
         lines += [()]
     return [*lines, (("REPORT", "link!"),), *text_lines(stored.report.to_text(), width)]

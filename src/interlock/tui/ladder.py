@@ -35,16 +35,16 @@ class Ladder(Struct, frozen=True):
 
 def level_of(kind: str) -> int | None:
     """The rung of an intervention by its name; None for one of a plug-in."""
-    return LADDER.index(kind) if kind in LADDER else None  # type: ignore[arg-type]
+    return LADDER.index(kind) if kind in LADDER else None
 
 
 def empty_ladder() -> Ladder:
     return Ladder(tuple(Rung() for _ in LADDER))
 
 
-def draw_ladder(ladder: Ladder, width: int) -> list[Line]:
+def draw_ladder(ladder: Ladder) -> list[Line]:
     """Five rows, the strongest on top."""
-    return [_row(ladder, level, width) for level in reversed(range(len(LADDER)))]
+    return [_row(ladder, level) for level in reversed(range(len(LADDER)))]
 
 
 def draw_ladder_row(ladder: Ladder) -> Line:
@@ -61,14 +61,14 @@ def draw_ladder_row(ladder: Ladder) -> Line:
     return tuple(pieces)
 
 
-def _row(ladder: Ladder, level: int, width: int) -> Line:
+def _row(ladder: Ladder, level: int) -> Line:
     rung, bar = ladder.rungs[level], (level + 1) * WIDTH // len(LADDER)
     style = f"level{level}" if rung.used else "faint"
     name = (fit(f"{level + 1} {NAMES[level]}", 12), f"level{level}!" if rung.used else "dim")
     drawn = (fit((_FULL if rung.used else _EMPTY) * bar, WIDTH + 1), style)
     told = (_told(rung), "" if rung.used else "dim")
     mark = ((" ◂", f"level{level}!"),) if level == ladder.last else ()
-    return (name, drawn, told, *mark) if width >= 34 else (name, drawn, (f"×{rung.used}" if rung.used else "", ""), *mark)
+    return (name, drawn, told, *mark)
 
 
 def _told(rung: Rung) -> str:

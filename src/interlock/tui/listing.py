@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -50,12 +50,12 @@ class Listing(ScrollView, Generic[T], can_focus=True):
     class Chosen(Message):
         """Enter, or a second click, on an item."""
 
-        def __init__(self, listing: Listing[T], item: T) -> None:
+        def __init__(self, listing: Listing[Any], item: object) -> None:
             super().__init__()
             self.listing, self.item = listing, item
 
         @property
-        def control(self) -> Listing[T]:
+        def control(self) -> Listing[Any]:
             return self.listing
 
     class Moved(Chosen):
@@ -64,12 +64,12 @@ class Listing(ScrollView, Generic[T], can_focus=True):
     class Edge(Message):
         """The cursor went to the first or the last row that is here; there may be more beyond."""
 
-        def __init__(self, listing: Listing[T], way: int, *, far: bool) -> None:
+        def __init__(self, listing: Listing[Any], way: int, *, far: bool) -> None:
             super().__init__()
             self.listing, self.way, self.far = listing, way, far
 
         @property
-        def control(self) -> Listing[T]:
+        def control(self) -> Listing[Any]:
             return self.listing
 
     def __init__(
@@ -80,12 +80,14 @@ class Listing(ScrollView, Generic[T], can_focus=True):
         heading: Callable[[int], Line] | None = None,
         empty: str = "",
         follow: bool = False,
+        marked: bool = True,
         id: str | None = None,
     ) -> None:
         super().__init__(id=id)
         self._draw, self._key, self._heading = draw, key, heading
         self.empty = empty
         self.follow = follow
+        self._marked = marked
         self.items: list[T] = []
 
     @property
@@ -152,6 +154,8 @@ class Listing(ScrollView, Generic[T], can_focus=True):
         index = self.scroll_offset.y + y - self._head
         if not 0 <= index < len(self.items):
             return Strip.blank(width, base)
+        if not self._marked:
+            return self._strip(self._draw(self.items[index], width), width, base)
         if index == self.cursor:
             line = (("▌", "link"), *self._draw(self.items[index], width - 1))
             return self._strip(line, width, self.get_component_rich_style("listing--cursor"))
@@ -239,4 +243,3 @@ class Listing(ScrollView, Generic[T], can_focus=True):
         # The row's own background stays; its pieces bring colour and weight.
         segments = [Segment(text, base + style_of(style, dark=dark) if style else base) for text, style in line]
         return Strip(segments, line_width(line)).adjust_cell_length(width, base)
-

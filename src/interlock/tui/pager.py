@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import textwrap
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -15,58 +16,73 @@ from textual.widgets import Label
 from .line import Line, clean
 from .listing import Listing
 
-Lines = Sequence[Line]
+Write = Callable[[int], list[Line]]
+"""The text at a width."""
+
+
+class Text(Listing[Line]):
+    """Rows without a cursor: the keys scroll."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(lambda line, _width: line, lambda line: line, marked=False, id=id)
+
+    def _step(self, by: int) -> None:
+        self.scroll_to(y=self.scroll_offset.y + by, animate=False, force=True, immediate=True)
+
+    def _go(self, place: int) -> None:
+        self.scroll_to(y=place, animate=False, force=True, immediate=True)
 
 
 class Pager(ModalScreen[None]):
-    """Lines to scroll through; they may come later, and say so until then."""
+    """A text to read; it may come later, and says so until then."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,enter", "leave", "Back"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,enter", "leave", "Back")]
 
-    def __init__(self, title: str, lines: Lines | None = None, *, waiting: str = "Reading …") -> None:
+    def __init__(self, title: str, write: Write | None = None, *, waiting: str = "Reading …") -> None:
         super().__init__()
-        self._title, self._waiting = title, waiting
-        self._lines = lines
-        self._numbered: list[tuple[int, Line]] = []
+        self._title, self._waiting, self._write = title, waiting, write
 
     def compose(self) -> ComposeResult:
-        draw: Callable[[tuple[int, Line], int], Line] = lambda item, _width: item[1]  # noqa: E731
         with Vertical(id="pager"):
             yield Label(Content(clean(self._title)), id="pager-title")
-            yield Listing(draw, lambda item: item[0], empty=self._waiting, id="pager-text")
-            yield Label("↑ ↓ PgUp PgDn to read, Esc to go back", id="pager-foot")
+            yield Text(id="pager-text")
+            yield Label("↑ ↓ PgUp PgDn Home End to read, Esc to go back", id="pager-foot")
 
     def on_mount(self) -> None:
-        self.query_one(Listing).focus()
-        if self._lines is not None:
-            self.fill(self._lines)
+        text = self.query_one(Text)
+        text.say(self._waiting)
+        text.focus()
 
-    def fill(self, lines: Lines, *, none: str = "There is nothing to show.") -> None:
+    def on_resize(self) -> None:
+        # The size of the text is known only after this has been laid out.
+        self.call_after_refresh(self._rewrite)
+
+    def fill(self, write: Write, *, none: str = "There is nothing to show.") -> None:
         """The text is here."""
-        listing = self.query_one(Listing)
-        listing.say(none)
-        listing.show(list(enumerate(lines)))
+        self._write = write
+        self.query_one(Text).say(none)
+        self._rewrite()
 
     def fail(self, why: str) -> None:
         """The text cannot be had."""
-        listing = self.query_one(Listing)
-        listing.say(clean(why))
-        listing.show([])
+        self.fill(lambda _width: [], none=clean(why))
 
     def action_leave(self) -> None:
         self.dismiss(None)
 
+    def _rewrite(self) -> None:
+        text = self.query_one(Text)
+        if self._write is not None:
+            text.show(self._write(max(20, text.size.width - 3)))
 
-def text_lines(text: str, width: int, style: str = "") -> list[Line]:
+
+def text_lines(text: str, width: int, style: str = "", indent: str = "") -> list[Line]:
     """A text as rows, wrapped at a width."""
-    import textwrap
-
     made: list[Line] = []
     for row in clean(text).expandtabs(4).split("\n"):
-        wrapped = textwrap.wrap(row, max(20, width), drop_whitespace=False, replace_whitespace=False) or [""]
-        made += [((piece, style),) for piece in wrapped]
+        inner = max(20, width - len(indent))
+        wrapped = textwrap.wrap(row, inner, drop_whitespace=False, replace_whitespace=False) or [""]
+        made += [((indent + piece.rstrip(), style),) for piece in wrapped]
     return made
 
 

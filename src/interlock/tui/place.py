@@ -125,5 +125,7 @@ class Copy(Story):
     def _remote(self) -> RunSummary:
         found = next((run for run in self._hub.runs() if run.summary.run_id == self._run_id), None)
         if found is None:
-            raise NotFound(f"the hub does not know run {self._run_id!r} any more", todo="Look at the list of runs again.")
+            raise NotFound(
+                f"the hub does not know run {self._run_id!r} any more", todo="Look at the list of runs again."
+            )
         return found.summary

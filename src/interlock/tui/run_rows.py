@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 from msgspec import Struct
 
 from ..report import RunRow
 from .line import Line, Piece, fit, flat
 from .palette import status_sign
-from .words import count, spark, span, spend
+from .words import count, span, spark, spend
 
 
 class Column(Struct, frozen=True):
-    """A column: its heading, its width, and from how wide a screen it is shown."""
+    """A column: its heading, its width, how much it may grow, and how soon it is left out (0: never)."""
 
     name: str
     width: int
     draw: Callable[[RunRow, int, float], Piece]
-    since: int = 0
+    rank: int = 0
     right: bool = False
-    wide: int = 0
-    wide_since: int = 999
-
-    def at(self, screen: int) -> int:
-        return self.wide if screen >= self.wide_since else self.width
+    grow: int = 0
 
 
 def heading(width: int, *, hosts: bool = False) -> Line:
@@ -81,29 +78,39 @@ def _task(row: RunRow, _room: int, _now: float) -> Piece:
 
 _COLUMNS = (
     Column("STATUS", 10, _status),
-    Column("NAME", 15, _name, wide=24, wide_since=110),
+    Column("NAME", 14, _name, grow=10),
+    Column("HOST", 12, lambda row, _r, _n: (flat(row.host or "", 20), "link"), rank=1),
     Column("ITER", 7, lambda row, _r, _n: (iteration(row), ""), right=True),
-    Column("MODEL", 12, lambda row, _r, _n: (flat(short_model(row.model), 20), ""), since=96),
-    Column("ISSUE NOW", 13, _issue, wide=22, wide_since=110),
+    Column("MODEL", 12, lambda row, _r, _n: (flat(short_model(row.model), 20), ""), rank=3),
+    Column("ISSUE NOW", 13, _issue, grow=9),
     Column("INT", 3, lambda row, _r, _n: (count(row.interventions), "" if row.interventions else "dim"), right=True),
     Column("SPEND", 10, lambda row, _r, _n: (spend(row.cost, row.max_cost), budget_style(row)), right=True),
-    Column("TOKENS", 6, lambda row, _r, _n: (count(row.tokens), ""), since=120, right=True),
-    Column("PROGRESS", 8, lambda row, room, _n: (spark(row.spark, room), "good"), wide=16, wide_since=120),
-    Column("SEEN", 4, lambda row, _r, now: (span(now - row.updated), "dim"), since=104, right=True),
-    Column("AGENT", 10, lambda row, _r, _n: (flat(row.adapter, 12), ""), since=150),
+    Column("TOKENS", 6, lambda row, _r, _n: (count(row.tokens), ""), rank=5, right=True),
+    Column("PROGRESS", 8, lambda row, room, _n: (spark(row.spark, room), "good"), rank=2, grow=8),
+    Column("SEEN", 4, lambda row, _r, now: (span(now - row.updated), "dim"), rank=4, right=True),
+    Column("AGENT", 10, lambda row, _r, _n: (flat(row.adapter, 12), ""), rank=6),
 )
-_HOST = Column("HOST", 14, lambda row, _r, _n: (flat(row.host or "", 20), "link"))
-_LEAST_TASK = 16
+_TASK = Column("TASK", 16, _task, rank=7)
+_GAP = 2
 
 
-def _columns(width: int, hosts: bool) -> list[tuple[Column, int]]:
-    shown = [(column, column.at(width)) for column in _COLUMNS if width >= column.since]
-    if hosts:
-        shown.insert(2, (_HOST, _HOST.width))
-    left = width - sum(room + 2 for _, room in shown)
-    while hosts and left < 0:
-        shown.pop()
-        left = width - sum(room + 2 for _, room in shown)
-    if left >= _LEAST_TASK:
-        shown.append((Column("TASK", 0, _task), left))
-    return shown
+@cache
+def _columns(width: int, hosts: bool) -> tuple[tuple[Column, int], ...]:
+    """The columns that fit, with their widths: first come the most important, then they grow, then comes the task."""
+    shown: list[Column] = []
+    left = width + _GAP
+    for column in sorted((*_COLUMNS, _TASK), key=lambda column: column.rank):
+        if column.name == "HOST" and not hosts:
+            continue
+        if column.rank and left < column.width + _GAP:
+            break
+        shown.append(column)
+        left -= column.width + _GAP
+    rooms = {}
+    for column in shown:
+        more = max(0, min(column.grow, left))
+        rooms[column.name] = column.width + more
+        left -= more
+    last = _TASK.name if _TASK in shown else "NAME"
+    rooms[last] += max(0, left)
+    return tuple((column, rooms[column.name]) for column in (*_COLUMNS, _TASK) if column in shown)

@@ -16,7 +16,7 @@ from .words import clock_time, count, gauge, money, spark
 
 def draw_side(view: View, series: Series | None, entries: Sequence[Entry], width: int, height: int) -> list[Line]:
     """As much as there is room for, what matters most on top."""
-    lines: list[Line] = [_title("LADDER", width), *draw_ladder(view.ladder, width), ()]
+    lines: list[Line] = [_title("LADDER", width), *draw_ladder(view.ladder), ()]
     lines += [_title("OVER ITS STEPS", width), *draw_charts(view, series, width), ()]
     rest = max(4, height - len(lines) - 3)
     asked = entries[: max(2, rest // 3)]
@@ -56,7 +56,12 @@ def draw_budget(cost: float, budget: float | None, width: int) -> Line:
     share = cost / budget
     used, left = gauge(share, width)
     style = "bad" if share >= 1 else "warn" if share >= 0.8 else "good"
-    return ((f"{money(cost)}/{budget:g} ", style if share >= 0.8 else ""), (used, style), (left, "faint"), (f" {share:.0%}", "dim"))
+    return (
+        (f"{money(cost)}/{budget:g} ", style if share >= 0.8 else ""),
+        (used, style),
+        (left, "faint"),
+        (f" {share:.0%}", "dim"),
+    )
 
 
 def _growth(sums: Sequence[float]) -> list[float]:
@@ -76,5 +81,7 @@ def _issue(issue: Issue, width: int) -> Line:
 
 def _control(entry: Entry, width: int) -> Line:
     sign, style = OUTCOMES[entry.outcome]
-    words = entry.message or {"sending": "sent", "pending": "accepted" if entry.acked else "asked"}.get(entry.outcome, "")
+    words = entry.message or {"sending": "sent", "pending": "accepted" if entry.acked else "asked"}.get(
+        entry.outcome, ""
+    )
     return ((f"{clock_time(entry.when)} ", "dim"), (f"{sign} {entry.command} ", style), (flat(words, width), "dim"))

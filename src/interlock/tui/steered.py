@@ -78,7 +78,7 @@ class Steered(Screen[None]):
         question = Question(
             f"Cancel {run.name or run.run_id}?", text, yes="Cancel the run", no="Keep it", fields=(REASON,), hurts=True
         )
-        self.top.push_screen(question, lambda answers: self._take("cancel", run, answers))
+        self.top.push_screen(question, lambda answers: self._order("cancel", run, answers))
 
     def action_escalate(self) -> None:
         run = self.chosen()
@@ -89,7 +89,7 @@ class Steered(Screen[None]):
         text = f"Now: {short_model(run.model)}. Stronger: {names}."
         fields = (Field("model", "Model", known[0] if known else "", required=True, known=known), REASON)
         question = Question(f"Escalate {run.name or run.run_id}", text, yes="Escalate", no="Not now", fields=fields)
-        self.top.push_screen(question, lambda answers: self._take("escalate", run, answers))
+        self.top.push_screen(question, lambda answers: self._order("escalate", run, answers))
 
     def action_approve(self) -> None:
         self._answer("approve")
@@ -113,7 +113,7 @@ class Steered(Screen[None]):
             verb = "Approve" if command == "approve" else "Reject"
             self.top.push_screen(
                 Question(f"{verb} step {waiting.step}?", waiting.text, yes=verb, no="Not now", fields=(REASON,)),
-                lambda answers: self._take(command, run, answers, step=waiting.step),
+                lambda answers: self._order(command, run, answers, step=waiting.step),
             )
 
         run_errand(
@@ -123,7 +123,7 @@ class Steered(Screen[None]):
             lambda error: self.top.call_later(self.top.complain, str(error)),
         )
 
-    def _take(self, command: Command, run: RunRow, answers: Answers | None, **more: object) -> None:
+    def _order(self, command: Command, run: RunRow, answers: Answers | None, **more: object) -> None:
         if answers is None:
             return
         reason = answers.get("reason") or None

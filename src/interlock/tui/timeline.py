@@ -78,16 +78,16 @@ class Timeline(Listing[Moment]):
         self._busy = False
         self._at_start = self._at_newest = False
         self._first = self._last = 0
-        self.filter = 0
+        self.chosen = 0
         self.text = ""
 
     @property
     def kinds(self) -> frozenset[str] | None:
-        return FILTERS[self.filter][1]
+        return FILTERS[self.chosen][1]
 
     @property
     def filter_name(self) -> str:
-        return FILTERS[self.filter][0]
+        return FILTERS[self.chosen][0]
 
     def load(self) -> None:
         """Read the newest moments that fit."""
@@ -95,9 +95,9 @@ class Timeline(Listing[Moment]):
         self._busy = True
         self._fetch(self._want())
 
-    def narrow(self, *, filter: int | None = None, text: str | None = None) -> None:
-        """Show only some moments."""
-        self.filter = self.filter if filter is None else filter % len(FILTERS)
+    def narrow(self, *, chosen: int | None = None, text: str | None = None) -> None:
+        """Show only some moments: those of one of the filters, those with a text."""
+        self.chosen = self.chosen if chosen is None else chosen % len(FILTERS)
         self.text = self.text if text is None else text
         self.load()
 
@@ -179,7 +179,9 @@ class Timeline(Listing[Moment]):
 
     def _nothing(self) -> str:
         if self.text:
-            return f"No {'moment' if self.kinds is None else self.filter_name} with “{clean(self.text)}”. Esc shows all."
+            return (
+                f"No {'moment' if self.kinds is None else self.filter_name} with “{clean(self.text)}”. Esc shows all."
+            )
         if self.kinds is not None:
             return f"No {self.filter_name} so far. Esc shows the whole story."
         return "Nothing has happened yet: the first step shows up here."

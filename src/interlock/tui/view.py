@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -9,8 +11,11 @@ from ..core import CheckpointInfo, Intervention, Issue
 from ..report import Control, Moment, RunRow, Story
 from ..report.fleet import to_row
 from ..report.story import Waiting
-from ..runtime import StoredIncident
 from .ladder import Ladder, Rung, empty_ladder
+
+if TYPE_CHECKING:
+    # Imported late: what it brings along takes longer than all the rest.
+    from ..runtime import StoredIncident
 
 
 class View(Struct, frozen=True, kw_only=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import pairwise
 
 BARS = "▁▂▃▄▅▆▇"
 """No full block: rows of them must not run into each other."""
@@ -77,7 +78,7 @@ def squeeze(values: Sequence[float], width: int) -> list[float]:
     if len(values) <= width:
         return list(values)
     edges = [len(values) * place // width for place in range(width + 1)]
-    return [max(values[a:b]) for a, b in zip(edges, edges[1:], strict=False)]
+    return [max(values[a:b]) for a, b in pairwise(edges)]
 
 
 def gauge(share: float, width: int) -> tuple[str, str]:

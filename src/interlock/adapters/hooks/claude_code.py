@@ -57,6 +57,9 @@ class ClaudeCode:
             case _:
                 return reply_after(event, decision)
 
+    def carries(self, event: Event) -> bool:
+        return event.name in CONTEXT
+
     def hear(self, line: bytes) -> Said | None:
         try:
             said = _LINE.decode(line)

@@ -25,6 +25,10 @@ class Dialect(Protocol):
         """What the hook answers; nothing where the client's own rules are to decide."""
         ...
 
+    def carries(self, event: Event) -> bool:
+        """Whether the reply to this can have words for the model."""
+        ...
+
     def hear(self, line: bytes) -> Said | None:
         """What a line of the transcript says, if anything that counts."""
         ...

@@ -26,7 +26,7 @@ class Children(HeldTree):
         super().__init__()
         self.marker = secrets.token_hex(8)
         self.speaks = lambda: True
-        self.calls = 0
+        self._calls = 0
         nobody = ProcessId(-1, -1)
         self.take(attach(TreeHandle(marker=self.marker, boot=boot_id(), root=nobody, session=os.getsid(0))))
 
@@ -46,11 +46,11 @@ class Children(HeldTree):
 
     def _count(self, by: int) -> None:
         with _MARKING:
-            before, self.calls = self.calls, self.calls + by
-            if before and self.calls:
+            before, self._calls = self._calls, self._calls + by
+            if before and self._calls:
                 return
             marks = [mark for mark in os.environ.get(MARKER, "").split(":") if mark and mark != self.marker]
-            if self.calls:
+            if self._calls:
                 marks.append(self.marker)
             if marks:
                 os.environ[MARKER] = ":".join(marks)

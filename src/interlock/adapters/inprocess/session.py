@@ -1,4 +1,4 @@
-"""Session: one run of an agent in this process; asks before its calls, tells what came of them, waits, collects words."""
+"""Session: one run of an agent in this process. Asks before calls, tells what came of them, collects words for it."""
 
 from __future__ import annotations
 
@@ -41,6 +41,7 @@ class Session:
         self._marks = Marks()
         self._lock = threading.Lock()
         self.closed = False
+        self._under_way = 0
         children.on_frozen = self._keep_work
 
     @property
@@ -121,6 +122,8 @@ class Session:
 
     def tell(self, asked: Asked, outcome: Outcome, duration_ms: float | None = None) -> None:
         """What came of a call."""
+        with self._lock:
+            self._under_way -= 1
         call = asked.step.tool
         step = self.supervisor.result(outcome.content, error=outcome.error, exit_code=outcome.exit_code)
         tool = replace(call, arguments={}) if call is not None else None
@@ -172,7 +175,10 @@ class Session:
         self._keep(decision)
         known = step.tool.arguments if step.tool is not None else {}
         rewritten = decision.arguments if decision.action == "rewrite" else None
-        return Asked(step, decision, {**known, **rewritten} if rewritten is not None else known)
+        asked = Asked(step, decision, {**known, **rewritten} if rewritten is not None else known)
+        with self._lock:
+            self._under_way += asked.runs
+        return asked
 
     def _keep(self, decision: Decision) -> None:
         with self._lock:
@@ -198,7 +204,7 @@ class Session:
 
     def _keep_work(self) -> None:
         """Before files go back: what changed while a call runs is the run's own work."""
-        if self.children.calls:
+        if self._under_way:
             self.supervisor.checkpoint(cause=MEANWHILE, step=self.supervisor.next_index)
 
     async def _in_thread(self, work: Callable[[], Decision], step: Step) -> Decision:

@@ -31,6 +31,10 @@ class Asker(Protocol):
         """Whether it still does. Called now and then while a step is held."""
         ...
 
+    def say_wait(self) -> None:
+        """Let it know that the answer will come."""
+        ...
+
 
 class StepBook:
     """One for each run, shared by everything that tells steps. Thread-safe."""
