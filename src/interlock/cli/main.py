@@ -47,6 +47,10 @@ COMMANDS: dict[str, str] = {
 """Command to the one line that `interlock --help` shows. The command `a-b` lives in the module `a_b` as `app`."""
 
 
+LOGGING = frozenset(("gui", "serve", "web"))
+"""Commands that log by themselves; the others only if they are told to, for a log takes time to set up."""
+
+
 class LazyGroup(TyperGroup):
     """A group whose commands are imported when they are used."""
 
@@ -82,12 +86,21 @@ app = typer.Typer(cls=LazyGroup, no_args_is_help=True, rich_markup_mode=None, pr
 
 @app.callback()
 def interlock(
+    ctx: typer.Context,
     version: bool = typer.Option(False, "--version", help="Show the version."),
+    log_json: bool = typer.Option(False, "--log-json", help="Log as JSON lines."),
+    log_level: str | None = typer.Option(None, "--log-level", metavar="LEVEL", help="debug, info, warning or error."),
+    log_file: str | None = typer.Option(None, "--log-file", metavar="FILE", help="Log there instead of to stderr."),
 ) -> None:
     """Keep autonomous agents and unattended sessions on track.
 
     Example: interlock run -- claude -p "fix the tests"
     """
+    if log_json or log_level or log_file or ctx.invoked_subcommand in LOGGING:
+        from ..runtime.log import choose_log, configure_log
+
+        choose_log(json=log_json, level=log_level, file=log_file)
+        configure_log()
 
 
 def run() -> None:

@@ -22,6 +22,7 @@ from ...runtime import Incidents, Supervisor
 from ...runtime.approvals import Approvals
 from ...runtime.causes import MEANWHILE
 from ...runtime.continuing import clean_up, keep_tree
+from ...runtime.log import configure_log, is_chosen
 from ...runtime.opening import Options
 from ..hooks.clients import adapter_named, dialect_named, new_dialects
 from ..hooks.exchange import HookExchange
@@ -204,6 +205,8 @@ class Owner:
 def main() -> None:
     """Serve one run; everything that goes wrong before it starts is told to the front."""
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    if is_chosen():
+        configure_log()
     front, control, steps, *doors = (socket.socket(fileno=int(word)) for word in sys.argv[1:])
     channel = Channel(front)
     line = channel.receive()
