@@ -130,7 +130,7 @@ class Steering:
 
     def _summarize(self, state: ControlState) -> RunSummary:
         waiting = state.waiting[0].text if state.waiting else None
-        changes: dict[str, object] = {"status": state.status, "waiting": waiting, "model": state.model}
+        changes: dict[str, object] = {"status": state.status, "waiting": waiting, "model": state.model or self._model}
         if state.ended:
             changes["ended"] = self.run.clock.time()
         return self.run.revise(changes)
