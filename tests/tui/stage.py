@@ -71,6 +71,9 @@ class Stage:
         self._begun.append(made)
         return made
 
+    def spec(self, name: str) -> RunSpec:
+        return RunSpec(run_id=name, name=name, task="Fix the parser", adapter="scripted")
+
     def demo(self, name: str = "fix-parser") -> None:
         """The whole demonstration: every kind of trouble, all five levels, an emergency stop."""
         root = self.root / name

@@ -23,7 +23,7 @@ from .place import Place
 from .run_rows import draw_run, heading
 from .search import Search
 from .steered import Steered
-from .words import money, plural, span
+from .words import money, plural, reason_first, span
 
 LOOK_S = 0.15
 """Time between two looks at all runs; looking costs two stats a run."""
@@ -215,7 +215,7 @@ class FleetPage(Steered):
     def _draw_words(self, width: int) -> list[Line]:
         """What the run under the cursor is for, and what is the matter with it."""
         if self.problem:
-            return [((f"! {flat(self.problem, width)}", "bad"),), ()]
+            return [((f"! {flat(reason_first(self.problem), width)}", "bad"),), ()]
         run = self.chosen()
         if run is None:
             return [(), ()]
@@ -225,7 +225,7 @@ class FleetPage(Steered):
 def run_words(run: RunRow, now: float) -> Line:
     """One sentence on how a run is."""
     if run.problem:
-        return ((f"! {flat(run.problem)}", "bad"),)
+        return ((f"! {flat(reason_first(run.problem))}", "bad"),)
     if run.waiting and run.live:
         return ((f"? waits for you: {flat(run.waiting)}", "warn"),)
     if run.status == "lost":

@@ -10,7 +10,7 @@ from .run_rows import iteration, short_model
 from .side import draw_budget
 from .steered import LIVE
 from .view import View
-from .words import span
+from .words import reason_first, span
 
 
 def draw_head(run: RunRow, view: View | None, doing: str, problem: str | None, now: float, width: int) -> list[Line]:
@@ -35,7 +35,7 @@ def _age(run: RunRow, now: float) -> str:
 
 def _banner(run: RunRow, view: View | None, problem: str | None) -> Line | None:
     if problem:
-        return ((f"! {flat(problem)}", "bad"),)
+        return ((f"! {flat(reason_first(problem))}", "bad"),)
     if view is not None and view.incidents and view.incidents[0].status == "open":
         words = f"i shows the report and the four ways on  {view.incidents[0].id}"
         return (("‼ emergency stop: ", "bad"), (words, ""))

@@ -77,12 +77,12 @@ def _task(row: RunRow, _room: int, _now: float) -> Piece:
 
 
 _COLUMNS = (
-    Column("STATUS", 10, _status),
-    Column("NAME", 14, _name, grow=10),
+    Column("STATUS", 12, _status),
+    Column("NAME", 13, _name, grow=11),
     Column("HOST", 12, lambda row, _r, _n: (flat(row.host or "", 20), "link"), rank=1),
     Column("ITER", 7, lambda row, _r, _n: (iteration(row), ""), right=True),
     Column("MODEL", 12, lambda row, _r, _n: (flat(short_model(row.model), 20), ""), rank=3),
-    Column("ISSUE NOW", 13, _issue, grow=9),
+    Column("ISSUE NOW", 12, _issue, grow=10),
     Column("INT", 3, lambda row, _r, _n: (count(row.interventions), "" if row.interventions else "dim"), right=True),
     Column("SPEND", 10, lambda row, _r, _n: (spend(row.cost, row.max_cost), budget_style(row)), right=True),
     Column("TOKENS", 6, lambda row, _r, _n: (count(row.tokens), ""), rank=5, right=True),
