@@ -197,13 +197,13 @@ class FleetPage(Steered):
 
     def _draw_title(self, width: int) -> list[Line]:
         left: list[Piece] = [("interlock", "link!"), ("  ", "")]
+        waiting = sum(bool(row.waiting) for row in self.rows if row.live)
         if self._loaded:
             left.append((plural(len(self.rows), "run"), "strong"))
+            if waiting:
+                left.append((f"  {waiting} waiting for you", "warn!"))
             counted = Counter(row.status for row in self.rows)
             left += [(f"  {counted[status]} {status}", "") for status in STATUS if counted[status]]
-        waiting = sum(bool(row.waiting) for row in self.rows if row.live)
-        if waiting:
-            left.append((f"  {waiting} waiting for you", "warn!"))
         right: list[Piece] = []
         if self._filter or self._text:
             right.append((f"{FILTERS[self._filter][0]} {clean(self._text)}".strip() + "  ", "warn"))
