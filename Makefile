@@ -6,9 +6,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 WORKERS ?= 2
 SCREEN_PACKAGES := xvfb openbox xdotool scrot xterm dbus-daemon at-spi2-core tesseract-ocr sway grim
+EDITOR_PACKAGES := chromium zenity build-essential libkrb5-dev pkg-config
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench bench-detect torture lock clean
+.PHONY: help setup demo test test-gui test-agents check bench bench-detect torture lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -34,6 +35,15 @@ demo: setup ## a scripted agent goes wrong in every way, supervised live
 test: setup ## all tests that install in a few minutes
 	@scripts/debian-packages $(SCREEN_PACKAGES)
 	$(BIN)/python -m pytest -n $(WORKERS)
+
+test-gui: setup ## with a real VS Code, installed once and cached
+	@scripts/debian-packages $(SCREEN_PACKAGES) $(EDITOR_PACKAGES)
+	@$(BIN)/python -m interlock.gui.editor.install
+	$(BIN)/python -m pytest tests/gui_editor -m editor -v
+
+test-agents: setup ## the real agent clients, offline (AGENT=name: one of them)
+	@$(BIN)/python scripts/install-agents >/dev/null
+	$(BIN)/python -m pytest -m agents $(if $(AGENT),-k "$(AGENT)") tests/agents
 
 check: setup ## lint, types, rooms
 	$(BIN)/ruff check .

@@ -19,6 +19,7 @@ COMMANDS: dict[str, str] = {
     "scan": "recorded traces: where they went wrong, what would have been done",
     "review": "the verdict on shell commands",
     "ps": "the live runs",
+    "report": "one run as one self-contained file",
     "top": "watch and steer all runs in the terminal",
     "show": "one run in full",
     "incidents": "what emergency stops left behind",
@@ -35,9 +36,12 @@ COMMANDS: dict[str, str] = {
     "checkpoint": "create, show, diff, gc, verify checkpoints",
     "rollback": "take a workspace back to a checkpoint",
     "undo": "take the last rollback back",
+    "gui": "GUI sessions: replay, watch, verify, analyze, doctor, chaos",
     "config": "write, show and check the configuration",
     "mute": "a false alarm stays quiet from now on",
+    "notify": "who is told, and whether that works",
     "doctor": "what works on this machine",
+    "web": "the dashboard: all runs in a browser",
     "schema": "JSON Schemas of everything on the wire and in the journal",
 }
 """Command to the one line that `interlock --help` shows. The command `a-b` lives in the module `a_b` as `app`."""

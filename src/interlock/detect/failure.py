@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import re2
+
 from ..core import Step
 
 LOOK = 320
@@ -21,6 +23,10 @@ _COMPLAINTS = (
     b"not recognized", b"not precise",
 )  # fmt: skip
 """What a result says when it is a complaint; looked for only where the source does not say whether it failed."""
+
+_COMPLAINT = re2.Set.SearchSet()
+_COMPLAINT.Add(b"|".join(map(re2.escape, _COMPLAINTS)))
+_COMPLAINT.Compile()
 
 _ALL_WELL = (b"0 error", b"no error", b"0 fail", b"no fail", b"no issue", b"no problem", b"without error")
 
@@ -67,10 +73,15 @@ def _complains(head: bytes) -> bool:
         # A numbered line is a piece of a file.
         if not line.lstrip()[:1].isdigit():
             opening += line.lower() + b"\n"
-    if not any(word in opening for word in _COMPLAINTS):
+    if not _complaint(opening):
         return False
     opening = _PIECE.sub(b"", opening)
-    return any(word in opening for word in _COMPLAINTS) and not any(word in opening for word in _ALL_WELL)
+    return _complaint(opening) and not any(word in opening for word in _ALL_WELL)
+
+
+def _complaint(lower: bytes) -> bool:
+    """Whether a text in lower case has a complaint in it: one search for all of them."""
+    return _COMPLAINT.Match(lower) is not None
 
 
 def _message(text: bytes, asked: bytes) -> bytes:
@@ -88,7 +99,7 @@ def _message(text: bytes, asked: bytes) -> bytes:
         if len(stripped) < 8 or stripped[:40] in asked or (stripped[:1] == b"[" and stripped[-1:] == b"]"):
             continue
         lower = stripped.lower() + b"\n"
-        if any(word in lower for word in _COMPLAINTS):
+        if _complaint(lower):
             return stripped[:MESSAGE]
         fallback = fallback or stripped
     return fallback[:MESSAGE]

@@ -47,6 +47,7 @@ class Run:
         self._why_ended = ""
         self.reason: str | None = None
         self.steering: Steers | None = None
+        self.on_waiting: Callable[[int, str], None] = lambda step, what: None
 
     @classmethod
     def create(cls, spec: RunSpec, store: Store, clock: Clock | None = None) -> Run:
@@ -116,6 +117,7 @@ class Run:
 
     def hold(self, hold: Hold, step: int) -> str:
         """Let nothing through until a person says so."""
+        self.on_waiting(step, hold.reason)
         if self.steering is not None:
             return self.steering.pause(hold, step)
         self.gate.be("paused", self.gate.revision + 1)
@@ -124,6 +126,7 @@ class Run:
 
     def wait_for_person(self, step: int, what: str) -> None:
         """A step waits for approve or reject."""
+        self.on_waiting(step, what)
         if self.steering is not None:
             self.steering.wait(step, what)
         self.update(waiting=what)

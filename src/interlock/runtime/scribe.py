@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from ..core import Issue, Step
 from ..journal import Entry
+from .alerts import Alerts
 from .guard import Fault
 from .metrics import Metrics
 from .records import InterventionRecord, LimitRecord, StepRecord
@@ -16,10 +17,11 @@ from .watch import Judgement, Watch
 class Scribe:
     """Writes for one run. A step and everything that it led to go in one transaction."""
 
-    def __init__(self, run: Run, watch: Watch, metrics: Metrics | None = None) -> None:
+    def __init__(self, run: Run, watch: Watch, metrics: Metrics | None = None, alerts: Alerts | None = None) -> None:
         self.run = run
         self.watch = watch
         self.metrics = metrics
+        self.alerts = alerts
         self._issues = run.summary.issues
         self._interventions = run.summary.interventions
         self._last_issue = run.summary.last_issue
@@ -43,6 +45,9 @@ class Scribe:
             )
             entries.append(Entry("intervention", body, judgement.now))
         self._count(record, judgement)
+        if self.alerts is not None:
+            self.alerts.found(judgement.issues)
+            self.alerts.spent(self.watch.ledger.spend, self.watch.meter.limits)
         return self.run.append(entries, durable=durable, changes=self._changes(record.step))
 
     def fault(self, fault: Fault) -> None:

@@ -34,9 +34,7 @@ class OwnerGone:
 class Ownership:
     """Owners one after the other, on the same sockets. What they say goes into `events`."""
 
-    def __init__(
-        self, begin: Begin, listeners: tuple[socket.socket, socket.socket], events: queue.SimpleQueue[object]
-    ) -> None:
+    def __init__(self, begin: Begin, listeners: tuple[socket.socket, ...], events: queue.SimpleQueue[object]) -> None:
         self._begin, self._listeners, self._events = begin, listeners, events
         self._told: list[Started | Exited] = []
         self._deaths: list[float] = []

@@ -24,6 +24,7 @@ class ExplorationWandering(Remembering[Wanderings]):
     """Scores how much of the looking around is moving about without aim."""
 
     type = "exploration_wandering"
+    kinds = frozenset(("tool_result",))
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting, Wanderings())

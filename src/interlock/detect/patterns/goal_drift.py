@@ -32,6 +32,7 @@ class GoalDrift(Remembering[Course]):
     """Compares what is done with what was asked and planned."""
 
     type = "goal_drift"
+    kinds = frozenset(("tool_call", "message"))
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting, Course())

@@ -41,6 +41,7 @@ class Hallucination(Remembering[Contradictions]):
     """Collects contradictions; two of them make an alarm. An answer out of nowhere is two at once."""
 
     type = "hallucination"
+    kinds = frozenset(("tool_call", "message", "tool_result"))
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting, Contradictions())

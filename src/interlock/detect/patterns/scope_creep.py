@@ -39,6 +39,7 @@ class ScopeCreep(Remembering[Scope]):
     """Compares the paths of calls with the places that the task and the workspace name."""
 
     type = "scope_creep"
+    kinds = frozenset(("tool_result",))
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting, Scope())
