@@ -103,6 +103,20 @@ def test_a_run_in_trouble(gallery: Stage, picture: SnapshotAssertion, size: tupl
     watch(gallery.top(), act, size)
 
 
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_a_run_that_was_stopped(gallery: Stage, picture: SnapshotAssertion, size: tuple[int, int]) -> None:
+    async def act(seat: Seat) -> None:
+        await seat.sees("fix-parser")
+        await seat.press("end", "enter")
+        await seat.sees("emergency stop", "block: bash curl")
+        if size[0] > 110:
+            await seat.sees("progress")
+        await settled(seat)
+        assert drawn(seat) == picture
+
+    watch(gallery.top(), act, size)
+
+
 def test_a_question_that_hurts(gallery: Stage, picture: SnapshotAssertion) -> None:
     async def act(seat: Seat) -> None:
         await seat.sees("migrate-db")
