@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 WORKERS ?= 2
 SCREEN_PACKAGES := xvfb openbox xdotool scrot xterm dbus-daemon at-spi2-core tesseract-ocr sway grim
+TERMINAL_PACKAGES := tmux
 EDITOR_PACKAGES := chromium zenity build-essential libkrb5-dev pkg-config
 LIGHT_EXTRAS := hub notify model otel tui web gui
 FRAMEWORKS := langchain openai-agents claude-agent-sdk pydantic-ai mini-swe-agent
@@ -36,7 +37,7 @@ demo: setup ## a scripted agent goes wrong in every way, supervised live
 	@$(BIN)/interlock demo
 
 test: setup ## all tests that install in a few minutes
-	@scripts/debian-packages $(SCREEN_PACKAGES)
+	@scripts/debian-packages $(SCREEN_PACKAGES) $(TERMINAL_PACKAGES)
 	$(BIN)/python -m pytest -n $(WORKERS)
 
 test-gui: setup ## with a real VS Code, installed once and cached
