@@ -7,6 +7,7 @@ and of listening sockets. When the front is gone, the owner goes on until the co
 from __future__ import annotations
 
 import contextlib
+import shutil
 import signal
 import socket
 import sys
@@ -17,6 +18,7 @@ import msgspec
 
 from ...core import Adapter, InterlockError
 from ...journal import RunFolder, Store
+from ...link import socket_path
 from ...process import UNKNOWN_STATUS, Tree, attach
 from ...runtime import Incidents, Supervisor
 from ...runtime.approvals import Approvals
@@ -29,7 +31,7 @@ from ..proxy import ModelChoice, ProxyAdapter, Switched
 from .held import HeldTree
 from .look import Look
 from .steps import StepServer
-from .talk import Begin, Channel, Exited, Failed, Finished, Ready, Started, ToOwner
+from .talk import Begin, Channel, Exited, Failed, Finished, Ready, Started, ToOwner, steps_path
 
 if TYPE_CHECKING:
     from ..proxy.proxy import Proxy
@@ -235,6 +237,16 @@ def _serve(owner: Owner, channel: Channel, folder: RunFolder) -> None:
     if tree is not None:
         tree.wait()
     owner.finish(None)
+    _tidy(folder)
+
+
+def _tidy(folder: RunFolder) -> None:
+    """Take away what the front would have taken away."""
+    control = socket_path(folder.path)
+    steps = steps_path(control)
+    control.unlink(missing_ok=True)
+    steps.unlink(missing_ok=True)
+    shutil.rmtree(steps.with_suffix(".d"), ignore_errors=True)
 
 
 def _words(status: int | None) -> str:

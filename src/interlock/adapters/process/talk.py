@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+from pathlib import Path
 from typing import IO
 
 import msgspec
@@ -13,6 +14,11 @@ from ...config import Config
 from ...core import Context, RunSpec
 from ...process import TreeHandle
 from ..proxy import Proxied
+
+
+def steps_path(control: Path) -> Path:
+    """Where a run's processes tell their steps, beside its control socket."""
+    return control.with_name(f"s{control.name}")
 
 
 class Begin(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
