@@ -30,6 +30,9 @@ def run(
     max_cost: Annotated[float | None, typer.Option("--max-cost", min=0, metavar="USD")] = None,
     max_steps: Annotated[int | None, typer.Option("--max-steps", min=0, metavar="N")] = None,
     max_minutes: Annotated[float | None, typer.Option("--max-minutes", min=0, metavar="N")] = None,
+    attended: Annotated[
+        bool, typer.Option("--attended", help="You are there: writes, deletes and commands wait for your yes or no.")
+    ] = False,
     workspace: Annotated[
         Path | None, typer.Option("--workspace", help="The folder that is checkpointed; default: this one.")
     ] = None,
@@ -70,7 +73,8 @@ def run(
         adapter="process",
     )
     context = Context(original_prompt=task, workspace=str(folder))
-    launch = Launch(spec=spec, config=settings, context=context, store=open_store(settings).root)
+    root = open_store(settings).root
+    launch = Launch(spec=spec, config=settings, context=context, store=root, needs_approval=attended)
     launch_and_exit(launch, summary, proxy=proxy)
 
 

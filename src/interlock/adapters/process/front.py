@@ -24,7 +24,8 @@ from ...process.proc import look_at
 from ..hooks.wiring import Place, Wired, Wiring, unwire
 from ..proxy import Proxied, point
 from .ownership import OwnerGone, Ownership
-from .talk import Begin, Exited, Finished, Started, steps_path
+from .person import Person
+from .talk import Asks, Begin, Exited, Finished, Started, steps_path
 from .terminal import Signalled, Signals, fill_standard_streams, keep_settings, stop_ourselves
 
 TERM_S = 10.0
@@ -93,6 +94,7 @@ class _Front:
         doors = (self._door,) if self._door is not None else ()
         self._ownership = Ownership(begin, (listen(self._control), listen(self._steps), *doors), self._events)
         self._signals = Signals(self._events)
+        self._person = Person(self._folder)
         self._tree: Tree | None = None
         self._interrupted = float("-inf")
         self._end_by: float | None = None
@@ -189,6 +191,8 @@ class _Front:
                 self._unsupervised = f"supervision was lost: {event.words}"
                 if self._status is not None:
                     return self._without_owner(self._unsupervised)
+            elif isinstance(event, Asks):
+                self._person.ask(event)
             elif isinstance(event, Signalled):
                 self._take_signal(event)
 

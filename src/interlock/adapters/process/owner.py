@@ -31,7 +31,7 @@ from ..proxy import ModelChoice, ProxyAdapter, Switched
 from .held import HeldTree
 from .look import Look
 from .steps import StepServer
-from .talk import Begin, Channel, Exited, Failed, Finished, Ready, Started, ToOwner, steps_path
+from .talk import Asks, Begin, Channel, Exited, Failed, Finished, Ready, Started, ToOwner, steps_path
 
 if TYPE_CHECKING:
     from ..proxy.proxy import Proxy
@@ -72,6 +72,17 @@ class Owner:
         self._look.start()
         days = self._begin.config.interventions.emergency_stop.preserve_incident_data_days
         Incidents(Store(Path(self._begin.store))).remove_older_than(days, self._supervisor.run.clock.time())
+
+    def ask_through(self, channel: Channel) -> None:
+        """Have the front ask whoever sits at its terminal."""
+        supervisor, tell = self._supervisor, self._supervisor.run.on_waiting
+
+        def ask(step: int, what: str) -> None:
+            tell(step, what)
+            if step in supervisor.approvals.waiting:
+                channel.send(Asks(step, what))
+
+        supervisor.run.on_waiting = ask
 
     def take(self, tree: Tree) -> None:
         """The command runs."""
@@ -218,6 +229,7 @@ def main() -> None:
     except InterlockError as error:
         channel.send(Failed(error.what, error.where, error.todo))
         return
+    owner.ask_through(channel)
     channel.send(Ready())
     _serve(owner, channel, RunFolder(Path(begin.store) / begin.spec.run_id))
 

@@ -43,6 +43,13 @@ class Ready(Struct, frozen=True, tag_field="say", tag="ready"):
     """Owner to front: everything is in place, the command may start."""
 
 
+class Asks(Struct, frozen=True, tag_field="say", tag="asks"):
+    """Owner to front: this step waits for a person."""
+
+    step: int
+    what: str
+
+
 class Failed(Struct, frozen=True, tag_field="say", tag="failed"):
     """Owner to front: the run cannot be supervised, for this reason."""
 
@@ -89,7 +96,7 @@ class Finished(Struct, frozen=True, kw_only=True, tag_field="say", tag="finished
 
 
 ToOwner = Begin | Started | Exited
-ToFront = Ready | Failed | Finished
+ToFront = Ready | Failed | Asks | Finished
 
 
 class Channel:
