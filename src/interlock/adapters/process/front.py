@@ -17,11 +17,12 @@ from ...config import Config
 from ...control import new_request
 from ...core import BadInput, Context, InterlockError, RunSpec
 from ...journal import RunFolder
-from ...link import ask_owner, listen, runtime_dir, socket_path
+from ...link import ask_owner, listen, socket_path
 from ...process import Tree, spawn
 from ...process.proc import look_at
 from ..hooks.wiring import Place, Wired, Wiring, unwire
 from .ownership import OwnerGone, Ownership
+from .steps import steps_socket
 from .talk import Begin, Exited, Finished, Started
 from .terminal import Signalled, Signals, keep_settings, stop_ourselves
 
@@ -69,7 +70,7 @@ class _Front:
         self._events: queue.SimpleQueue[object] = queue.SimpleQueue()
         self._folder = RunFolder(launch.store / launch.spec.run_id)
         self._control = socket_path(self._folder.path)
-        self._steps = runtime_dir() / f"s{self._control.name}"
+        self._steps = steps_socket(self._folder.path)
         self._wired = self._wire()
         begin = Begin(
             spec=launch.spec,

@@ -24,9 +24,10 @@ from ...runtime.opening import Options
 from ...runtime.workspace import MEANWHILE
 from ..hooks.clients import adapter_named, new_dialects
 from ..hooks.exchange import HookExchange
+from ..hooks.guardian import HookGuardian
 from .held import HeldTree
 from .look import Look
-from .steps import StepServer
+from .steps import StepServer, steps_socket
 from .talk import Begin, Channel, Exited, Failed, Finished, Ready, Started, ToOwner
 
 EXIT_OF = {"MAX_ITERATIONS": 124, "EMERGENCY_STOP": 125, "USER_CANCELLED": 130}
@@ -42,14 +43,21 @@ class Owner:
         self._folder = RunFolder(Path(begin.store) / begin.spec.run_id)
         self._supervisor = self._open(control)
         self._steps = StepServer(steps, self._supervisor)
-        self._hooks = self._steps.hooks = HookExchange(self._steps.book, new_dialects())
+        self._guardian = HookGuardian(
+            self._supervisor,
+            self.held,
+            files=tuple(map(Path, begin.watched)),
+            socket=steps_socket(self._folder.path),
+            expects_hooks=bool(begin.watched),
+        )
+        self._hooks = self._steps.hooks = HookExchange(self._steps.book, new_dialects(), self._guardian)
         self.held.speaks = lambda: self._steps.spoken
         run = self._supervisor.run
         if begin.reopen:
             self._steps.recall(run.journal.reader())
             self._hooks.recall(run.journal.reader())
         self.held.on_frozen = self._keep_silent_work
-        self._look = Look(self._supervisor, self.held, self._steps, run.summary.started)
+        self._look = Look(self._supervisor, self.held, self._steps, run.summary.started, self._look_at_hooks)
 
     def start(self) -> None:
         """Be there for the command."""
@@ -71,6 +79,7 @@ class Owner:
         """The command has ended: the run ends, and this is what it was."""
         supervisor, run = self._supervisor, self._supervisor.run
         self._look.close()
+        self._hooks.look()
         killed_by_limit = status is not None and status < 0 and bool(limits or self.limits_reached())
         if killed_by_limit and run.reason is None:
             supervisor.finish("done", "MAX_ITERATIONS", "; ".join(limits or self.limits_reached()))
@@ -87,6 +96,10 @@ class Owner:
         if run.reason == "EMERGENCY_STOP" and self._begin.config.interventions.emergency_stop.auto_cleanup:
             clean_up(self._folder)
         return finished
+
+    def _look_at_hooks(self) -> None:
+        self._hooks.look()
+        self._guardian.look()
 
     def limits_reached(self) -> tuple[str, ...]:
         """In words, the limits that the process tree reached."""
