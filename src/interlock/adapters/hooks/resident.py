@@ -141,7 +141,9 @@ class Resident(LineHandler):
 
     def _open(self, event: Event, left: RunFolder | None, pid: int) -> Session:
         here = Path(event.cwd) if event.cwd else None
-        session = Session(event, load(self._config, cwd=here), self._store, left, pid)
+        config = load(self._config, cwd=here)
+        alone = all(other.supervisor.run.spec.workspace != event.cwd for other in self._sessions.values())
+        session = Session(event, config, self._store, pid, folder=left, checkpoints=alone)
         link = gates_folder() / event.session
         with contextlib.suppress(OSError):
             link.unlink(missing_ok=True)

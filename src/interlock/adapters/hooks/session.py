@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
+import shutil
 import threading
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from ...config import Config
-from ...core import ENDED, Context, RunSpec
+from ...core import ENDED, Context, InvalidState, RunSpec
 from ...journal import RunFolder, Store, new_run_id
 from ...process import ProcessId, Tree, TreeHandle, attach
 from ...process.proc import boot_id, look_at
@@ -20,6 +24,8 @@ from .event import Event
 from .exchange import HookExchange
 from .guardian import HookGuardian
 
+log = logging.getLogger("interlock")
+
 SHELLS = frozenset(("sh", "bash", "dash", "zsh"))
 """What may stand between an agent and its hook."""
 
@@ -29,7 +35,16 @@ ANCESTORS = 4
 class Session:
     """Made at the first hook of a client's session, or taken up again from its journal."""
 
-    def __init__(self, event: Event, config: Config, store: Store, folder: RunFolder | None, pid: int) -> None:
+    def __init__(
+        self,
+        event: Event,
+        config: Config,
+        store: Store,
+        pid: int,
+        *,
+        folder: RunFolder | None = None,
+        checkpoints: bool = True,
+    ) -> None:
         self.client, self.name = event.client, event.session
         self.held = HeldTree()
         cwd = event.cwd if Path(event.cwd).is_dir() else None
@@ -37,7 +52,7 @@ class Session:
             run_id=new_run_id(),
             name=f"{event.client} {Path(event.cwd).name}".strip(),
             task=event.content if event.moment == "prompt" else "",
-            workspace=cwd,
+            workspace=cwd if checkpoints else None,
             cwd=cwd,
             adapter=event.client,
             session_id=event.session,
@@ -53,7 +68,7 @@ class Session:
         if folder is not None:
             self.supervisor = Supervisor.reopen(folder, **options)
         else:
-            self.supervisor = Supervisor.open(**options)
+            self.supervisor = _open(options)
         self.book = StepBook(self.supervisor)
         self.guardian = HookGuardian(self.supervisor, self.held)
         self.exchange = HookExchange(self.book, new_dialects(), self.guardian)
@@ -109,6 +124,20 @@ class Session:
             if not self._closed:
                 self._closed = True
                 self.supervisor.run.close()
+
+
+def _open(options: Options) -> Supervisor:
+    """A new run; without checkpoints where another run works in the same folder: whose change is whose is not known."""
+    spec = options["spec"]
+    try:
+        return Supervisor.open(**options)
+    except InvalidState as error:
+        if spec.workspace is None:
+            raise
+        log.warning("%s: no checkpoints (%s)", spec.name, error)
+        shutil.rmtree(options["store"].root / spec.run_id, ignore_errors=True)
+        options["spec"] = replace(spec, run_id=new_run_id(), workspace=None)
+        return Supervisor.open(**options)
 
 
 def open_sessions(store: Store) -> dict[tuple[str, str], RunFolder]:
