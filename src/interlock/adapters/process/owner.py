@@ -28,6 +28,7 @@ from ...runtime.log import configure_log, is_chosen
 from ...runtime.opening import Options
 from ..hooks.clients import adapter_named, dialect_named, new_dialects
 from ..hooks.exchange import HookExchange
+from ..hooks.guardian import HookGuardian
 from ..proxy import ModelChoice, ProxyAdapter, Switched
 from .held import HeldTree
 from .look import Look
@@ -53,7 +54,14 @@ class Owner:
         self._folder = RunFolder(Path(begin.store) / begin.spec.run_id)
         self._supervisor = self._open(control)
         self._steps = StepServer(steps, self._supervisor)
-        self._hooks = self._steps.hooks = HookExchange(self._steps.book, new_dialects())
+        self._guardian = HookGuardian(
+            self._supervisor,
+            self.held,
+            files=tuple(map(Path, begin.watched)),
+            socket=steps_path(socket_path(self._folder.path)),
+            expects_hooks=bool(begin.watched),
+        )
+        self._hooks = self._steps.hooks = HookExchange(self._steps.book, new_dialects(), self._guardian)
         self._proxy = self._make_proxy(door)
         self.held.speaks = lambda: self._steps.spoken
         run = self._supervisor.run
@@ -63,7 +71,7 @@ class Owner:
             if self._proxy is not None:
                 self._proxy.recall(run.journal.reader())
         self.held.on_frozen = self._keep_silent_work
-        self._look = Look(self._supervisor, self.held, self._steps, run.summary.started)
+        self._look = Look(self._supervisor, self.held, self._steps, run.summary.started, self._look_at_hooks)
 
     def start(self) -> None:
         """Be there for the command."""
@@ -98,6 +106,7 @@ class Owner:
         """The command has ended: the run ends, and this is what it was."""
         supervisor, run = self._supervisor, self._supervisor.run
         self._look.close()
+        self._hooks.look()
         killed_by_limit = status is not None and status < 0 and bool(limits or self.limits_reached())
         if killed_by_limit and run.reason is None:
             supervisor.finish("done", "MAX_ITERATIONS", "; ".join(limits or self.limits_reached()))
@@ -116,6 +125,10 @@ class Owner:
         if run.reason == "EMERGENCY_STOP" and self._begin.config.interventions.emergency_stop.auto_cleanup:
             clean_up(self._folder)
         return finished
+
+    def _look_at_hooks(self) -> None:
+        self._hooks.look()
+        self._guardian.look()
 
     def limits_reached(self) -> tuple[str, ...]:
         """In words, the limits that the process tree reached."""
