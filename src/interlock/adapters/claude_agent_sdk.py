@@ -121,7 +121,8 @@ class SupervisedClient(ClaudeSDKClient):
         self._asked[call_id or ""] = asked
         if asked.decision.action != "rewrite":
             return {}
-        return {"hookSpecificOutput": {**answer, "permissionDecision": "allow", "updatedInput": asked.arguments}}
+        # No "allow" beside it: whether the call needs the user's permission is not ours to say.
+        return {"hookSpecificOutput": {**answer, "updatedInput": asked.arguments}}
 
     async def _after(self, told: Json, call_id: str | None, context: object) -> Json:
         """PostToolUse and PostToolUseFailure: what came of it."""
