@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from ..core import Capability
+from .hooks import claude_code, codex, gemini, opencode
 from .inprocess import abilities
 from .process.adapter import SILENT, SPEAKING
 
@@ -54,6 +55,38 @@ PYTHON: tuple[Client, ...] = (
 CLIENTS: tuple[Client, ...] = (
     Client("silent", "silent process", "`interlock run`", "interlock.adapters.process", SILENT, "held by freezing it"),
     Client("process", "process that tells its steps", "`INTERLOCK_SOCKET`", "interlock.adapters.process", SPEAKING),
+    Client(
+        "claude-code",
+        "Claude Code",
+        "hooks",
+        "interlock.adapters.hooks.claude_code",
+        claude_code.CAPABILITIES,
+        "the complete feed (PostToolBatch) also has calls that failed before they ran",
+    ),
+    Client(
+        "codex",
+        "Codex CLI",
+        "hooks",
+        "interlock.adapters.hooks.codex",
+        codex.CAPABILITIES,
+        "stopped by ending its process; no event for calls that fail before they run",
+    ),
+    Client(
+        "gemini",
+        "Gemini CLI",
+        "hooks",
+        "interlock.adapters.hooks.gemini",
+        gemini.CAPABILITIES,
+        "no event for calls that fail before they run",
+    ),
+    Client(
+        "opencode",
+        "opencode",
+        "plugin",
+        "interlock.adapters.hooks.opencode",
+        opencode.CAPABILITIES,
+        "what the model says is not seen, only what it does and costs",
+    ),
     *PYTHON,
 )
 

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from ...core import ENDED, Decision, InterlockError, Message, NotFound, Step, Usage
 from ...core.step import Role
 from ...runtime import Supervisor
-from ...runtime.workspace import MEANWHILE
+from ...runtime.causes import MEANWHILE
 from .adapter import InProcess
 from .asked import Asked, Outcome, read_error, read_outcome
 from .children import Children

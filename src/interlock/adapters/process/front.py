@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import queue
 import signal
+import socket
 import threading
 import time
 import uuid
@@ -21,6 +22,7 @@ from ...link import ask_owner, listen, runtime_dir, socket_path
 from ...process import Tree, spawn
 from ...process.proc import look_at
 from ..hooks.wiring import Place, Wired, Wiring, unwire
+from ..proxy import Proxied, point
 from .ownership import OwnerGone, Ownership
 from .talk import Begin, Exited, Finished, Started
 from .terminal import Signalled, Signals, keep_settings, stop_ourselves
@@ -34,6 +36,7 @@ PATIENCE_S = 60.0
 STOP_S = 0.5
 """How long a command may take to stop after Ctrl-Z."""
 
+LOOPBACK = "127.0.0.1"
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
 """What a shell says of a command that cannot be started."""
 
@@ -48,6 +51,7 @@ class Launch(Struct, frozen=True, kw_only=True):
     needs_approval: bool = False
     removed_actions: tuple[str, ...] = ()
     wiring: Wiring | None = None
+    proxied: Proxied | None = None
 
 
 class CannotStart(BadInput):
@@ -79,8 +83,11 @@ class _Front:
             needs_approval=launch.needs_approval,
             removed_actions=launch.removed_actions,
             watched=tuple(map(str, self._wired.files)) if self._wired is not None else (),
+            proxied=launch.proxied,
         )
-        self._ownership = Ownership(begin, (listen(self._control), listen(self._steps)), self._events)
+        self._door = socket.create_server((LOOPBACK, 0), backlog=128) if launch.proxied is not None else None
+        doors = (self._door,) if self._door is not None else ()
+        self._ownership = Ownership(begin, (listen(self._control), listen(self._steps), *doors), self._events)
         self._signals = Signals(self._events)
         self._tree: Tree | None = None
         self._interrupted = float("-inf")
@@ -131,6 +138,8 @@ class _Front:
             "INTERLOCK_GATE": str(self._folder.gate),
             "INTERLOCK_FAIL": config.runtime.fail,
         }
+        if self._door is not None and self._launch.proxied is not None:
+            environment |= point(environment, self._launch.proxied, self._door.getsockname()[1])
         if self._wired is not None:
             spec = replace(spec, argv=self._wired.argv)
             environment |= self._wired.environment

@@ -19,10 +19,11 @@ HOST = "127.0.0.1"
 
 
 class ScriptedModel:
-    """Answers as `script` says and keeps every request. `url` is the base without /v1."""
+    """Answers as `script` says; keeps every request, and the bodies that it sent. `url` is the base without /v1."""
 
     def __init__(self, script: Scripts = "healthy", port: int = 0) -> None:
         self.requests: list[Request] = []
+        self.sent: list[bytes] = []
         self._book = Book(script)
         self._new = threading.Condition()
         self._server = _Server((HOST, port), _Handler)
@@ -150,6 +151,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _stream(self, form: Format, whole: dict[str, Any], *, cut: bool) -> None:
         self._send_head(200, "text/event-stream; charset=utf-8", None)
+        sent = bytearray()
         for number, (name, data) in enumerate(form.events(whole)):
             if cut and number == 2:
                 self.wfile.flush()
@@ -158,13 +160,16 @@ class _Handler(BaseHTTPRequestHandler):
                 return
             text = data if isinstance(data, str) else json.dumps(data)
             event = ((f"event: {name}\n" if name else "") + f"data: {text}\n\n").encode()
+            sent += event
             self.wfile.write(b"%x\r\n%b\r\n" % (len(event), event))
             self.wfile.flush()
+        self.server.model.sent.append(bytes(sent))
         self.wfile.write(b"0\r\n\r\n")
         self.wfile.flush()
 
     def _send(self, status: int, body: Any, *, cut: bool = False) -> None:
         data = json.dumps(body).encode()
+        self.server.model.sent.append(data)
         self._send_head(status, "application/json", len(data))
         self.wfile.write(data[: len(data) // 2] if cut else data)
         self.wfile.flush()
