@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interlock.adapters.inprocess import Edits, RunStopped, Session, Supervision, read_outcome
@@ -304,6 +304,7 @@ def test_what_was_cut_stays_away_and_what_comes_after_is_shown() -> None:
     assert edits.apply(["task", "a", "b", "c", "d"]) == ["task", "go on differently", "d"]
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 8)), max_size=6), st.integers(0, 8))
 def test_a_grown_history_shows_what_it_showed_before_and_more(made: list[tuple[bool, int]], more: int) -> None:
     edits: Edits[int] = Edits()
