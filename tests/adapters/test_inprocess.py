@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from interlock.adapters.abilities import LANGCHAIN
 from interlock.adapters.inprocess import Edits, RunStopped, Session, Supervision, read_outcome
-from interlock.adapters.inprocess.abilities import LANGCHAIN
 from interlock.config import Config
 from interlock.core import Hold, Inject, InvalidState, Limits, Message, Restore, Stop, SwitchModel, Usage
 from interlock.journal import Store
@@ -82,6 +82,12 @@ def test_a_call_that_may_be_made_safe_runs_with_other_arguments(session: Session
     asked = session.ask("bash", {"command": "chmod 777 a.txt", "timeout": 3})
     assert asked.decision.action == "rewrite", asked
     assert asked.arguments == {"command": "chmod 755 a.txt", "timeout": 3}
+
+
+def test_a_call_with_a_secret_in_it_is_never_written_anew(session: Session) -> None:
+    secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+    asked = session.ask("bash", {"command": f"export GITHUB_TOKEN={secret}; chmod 777 a.txt"})
+    assert asked.decision.action == "deny", "what we have of it is redacted"
 
 
 def test_a_tool_that_raises_is_told_as_an_error_and_still_raises(session: Session) -> None:
@@ -244,7 +250,7 @@ def test_a_program_that_ends_ends_its_run(tmp_path: Path) -> None:
     script = (
         "import sys\n"
         "from interlock.adapters.inprocess import Supervision\n"
-        "from interlock.adapters.inprocess.abilities import LANGCHAIN\n"
+        "from interlock.adapters.abilities import LANGCHAIN\n"
         "from interlock.journal import Store\n"
         "Supervision('test', LANGCHAIN, {'store': Store(__import__('pathlib').Path(sys.argv[1]))}).open('a')\n"
         "if len(sys.argv) > 2: raise ValueError('no such model')\n"
@@ -252,7 +258,8 @@ def test_a_program_that_ends_ends_its_run(tmp_path: Path) -> None:
     for name, more, status in (("well", (), "done"), ("ill", ("fail",), "aborted")):
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
         words = [sys.executable, "-c", script, str(tmp_path / name), *more]
-        subprocess.run(words, env=environment, capture_output=True, check=False)
+        done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+        assert "impaired" not in done.stderr
         (found,) = Store(tmp_path / name).runs()
         assert found.status == status
 
