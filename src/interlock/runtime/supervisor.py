@@ -161,10 +161,10 @@ class Supervisor(Asking):
         with self._lock:
             self._note_trouble()
             self.meanwhile.catch_up()
-            step = self._admit(step)
+            told, step = step, self._admit(step)
             decision = self.run.gate.enter(step)
             if decision.action == "proceed":
-                decision = self._before(step)
+                decision = self._before(step, whole=told.tool == step.tool)
                 if decision.action not in LET:
                     self.run.gate.leave(step)
             elif self.run.ended:
@@ -246,7 +246,7 @@ class Supervisor(Asking):
         with self._lock:
             return self.hands.carry_out(order)
 
-    def _before(self, step: Step) -> Decision:
+    def _before(self, step: Step, *, whole: bool) -> Decision:
         known = self._judged.get(step)
         if known is not None:
             return self._standing(known, before=True)
@@ -255,7 +255,7 @@ class Supervisor(Asking):
         try:
             review = self._reviews.get(step) or self._guard.run(lambda: self.watch.review(step))
             self._reviews.begin(step, review)
-            decision = self._decide(step, review)
+            decision = self._decide(step, review, whole=whole)
             if decision.action == "hold":
                 return decision
             if decision.action in LET and may_change(review):
@@ -270,7 +270,7 @@ class Supervisor(Asking):
         self._take(record, judgement)
         return self._standing(decision, before=True)
 
-    def _decide(self, step: Step, review: Review | None) -> Decision:
+    def _decide(self, step: Step, review: Review | None, *, whole: bool) -> Decision:
         """A person's answer, the run's limits, the verdict; a call that may go on may still have to wait."""
         if self._observe:
             return PROCEED
@@ -283,7 +283,10 @@ class Supervisor(Asking):
         used_up = self._limiting.check_spend()
         if used_up is not None:
             return used_up
-        return self._limiting.slow_down(decide_call(review, step, self.hands.adapter.capabilities, observe=False))
+        can = self.hands.adapter.capabilities
+        # What was redacted or shortened is not written anew from what is left of it.
+        decision = decide_call(review, step, can if whole else can - {"rewrite"}, observe=False)
+        return self._limiting.slow_down(decision)
 
     def _take(self, record: StepRecord, judgement: Judgement) -> None:
         """Record, then act: what cannot be made durable does not happen. An emergency stop acts first."""
