@@ -67,7 +67,7 @@ def configure_log(environment: Mapping[str, str] | None = None) -> None:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     # A traceback is made text before it is redacted: the words of an error may hold anything.
-    rest = [structlog.stdlib.ProcessorFormatter.remove_processors_meta, structlog.processors.format_exc_info]
+    rest: list[Any] = [structlog.stdlib.ProcessorFormatter.remove_processors_meta, structlog.processors.format_exc_info]
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=[*shared, structlog.stdlib.ExtraAdder()], processors=[*rest, redact_event, renderer]
