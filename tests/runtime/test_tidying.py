@@ -15,8 +15,9 @@ def test_runs_beyond_the_disk_budget_go_and_the_live_one_stays(tmp_path):
         with Supervisor.open(name=f"old{number}", store=store, config=Config()):
             pass
     with Supervisor.open(name="live", store=store, config=Config()) as live:
-        size = live.run.folder.size()
-        config = replace(Config(), store=StoreSettings(max_bytes=2 * size + size // 2))
+        _, _, *newest = reversed([folder.size() for folder in store.folders()])
+        config = replace(Config(), store=StoreSettings(max_bytes=sum(newest)))
+        assert live.run.folder is not None
         tidy_store(store, config, 0.0).join()
         assert [run.name for run in store.runs()] == ["live", "old2"]
         tidy_store(store, replace(config, store=StoreSettings(max_bytes=1)), 0.0).join()
