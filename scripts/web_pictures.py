@@ -8,7 +8,9 @@ import tempfile
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
-from web_stage import Served, StageOfRuns
+from web_stage import StageOfRuns
+
+from interlock.web.background import Background
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 WIDE = {"width": 1360, "height": 860}
@@ -23,12 +25,16 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="interlock-pictures-") as folder:
         stage = StageOfRuns(Path(folder))
         stage.build()
-        served = Served(stage.store)
+        served = Background(stage.store)
         try:
             with sync_playwright() as play:
                 browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
                 for name, path, act in pages(stage):
-                    for look, viewport, scheme in (("", WIDE, "light"), ("-dark", WIDE, "dark"), ("-phone", PHONE, "light")):
+                    for look, viewport, scheme in (
+                        ("", WIDE, "light"),
+                        ("-dark", WIDE, "dark"),
+                        ("-phone", PHONE, "light"),
+                    ):
                         if wanted in f"{name}{look}":
                             draw(browser, served, path, act, viewport, scheme, target / f"web-{name}{look}.png")
                 browser.close()
@@ -39,6 +45,7 @@ def main() -> None:
 
 def pages(stage: StageOfRuns):  # type: ignore[no-untyped-def]
     """Name, address, and what is done before the picture is taken."""
+
     def run(supervisor, tab=""):  # type: ignore[no-untyped-def]
         return f"/runs/{supervisor.run.spec.run_id}{tab}"
 
@@ -49,7 +56,7 @@ def pages(stage: StageOfRuns):  # type: ignore[no-untyped-def]
         ("approval", run(stage.waiting), None),
         ("control", run(stage.paused), None),
         ("files", run(stage.climbing, "/files"), None),
-        ("rollback", run(stage.climbing, "/files"), "text=Back to the start"),
+        ("rollback", run(stage.climbing, "/files"), "text=Undo the whole run"),
         ("details", run(stage.climbing, "/details"), None),
         ("screens", run(stage.climbing, "/screens"), None),
         ("incident", f"/incidents/{incident}", None),
@@ -57,8 +64,10 @@ def pages(stage: StageOfRuns):  # type: ignore[no-untyped-def]
     ]
 
 
-def draw(browser: Browser, served: Served, path: str, act, viewport, scheme: str, target: Path) -> None:  # type: ignore[no-untyped-def]
-    context = browser.new_context(viewport=viewport, color_scheme=scheme, device_scale_factor=1, reduced_motion="reduce")
+def draw(browser: Browser, served: Background, path: str, act, viewport, scheme: str, target: Path) -> None:  # type: ignore[no-untyped-def]
+    context = browser.new_context(
+        viewport=viewport, color_scheme=scheme, device_scale_factor=1, reduced_motion="reduce"
+    )
     page: Page = context.new_page()
     page.on("console", lambda m: print(m.type, m.text) if m.type in ("error", "warning") else None)
     page.on("pageerror", lambda e: print("error", e))

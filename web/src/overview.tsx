@@ -150,7 +150,7 @@ export function Overview({ tell }: { tell: (link: LinkInfo) => void }) {
               <th scope="col">Model</th>
               <th scope="col">Issue of the moment</th>
               <th scope="col" class="number">
-                Answers
+                Interventions
               </th>
               <th scope="col">Spend</th>
               <th scope="col">Updated</th>
@@ -205,7 +205,7 @@ function RunLine({ row, now, chosen }: { row: Row; now: number; chosen: boolean 
       <td class="cell-issue" data-label="Issue">
         {row.issue ? <span class={live ? "issue-now" : "dim"}>{plain(row.issue)}</span> : <span class="dim">none</span>}
       </td>
-      <td class="cell-answers number" data-label="Answers">
+      <td class="cell-answers number" data-label="Interventions">
         {row.interventions ? short(row.interventions) : <span class="dim">0</span>}
       </td>
       <td class="cell-spend" data-label="Spend">

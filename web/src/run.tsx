@@ -81,8 +81,8 @@ export function RunPage({ runId, tab, tell }: { runId: string; tab: string; tell
           {current === "screens" && <Screens runId={runId} feed={feed} />}
           {current === "details" && <Details runId={runId} head={head} />}
         </div>
-        <aside class="run-side" aria-label="Answers and controls">
-          <Ladder interventions={head.interventions} counts={head.counts} />
+        <aside class="run-side" aria-label="Interventions and controls">
+          <Ladder interventions={head.interventions} total={head.summary.interventions} />
           <ControlHistory controls={head.controls} live={isLive(shown)} />
         </aside>
       </div>
@@ -168,7 +168,7 @@ function RunHead({ head }: { head: Head }) {
         <Fact name="Model" value={summary.model ?? "not known"} />
         <Fact name="Steps" value={count(summary.steps)} />
         <Fact name="Issues" value={count(summary.issues)} level={summary.issues ? "notice" : ""} />
-        <Fact name="Answers" value={count(summary.interventions)} level={summary.interventions ? "warning" : ""} />
+        <Fact name="Interventions" value={count(summary.interventions)} level={summary.interventions ? "warning" : ""} />
         <Fact name="Tokens" value={short(summary.tokens)} />
         <Fact name="Spend" value={dollars(summary.cost_usd) + (summary.max_cost_usd !== null ? ` of ${dollars(summary.max_cost_usd)}` : "")}>
           <Meter value={summary.cost_usd} most={summary.max_cost_usd} label="Budget used" />

@@ -12,6 +12,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TypeAlias, Unpack
 
+from agents.exceptions import AgentsException
+from agents.run import CallModelData, ModelInputData
+from agents.tool_context import ToolContext
+
 from agents import (
     Agent,
     FunctionTool,
@@ -27,9 +31,6 @@ from agents import (
     Tool,
     TResponseInputItem,
 )
-from agents.exceptions import AgentsException
-from agents.run import CallModelData, ModelInputData
-from agents.tool_context import ToolContext
 
 from ..core import Usage
 from ..runtime import Options

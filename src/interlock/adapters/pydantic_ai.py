@@ -13,7 +13,7 @@ from typing import TypeAlias, Unpack
 
 from pydantic_ai import RunContext, ToolDefinition
 from pydantic_ai.capabilities import AbstractCapability
-from pydantic_ai.exceptions import ToolFailed
+from pydantic_ai.exceptions import ApprovalRequired, CallDeferred, SkipToolExecution, ToolFailed
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models import Model, ModelRequestContext, infer_model
 from pydantic_ai.run import AgentRunResult
@@ -25,12 +25,15 @@ from .inprocess.abilities import PYDANTIC_AI
 
 Arguments: TypeAlias = "Mapping[str, object]"
 
+FLOW = (ApprovalRequired, CallDeferred, SkipToolExecution)
+"""How a tool says that somebody else goes on with its call."""
+
 __all__ = ["RunStopped", "supervise"]
 
 
 def supervise(**options: Unpack[Options]) -> InterlockCapability:
     """A capability that supervises every run of the agent; options as for `Supervisor.open`."""
-    return InterlockCapability(Supervision("pydantic-ai", PYDANTIC_AI, options))
+    return InterlockCapability(Supervision("pydantic-ai", PYDANTIC_AI, options, flow=FLOW))
 
 
 class InterlockCapability(AbstractCapability):

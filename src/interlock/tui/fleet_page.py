@@ -23,7 +23,7 @@ from .place import Place
 from .run_rows import draw_run, heading
 from .search import Search
 from .steered import Steered
-from .words import money, plural, span
+from .words import money, plural, reason_first, span
 
 LOOK_S = 0.15
 """Time between two looks at all runs; looking costs two stats a run."""
@@ -197,13 +197,13 @@ class FleetPage(Steered):
 
     def _draw_title(self, width: int) -> list[Line]:
         left: list[Piece] = [("interlock", "link!"), ("  ", "")]
+        waiting = sum(bool(row.waiting) for row in self.rows if row.live)
         if self._loaded:
             left.append((plural(len(self.rows), "run"), "strong"))
+            if waiting:
+                left.append((f"  {waiting} waiting for you", "warn!"))
             counted = Counter(row.status for row in self.rows)
             left += [(f"  {counted[status]} {status}", "") for status in STATUS if counted[status]]
-        waiting = sum(bool(row.waiting) for row in self.rows if row.live)
-        if waiting:
-            left.append((f"  {waiting} waiting for you", "warn!"))
         right: list[Piece] = []
         if self._filter or self._text:
             right.append((f"{FILTERS[self._filter][0]} {clean(self._text)}".strip() + "  ", "warn"))
@@ -215,7 +215,7 @@ class FleetPage(Steered):
     def _draw_words(self, width: int) -> list[Line]:
         """What the run under the cursor is for, and what is the matter with it."""
         if self.problem:
-            return [((f"! {flat(self.problem, width)}", "bad"),), ()]
+            return [((f"! {flat(reason_first(self.problem), width)}", "bad"),), ()]
         run = self.chosen()
         if run is None:
             return [(), ()]
@@ -225,7 +225,7 @@ class FleetPage(Steered):
 def run_words(run: RunRow, now: float) -> Line:
     """One sentence on how a run is."""
     if run.problem:
-        return ((f"! {flat(run.problem)}", "bad"),)
+        return ((f"! {flat(reason_first(run.problem))}", "bad"),)
     if run.waiting and run.live:
         return ((f"? waits for you: {flat(run.waiting)}", "warn"),)
     if run.status == "lost":

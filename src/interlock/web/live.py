@@ -161,7 +161,7 @@ class Live:
     async def _join(self, run_id: str) -> Watched:
         watched = self._watched.get(run_id)
         if watched is None:
-            story = await asyncio.to_thread(self._source.story, run_id)
+            story = await asyncio.to_thread(lambda: Story.open(self._source.folder(run_id)))
             watched = self._watched.get(run_id) or Watched(story, self._controls)
             await asyncio.to_thread(watched.look)
         watched.users += 1
@@ -185,6 +185,7 @@ class Live:
                 pause = min(slow, pause * 1.2)
         finally:
             self._watched.pop(run_id, None)
+            watched.story.close()
 
 
 def join_parts(parts: Parts) -> bytes:

@@ -12,6 +12,7 @@ from ..journal import RunFolder, Store
 from ..link import ask_owner
 from ..link.owner import Notice
 from ..report import Fleet, RunRow, Story
+from ..report.story import NEWS
 
 if TYPE_CHECKING:
     from ..link.hub_client import HubClient
@@ -33,7 +34,7 @@ class Source:
         return self.fleet.rows()
 
     def story(self, run_id: str) -> Story:
-        """A run's story, shared by all who look at it."""
+        """A run's story as it is now, shared by all who ask once. Who follows a run opens one of its own."""
         folder = self.folder(run_id)
         with self._lock:
             story = self._stories.get(folder.run_id)
@@ -43,6 +44,7 @@ class Source:
             while len(self._stories) > KEPT:
                 # Whoever still holds it reads it again from the store.
                 self._stories.popitem(last=False)
+        catch_up(story)
         return story
 
     def folder(self, run_id: str) -> RunFolder:
@@ -75,6 +77,14 @@ class Source:
             self._stories.clear()
         if self.hub is not None:
             self.hub.close()
+
+
+def catch_up(story: Story) -> None:
+    """Take in all that is new, however much that is."""
+    before = -1
+    while story.last_seq - before >= NEWS or before < 0:
+        before = story.last_seq
+        story.update()
 
 
 def is_plain_name(name: str) -> bool:

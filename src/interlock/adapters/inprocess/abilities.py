@@ -7,8 +7,8 @@ from ...core import Capability
 _LOOP: frozenset[Capability] = frozenset(("deny", "rewrite", "inject", "hold", "stop", "usage"))
 """What every agent loop in this process can do: its calls pass through our hands, and so do its requests."""
 
-LANGCHAIN = _LOOP | {"switch_model", "conversation"}
-OPENAI_AGENTS = _LOOP | {"switch_model", "conversation"}
-PYDANTIC_AI = _LOOP | {"switch_model", "conversation"}
-CLAUDE_AGENT_SDK = _LOOP | {"switch_model"}
-MINI_SWE_AGENT = _LOOP | {"switch_model", "conversation"}
+LANGCHAIN: frozenset[Capability] = _LOOP | {"switch_model", "conversation"}
+OPENAI_AGENTS: frozenset[Capability] = _LOOP | {"switch_model", "conversation"}
+PYDANTIC_AI: frozenset[Capability] = _LOOP | {"switch_model", "conversation"}
+CLAUDE_AGENT_SDK: frozenset[Capability] = _LOOP | {"switch_model"}
+MINI_SWE_AGENT: frozenset[Capability] = _LOOP | {"switch_model", "conversation"}

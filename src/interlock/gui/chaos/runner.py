@@ -161,7 +161,16 @@ class ChaosRun:
 
     def _came_about(self, kind: str, thrown: float, expected: str) -> bool:
         """Whether there is an alarm or a fault to give alarm about; an overloaded editor loses some keys."""
-        return wait_until(lambda: self._alarm(thrown) or is_there(kind, self._desk, expected), EFFECT_S, every_s=0.1)
+        assert self._engine is not None
+        situation = self._engine.situation
+
+        def there() -> bool:
+            # While the session has a box of its own open, a box says nothing.
+            before = situation()
+            found = not before.operating and is_there(kind, self._desk, expected)
+            return found and situation().serial == before.serial
+
+        return wait_until(lambda: self._alarm(thrown) or there(), EFFECT_S, every_s=0.1)
 
     def _expected_file(self) -> str:
         return (self._engine.situation().expected_file if self._engine is not None else None) or ""
