@@ -8,29 +8,12 @@ import stat
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import pytest
 
-from interlock.process.proc import look_around
-
-from .running import Place, finish, until
+from .running import Place, finish, owners, until
 
 DEAF = "trap '' TERM HUP; touch ready; while :; do sleep 0.05; done"
-
-
-def owners(place: Place) -> list[int]:
-    """The owner processes of this place's runs."""
-    found = []
-    for pid in look_around():
-        try:
-            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-            environment = Path(f"/proc/{pid}/environ").read_bytes()
-        except OSError:
-            continue
-        if b"interlock.adapters.process.owner" in words and str(place.root).encode() in environment:
-            found.append(pid)
-    return found
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])

@@ -6,6 +6,7 @@ import os
 import queue
 import signal
 import socket
+import subprocess
 import threading
 import time
 import uuid
@@ -22,7 +23,7 @@ from ...link import ask_owner, listen, socket_path
 from ...process import Tree, spawn
 from ...process.proc import look_at
 from ..hooks.wiring import Place, Wired, Wiring, unwire
-from ..proxy import Proxied, point
+from ..proxy import Proxied, point, relay_without_owner
 from .ownership import OwnerGone, Ownership
 from .person import Person
 from .talk import Asks, Begin, Exited, Finished, Started, steps_path
@@ -96,6 +97,7 @@ class _Front:
         self._signals = Signals(self._events)
         self._person = Person(self._folder)
         self._tree: Tree | None = None
+        self._bare: subprocess.Popen[bytes] | None = None
         self._interrupted = float("-inf")
         self._end_by: float | None = None
         self._cancelling = False
@@ -118,6 +120,9 @@ class _Front:
             return finished
         finally:
             self._ownership.close()
+            if self._bare is not None:
+                self._bare.kill()
+                self._bare.wait()
             self._control.unlink(missing_ok=True)
             self._steps.unlink(missing_ok=True)
             if self._wired is not None:
@@ -189,6 +194,8 @@ class _Front:
                 deadline = time.monotonic() + PATIENCE_S
             elif isinstance(event, OwnerGone) and not event.again:
                 self._unsupervised = f"supervision was lost: {event.words}"
+                if self._door is not None and self._launch.config.runtime.fail == "open":
+                    self._bare = relay_without_owner(self._door, self._launch.proxied, self._folder.gate)
                 if self._status is not None:
                     return self._without_owner(self._unsupervised)
             elif isinstance(event, Asks):
