@@ -6,6 +6,7 @@ import { runPath } from "./api";
 import { count, dollars, short } from "./format";
 import { useColours, useData } from "./hooks";
 import type { Feed } from "./run";
+import { steady } from "./steady";
 import type { Series } from "./types";
 import { Empty, Failed, Loading } from "./ui";
 
@@ -30,7 +31,9 @@ interface Drawn {
   show: (value: number) => string;
 }
 
-export function Charts({ runId, feed, budget }: { runId: string; feed: Feed; budget: number | null }) {
+export const Charts = steady(AllCharts);
+
+function AllCharts({ runId, feed, budget }: { runId: string; feed: Feed; budget: number | null }) {
   const { data, error, loading, again } = useData<{ series: Series }>(runPath(runId, "/series?points=400"));
   useEffect(() => {
     let timer = 0;
