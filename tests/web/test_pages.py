@@ -191,7 +191,8 @@ def test_escalate_reaches_an_agent_that_can(open_page: OpenPage, live: Superviso
     page.get_by_role("combobox", name="Model").fill("claude-opus-4-1")
     page.get_by_label("Reason").fill("it goes in circles")
     page.get_by_role("dialog").get_by_role("button", name="Escalate").click()
-    expect(newest(page, "escalate")).to_have_class(re.compile("way-(success|failure)"))
+    expect(newest(page, "escalate")).to_have_class(re.compile("way-success"))
+    expect(page.locator(".facts")).to_contain_text("claude-opus-4-1")
 
 
 def test_what_nobody_knows_is_shown_as_unknown(open_page: OpenPage, store: Store) -> None:
