@@ -39,6 +39,7 @@ from interlock.gui.input.xtest import XTestInput
 from interlock.gui.replay.plan import make_plan
 from interlock.gui.replay.repair import repair_plan
 from interlock.gui.replay.store import SessionStore
+from interlock.gui.run import NoRun
 from interlock.gui.text import expected_content
 from interlock.gui.waiting import wait_until
 
@@ -251,7 +252,7 @@ def _once(action: Callable[[], object]) -> Callable[[int, int, str], None]:
     return lambda done, total, path: left.pop()() and None if left else None
 
 
-class Gate:
+class Gate(NoRun):
     """A run that is paused after some chunks, and cancelled if told so."""
 
     def __init__(self, after: int, cancel: bool = False) -> None:

@@ -31,6 +31,13 @@ def run(
         Path | None, typer.Option("--workspace", help="The folder that is checkpointed; default: this one.")
     ] = None,
     checkpoints: Annotated[bool, typer.Option("--checkpoints/--no-checkpoints", help="Snapshot the workspace.")] = True,
+    proxy: Annotated[
+        bool | None,
+        typer.Option(
+            "--proxy/--no-proxy",
+            help="Stand before the model's API; default: where the environment has its key or its address.",
+        ),
+    ] = None,
     summary: Annotated[Path | None, typer.Option("--summary", help="Write a summary as JSON to this file.")] = None,
 ) -> None:
     """Run a command under supervision: its own exit status, or 124 (limit), 125 (emergency stop), 130 (cancelled).
@@ -61,7 +68,7 @@ def run(
     )
     context = Context(original_prompt=task, workspace=str(folder))
     launch = Launch(spec=spec, config=settings, context=context, store=open_store(settings).root)
-    launch_and_exit(launch, summary)
+    launch_and_exit(launch, summary, proxy=proxy)
 
 
 def _with_options(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -92,7 +92,7 @@ def _compare(kept: Checkpoints, checkpoints: Sequence[CheckpointInfo]) -> Change
     return Changed(tuple(reversed(stretches)), note)
 
 
-def split_patch(text: str, kinds: dict[str, str]) -> tuple[Diff, ...]:
+def split_patch(text: str, kinds: Mapping[str, str]) -> tuple[Diff, ...]:
     """A patch file by file, without secrets; files that hold them by nature are named only."""
     files: list[Diff] = []
     for part in text.split("diff --interlock a/")[1:]:

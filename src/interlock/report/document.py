@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from typing import Any
 
 from msgspec import Struct
@@ -142,11 +143,11 @@ def make_ladder(sums: Sums) -> tuple[Rung, ...]:
     names = [*LADDER, *(name for name in sums.interventions if name not in LADDER)]
     rungs = []
     for name in names:
-        outcomes = sums.interventions.get(name, {})
+        outcomes = sums.interventions.get(name, Counter())
         rungs.append(
             Rung(
                 name,
-                LADDER.index(name) if name in LADDER else 0,  # type: ignore[arg-type]
+                LADDER.index(name) if name in LADDER else 0,
                 outcomes.get("success", 0),
                 outcomes.get("failure", 0),
                 outcomes.get("pending", 0),

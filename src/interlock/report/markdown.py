@@ -11,7 +11,7 @@ from .words import plain
 LINES = 200
 """Lines of the timeline that Markdown has; HTML and JSON have more."""
 
-SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&-])")
+SPECIAL = re.compile(r"([\\`*_\[\]<>|~&])")
 
 
 def render_markdown(document: Document) -> str:

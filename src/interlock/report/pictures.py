@@ -53,20 +53,25 @@ def read_picture(name: str, folder: Path, albums: tuple[Path, ...] = ()) -> tupl
 
     The name comes from a journal, maybe somebody else's: no file outside these folders is ever read.
     """
-    roots = [os.path.realpath(root) for root in (folder, *albums, default_album())]
-    path = os.path.realpath(folder / name)
-    if not any(path.startswith(root + os.sep) for root in roots):
-        path = os.path.realpath(folder / Path(name).name)
-        if not path.startswith(roots[0] + os.sep):
-            return None
     try:
-        if os.stat(path).st_size > LARGEST:  # noqa: PTH116  of the resolved path and no other
+        path = _resolve(name, folder, albums)
+        if path is None or os.stat(path).st_size > LARGEST:  # noqa: PTH116  of the resolved path and no other
             return None
         content = Path(path).read_bytes()
     except (OSError, ValueError):
         return None
     kind = next((kind for magic, kind in MAGIC if content.startswith(magic)), None)
     return (kind, content) if kind is not None else None
+
+
+def _resolve(name: str, folder: Path, albums: tuple[Path, ...]) -> str | None:
+    """The real path of a picture, if it lies where pictures are; a run that was moved has them under its own folder."""
+    roots = [os.path.realpath(root) for root in (folder, *albums, default_album())]
+    path = os.path.realpath(folder / name)
+    if any(path.startswith(root + os.sep) for root in roots):
+        return path
+    moved = os.path.realpath(folder / Path(name).name)
+    return moved if moved.startswith(roots[0] + os.sep) else None
 
 
 def default_album() -> Path:

@@ -46,12 +46,13 @@ class Node(Struct, frozen=True):
 
 
 class Dialog(Struct, frozen=True):
-    """A dialog or an alert with its buttons."""
+    """A dialog or an alert with its buttons; `is_window` says that it is a window of its own."""
 
     node: Node
     application: str
     text: str
     buttons: tuple[Node, ...]
+    is_window: bool = False
 
 
 class Accessibility:
@@ -88,7 +89,7 @@ class Accessibility:
                 references = self._matches(frame, ("showing",), roles)
                 if self._role(frame) in roles:
                     references.insert(0, frame)
-                found += [self._dialog(application, reference) for reference in references]
+                found += [self._dialog(application, each, is_window=each == frame) for each in references]
             return found
 
     def focused(self) -> list[Node]:
@@ -99,16 +100,10 @@ class Accessibility:
                 found += [self._node(each) for each in self._matches(frame, ("focused", "showing"), ())]
             return found
 
-    def list_items(self) -> list[str]:
-        """The names of all items of lists that show."""
-        with self._lock:
-            found = [each for _, frame in self.frames() for each in self._matches(frame, ("showing",), ("list item",))]
-            return [self._name(each) for each in found[:20]]
-
-    def _dialog(self, application: str, reference: Reference) -> Dialog:
+    def _dialog(self, application: str, reference: Reference, *, is_window: bool) -> Dialog:
         buttons = [self._node(each) for each in self._matches(reference, ("showing",), ("push button",))]
         node = self._node(reference)
-        return Dialog(node, application, node.name, tuple(b for b in buttons if b.name and b.place))
+        return Dialog(node, application, node.name, tuple(b for b in buttons if b.name and b.place), is_window)
 
     def _node(self, reference: Reference) -> Node:
         return Node(reference, self._role(reference), self._name(reference), self._place(reference))

@@ -49,7 +49,7 @@ def line_chart(
 
 def nice_ceiling(value: float) -> float:
     """The next round number: 1, 2, 2.5 or 5 times a power of ten."""
-    power = 10 ** math.floor(math.log10(value))
+    power = 10.0 ** math.floor(math.log10(value))
     return next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= value * 0.999)
 
 
@@ -64,9 +64,11 @@ def short(value: float) -> str:
 def strip(steps: int, marks: Sequence[tuple[int, str, str]]) -> Html:
     """A whole trace as one strip, with ticks (step, class, words) where something was found."""
     x = _scale(0, max(steps, 1), 0.0, 1000.0)
-    parts = [el("rect", {"class": "base", "x": 0, "y": 9, "width": 1000, "height": 6, "rx": 3})]
+    parts = [el("rect", {"class": "base", "x": 0, "y": 11, "width": 1000, "height": 2})]
     for step, kind, words in marks:
-        place = {"class": kind, "x": f"{x(step) - 3:.1f}", "y": 2, "width": 6, "height": 20, "rx": 2}
+        # What was found stands above the line, what would have been done below it: often both belong to one step.
+        top = 13 if kind == "answer" else 1
+        place = {"class": kind, "x": f"{x(step) - 3:.1f}", "y": top, "width": 6, "height": 10, "rx": 2}
         parts.append(el("rect", place, el("title", None, words)))
     label = f"{steps} steps, {len(marks)} marks"
     frame = {"class": "strip", "viewBox": "-4 0 1008 24", "preserveAspectRatio": "none"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from html import escape
 from importlib.resources import files
 
@@ -18,7 +18,7 @@ class Html(str):
 VOID = frozenset(("meta", "img", "br", "hr"))
 
 
-def el(name: str, attributes: dict[str, object] | None = None, *children: object) -> Html:
+def el(name: str, attributes: Mapping[str, object] | None = None, *children: object) -> Html:
     """An element. Attributes that are None or False are left out; children that are not Html are escaped."""
     parts = [f"<{name}"]
     for key, value in (attributes or {}).items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from ...desktop.accessibility import Accessibility, Dialog, NoAccessibility, Node
 from ...screenshot.screenshot import Screenshot
@@ -22,12 +23,12 @@ RECONNECT = re.compile(r"reconnect|reload window", re.IGNORECASE)
 
 
 class AccessibilityLayer:
-    """Asks the accessibility bus."""
+    """Asks the accessibility bus. `is_behind` knows whether a window with a title lies behind the session's."""
 
     name = "accessibility"
 
-    def __init__(self, accessibility: Accessibility) -> None:
-        self._accessibility = accessibility
+    def __init__(self, accessibility: Accessibility, is_behind: Callable[[str], bool] = lambda title: False) -> None:
+        self._accessibility, self._is_behind = accessibility, is_behind
 
     def look(self, screenshot: Screenshot | None, situation: Situation) -> Evidence:
         try:
@@ -66,7 +67,7 @@ class AccessibilityLayer:
             return problem(self.name, ERROR, "crashed", "error", 0.95, "the editor's page has crashed")
         if any("Close Modal Editor" in name for name in names):
             return problem(self.name, DIALOG, "modal_editor", "dialog", 0.95, "an editor lies over the session's")
-        if not names:
+        if not names or (dialog.is_window and self._is_behind(dialog.text)):
             return None
         return problem(self.name, DIALOG, "dialog", "dialog", 0.95, f"dialog {words}")
 
