@@ -18,12 +18,13 @@ import msgspec
 from ...core import Adapter, InterlockError
 from ...journal import RunFolder, Store
 from ...process import UNKNOWN_STATUS, Tree, attach
-from ...runtime import Incidents, Supervisor
+from ...runtime import Supervisor
 from ...runtime.approvals import Approvals
 from ...runtime.causes import MEANWHILE
 from ...runtime.continuing import clean_up, keep_tree
 from ...runtime.log import configure_log, is_chosen
 from ...runtime.opening import Options
+from ...runtime.tidying import tidy_store
 from ..hooks.clients import adapter_named, dialect_named, new_dialects
 from ..hooks.exchange import HookExchange
 from ..proxy import ModelChoice, ProxyAdapter, Switched
@@ -69,8 +70,7 @@ class Owner:
         if self._proxy is not None:
             self._proxy.start()
         self._look.start()
-        days = self._begin.config.interventions.emergency_stop.preserve_incident_data_days
-        Incidents(Store(Path(self._begin.store))).remove_older_than(days, self._supervisor.run.clock.time())
+        tidy_store(Store(Path(self._begin.store)), self._begin.config, self._supervisor.run.clock.time())
 
     def take(self, tree: Tree) -> None:
         """The command runs."""
