@@ -10,6 +10,7 @@ import { steady } from "./steady";
 import type { Series } from "./types";
 import { Empty, Failed, Loading } from "./ui";
 
+export const SERIES = "/series?points=400";
 const AGAIN_MS = 1_500;
 const HEIGHT = 104;
 
@@ -34,7 +35,7 @@ interface Drawn {
 export const Charts = steady(AllCharts);
 
 function AllCharts({ runId, feed, budget }: { runId: string; feed: Feed; budget: number | null }) {
-  const { data, error, loading, again } = useData<{ series: Series }>(runPath(runId, "/series?points=400"));
+  const { data, error, loading, again } = useData<{ series: Series }>(runPath(runId, SERIES));
   useEffect(() => {
     let timer = 0;
     const unhear = feed.listen(() => {

@@ -14,6 +14,9 @@ import { Card, Empty, Failed, Loading, safe } from "./ui";
 const PAGE = 120;
 const MOST = 600;
 const BATCH_MS = 50;
+
+/** The first part of a timeline that nobody narrowed. */
+export const FIRST_LINES = `/lines?limit=${PAGE}`;
 const KINDS = ["step", "review", "issue", "intervention", "checkpoint", "control", "state", "limit", "incident", "approval", "picture", "note"];
 
 interface Page {
@@ -114,7 +117,7 @@ function useLines(runId: string, feed: Feed, kinds: Set<string>, text: string) {
   const [turn, setTurn] = useState(0);
   const busy = useRef(false);
   const key = [...kinds].sort().join(",");
-  const query = `&kinds=${encodeURIComponent(key)}&text=${encodeURIComponent(text)}`;
+  const query = (key ? `&kinds=${encodeURIComponent(key)}` : "") + (text ? `&text=${encodeURIComponent(text)}` : "");
 
   useEffect(() => {
     const stop = new AbortController();

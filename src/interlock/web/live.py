@@ -123,6 +123,7 @@ class Live:
         try:
             told: Parts = {}
             seq = watched.story.last_seq if after is None else after
+            yield Event("at", msgspec.json.encode({"seq": seq}))
             while True:
                 changed = watched.changed
                 parts = {name: part for name, part in watched.head.items() if told.get(name) != part}
