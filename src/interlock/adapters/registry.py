@@ -7,6 +7,7 @@ from msgspec import Struct
 from ..core import Capability
 from .hooks import claude_code, codex, gemini, opencode
 from .process.adapter import SILENT, SPEAKING
+from .proxy import PROXIED
 
 COLUMNS: tuple[Capability, ...] = (
     "deny", "rewrite", "inject", "hold", "defer", "stop", "switch_model", "usage", "conversation", "relaunch",
@@ -30,6 +31,14 @@ class Client(Struct, frozen=True):
 CLIENTS: tuple[Client, ...] = (
     Client("silent", "silent process", "`interlock run`", "interlock.adapters.process", SILENT, "held by freezing it"),
     Client("process", "process that tells its steps", "`INTERLOCK_SOCKET`", "interlock.adapters.process", SPEAKING),
+    Client(
+        "proxy",
+        "agent behind the model proxy",
+        "its base URL",
+        "interlock.adapters.proxy",
+        PROXIED,
+        "results are seen one request late; in front of a hooked client it adds the model switch",
+    ),
     Client(
         "claude-code",
         "Claude Code",
