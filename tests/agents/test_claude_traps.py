@@ -68,8 +68,9 @@ def test_a_call_that_fails_validation_is_in_the_complete_feed(place_for: MakePla
 
 
 def test_hooks_cannot_be_switched_off_from_inside(place_for: MakePlace) -> None:
-    off = "echo '{\"disableAllHooks\": true}' > .claude/settings.json; sleep 2"
-    place = place_for(turns(run(off), run("echo two"), run("rm -rf ~/precious"), "Finished."))
+    place = place_for(turns(run("sh build.sh"), run("echo two"), run("rm -rf ~/precious"), "Finished."))
+    off = "echo '{\"disableAllHooks\": true}' > .claude/settings.json; sleep 2\n"
+    (place.workspace / "build.sh").write_text(off)
     (place.workspace / ".claude").mkdir()
     (place.workspace / ".claude" / "settings.json").write_text("{}")
     precious = place.home / "precious" / "file.txt"
@@ -77,6 +78,7 @@ def test_hooks_cannot_be_switched_off_from_inside(place_for: MakePlace) -> None:
     precious.write_text("keep me")
     status, out, err = place.run_agent()
     assert precious.exists(), (status, out, err)
+    assert "disableAllHooks" in (place.workspace / ".claude" / "settings.json").read_text()
     assert len(place.steps("tool_call")) == 3
     assert any("switch" in record["what"] for record in place.records("tamper"))
 
