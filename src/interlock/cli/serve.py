@@ -15,6 +15,9 @@ app = new_app()
 @app.command()
 def serve(
     config: Annotated[Path | None, typer.Option("--config", help="A configuration file for every run.")] = None,
+    metrics_port: Annotated[
+        int | None, typer.Option("--metrics-port", metavar="N", min=0, max=65535, help="Serve /metrics there; 0: any.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print where it listens as JSON.")] = False,
 ) -> None:
     """Supervise every agent whose hooks are installed, each session a run of its own, until Ctrl-C.
@@ -35,15 +38,25 @@ def serve(
     path = serve_socket()
     if is_served(path):
         raise InvalidState("somebody serves already", where=str(path), todo="End that interlock serve first.")
+    metrics = None
+    if metrics_port is not None:
+        from ..report.metrics import JournalMetrics
+        from ..report.metrics_server import MetricsServer
+
+        metrics = MetricsServer(JournalMetrics(store), metrics_port)
+    told = {"metrics": metrics.address} if metrics is not None else {}
     wanted = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
     signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
     resident = Resident(listen(path), store, config)
     resident.start()
     if as_json:
-        print_json({"socket": str(path), "store": str(store.root)})
+        print_json({"socket": str(path), "store": str(store.root), **told})
     else:
         sys.stdout.write(f"interlock serves on {path}; runs are kept in {store.root}\n")
+        sys.stdout.writelines(f"metrics: {address}\n" for address in told.values())
         sys.stdout.flush()
     signal.sigwait(wanted)
     resident.close()
+    if metrics is not None:
+        metrics.close()
     path.unlink(missing_ok=True)
