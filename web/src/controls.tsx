@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { send } from "./actions";
 import { get } from "./api";
-import { clock, late, plain } from "./format";
+import { clock, dateTime, late, plain } from "./format";
 import { useKeys, useNow } from "./hooks";
 import { Icon } from "./icons";
 import { steady } from "./steady";
@@ -209,10 +209,9 @@ export function Way({ control, full }: { control: Control; full?: boolean }) {
     <div class={`way way-${control.outcome}`} data-request={control.request_id} data-command={control.command}>
       <div class="way-head">
         <strong>{control.command}</strong>
-        <span class="dim">
+        <time class="dim" title={dateTime(control.requested)}>
           {clock(control.requested)}
-          {control.actor ? `, ${control.actor}` : ""}
-        </span>
+        </time>
       </div>
       <ol class="way-steps">
         <li class="reached">
@@ -233,6 +232,7 @@ export function Way({ control, full }: { control: Control; full?: boolean }) {
       {(full || control.outcome !== "pending") && <p class="way-words">{words(control)}</p>}
       {control.notice && <p class="way-words way-notice">{control.notice}</p>}
       {full && control.reason && <p class="way-words dim">Reason: {control.reason}</p>}
+      {full && control.actor && <p class="way-words dim">By {control.actor}</p>}
     </div>
   );
 }
