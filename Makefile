@@ -14,6 +14,7 @@ LOCK_STYLE := --generate-hashes --no-emit-index-url --no-header
 BROWSER_PACKAGES := chromium
 
 .DEFAULT_GOAL := help
+.PHONY: help setup demo test test-gui test-agents check bench bench-detect torture docs lock clean
 .PHONY: help setup demo web test test-gui test-agents check bench bench-detect torture lock clean
 
 help: ## show this list
@@ -70,10 +71,14 @@ bench-detect: setup ## detection on recorded traces (TRACES=DIR), writes bench/D
 torture: setup ## the long versions: crashes, simulations, properties
 	$(BIN)/python -m pytest -n $(WORKERS) -m torture --timeout 7200
 
+docs: setup ## build the documentation into site/; a warning is an error
+	$(BIN)/mkdocs build --strict --quiet
+	@echo "site/index.html"
+
 lock: ## write the locks in requirements anew (needs uv)
 	uv pip compile -q pyproject.toml $(LIGHT_EXTRAS:%=--extra %) --group dev $(LOCK_STYLE) -o requirements/dev.lock
 	@for name in $(FRAMEWORKS); do \
 	  uv pip compile -q pyproject.toml requirements/agents/$$name.in --extra $$name $(LOCK_STYLE) -o requirements/agents/$$name.lock; done
 
 clean: ## remove what setup made
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache .hypothesis

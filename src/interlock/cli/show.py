@@ -55,9 +55,9 @@ def show(
 
 def check_kinds(wanted: Set[str], there: Set[str]) -> None:
     """Refuse a kind that neither we nor this journal know: a slip would look like a run in which nothing happened."""
-    from ..report.words import TOLD
+    from ..report.moment import EVERY
 
-    known = {*TOLD, *there}
+    known = {*EVERY, *there}
     for kind in wanted:
         if kind not in known:
             raise BadInput(f"there is no kind of record {kind!r}", todo=f"Known: {', '.join(sorted(known))}")

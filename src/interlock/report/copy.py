@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 class Copy(Story):
-    """The story of a run on another machine, from the hub's records, by way of a journal of our own."""
+    """The story of a run on another machine, from the hub's records, by way of a journal of our own.
+
+    `is_unknown` says that nothing was heard of its host for long.
+    """
 
     def __init__(self, hub: HubClient, run_id: str, root: Path) -> None:
         self._hub, self._run_id, self._last = hub, run_id, 0
@@ -54,4 +57,5 @@ class Copy(Story):
             raise NotFound(
                 f"the hub does not know run {self._run_id!r} any more", todo="Look at the list of runs again."
             )
+        self.is_unknown = found.is_unknown
         return found.summary
