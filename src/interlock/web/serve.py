@@ -50,6 +50,7 @@ def serve(app: ASGIApp, listener: socket.socket, on_ready: Callable[[], None] = 
     config = uvicorn.Config(
         app,
         access_log=False,
+        log_config=None,
         log_level="warning",
         server_header=False,
         date_header=False,
