@@ -114,7 +114,7 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
         opened, inside, memory, updates = [], [], [], []
         for _ in range(repeats):
             terminal = Terminal(words, environment)
-            opened.append(terminal.wait_for("run-0") - terminal.begun)
+            opened.append(terminal.wait_for("run-1") - terminal.begun)
             terminal.close()
         for _ in range(repeats):
             terminal = Terminal([*words, "long-run"], environment)

@@ -25,7 +25,7 @@ from .search import Search
 from .steered import Steered
 from .words import money, plural, reason_first, span
 
-LOOK_S = 0.15
+LOOK_S = 0.2
 """Time between two looks at all runs; looking costs two stats a run."""
 
 EMPTY = """No runs yet.
