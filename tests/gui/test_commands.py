@@ -130,3 +130,14 @@ def test_an_unknown_kind_of_fault_is_bad_usage(tmp_path: Path) -> None:
     done = interlock("gui", "chaos", "--kind", "earthquake", home=tmp_path)
     assert done.returncode == 2
     assert "unsaved_dialog" in done.stderr
+
+
+def test_warnings_go_to_stderr_and_the_output_stays_json(tmp_path: Path, desktop: VirtualDisplay) -> None:
+    (tmp_path / "gui.yaml").write_text(f"gui:\n  screenshot_dir: {tmp_path / 'gui.yaml' / 'no-folder'}\n")
+    done = interlock(
+        "gui", "watch", "--display", desktop.name, "--looks", "1", "--json", "--config", "gui.yaml",
+        home=tmp_path, DBUS_SESSION_BUS_ADDRESS="",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert len(lines_of(done.stdout)) == 1
+    assert "a screenshot could not be saved" in done.stderr
