@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 import pytest
@@ -10,7 +10,7 @@ from detecting import Did, steps, watch
 
 from interlock.config.model import Detect
 from interlock.core import Issue, Seen, Step
-from interlock.detect import DetectorFailed, Detectors, Setting, finding_key
+from interlock.detect import Asked, DetectorFailed, Detectors, Setting, finding_key
 from interlock.detect.patterns.repetitive_errors import RepetitiveErrors
 
 LOOK = Did("view", "same text", {"path": "app.py"})
@@ -170,15 +170,30 @@ def test_a_detector_that_was_dropped_is_asked_no_more_and_the_others_go_on() -> 
     assert [issue.type for issue in watch(steps([LOOK] * 3), detectors)] == ["loop"]
 
 
+class OnlyCalls(Broken):
+    type = "only_calls"
+    kinds = frozenset(("tool_call",))
+
+
+def test_a_detector_is_asked_about_the_kinds_of_step_that_it_looks_at() -> None:
+    detectors = Detectors(only=[OnlyCalls])
+    asked, answered = steps([LOOK])
+    assert detectors.observe(Seen(answered)) == []
+    with pytest.raises(DetectorFailed):
+        detectors.observe(Seen(asked))
+
+
 def test_a_guard_can_isolate_one_detector() -> None:
     failed = []
 
-    def guard(name: str, observe: Callable[[Seen], Iterable[Issue]], seen: Seen) -> Iterable[Issue]:
-        try:
-            return observe(seen)
-        except ValueError:
-            failed.append(name)
-            return ()
+    def guard(asked: Sequence[Asked], seen: Seen) -> list[Issue]:
+        found: list[Issue] = []
+        for name, observe in asked:
+            try:
+                found += observe(seen)
+            except ValueError:
+                failed.append(name)
+        return found
 
     found = watch(steps([LOOK] * 3), Detectors(extra=[Broken], guard=guard))
     assert [issue.type for issue in found] == ["loop"]

@@ -31,6 +31,13 @@ def run(
         Path | None, typer.Option("--workspace", help="The folder that is checkpointed; default: this one.")
     ] = None,
     checkpoints: Annotated[bool, typer.Option("--checkpoints/--no-checkpoints", help="Snapshot the workspace.")] = True,
+    proxy: Annotated[
+        bool | None,
+        typer.Option(
+            "--proxy/--no-proxy",
+            help="Stand before the model's API; default: where the environment has its key or its address.",
+        ),
+    ] = None,
     summary: Annotated[Path | None, typer.Option("--summary", help="Write a summary as JSON to this file.")] = None,
 ) -> None:
     """Run a command under supervision: its own exit status, or 124 (limit), 125 (emergency stop), 130 (cancelled).
@@ -44,8 +51,8 @@ def run(
     from ..runtime.opening import open_store
     from .launching import launch_and_exit
 
-    if summary is not None and not summary.absolute().parent.is_dir():
-        raise BadInput("the folder of the summary does not exist", where=str(summary))
+    if summary is not None:
+        check_writable(summary)
     folder = (workspace or Path()).resolve()
     if not folder.is_dir():
         raise BadInput("the workspace is not a folder", where=str(folder))
@@ -61,7 +68,20 @@ def run(
     )
     context = Context(original_prompt=task, workspace=str(folder))
     launch = Launch(spec=spec, config=settings, context=context, store=open_store(settings).root)
-    launch_and_exit(launch, summary)
+    launch_and_exit(launch, summary, proxy=proxy)
+
+
+def check_writable(summary: Path) -> None:
+    """Say now, and not after hours of work, that the summary cannot be written."""
+    import os
+
+    from ..core import BadInput
+
+    folder = summary.absolute().parent
+    if not folder.is_dir():
+        raise BadInput("the folder of the summary does not exist", where=str(summary))
+    if summary.is_dir() or not os.access(summary if summary.exists() else folder, os.W_OK):
+        raise BadInput("the summary cannot be written", where=str(summary), todo="Name a file that may be written.")
 
 
 def _with_options(

@@ -21,7 +21,7 @@ console = Console(highlight=False)
 class Progress:
     """A bar on stderr, only where a person looks at it."""
 
-    def __init__(self, files: list[str], *, quiet: bool) -> None:
+    def __init__(self, files: list[str]) -> None:
         self._files = files
         self._bar = Bar(
             TextColumn("{task.description}"),
@@ -29,7 +29,7 @@ class Progress:
             TextColumn("{task.fields[steps]:,} steps"),
             console=Console(stderr=True),
             transient=True,
-            disable=quiet or not Console(stderr=True).is_terminal,
+            disable=not Console(stderr=True).is_terminal,
         )
         self._task: TaskID | None = None
 

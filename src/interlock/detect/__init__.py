@@ -1,12 +1,12 @@
 """Find patterns in the stream of steps, one file each, at constant cost per step."""
 
-from .detector import Detector, DetectorFailed, Factory, Remembering, Setting
+from .detector import Asked, Detector, DetectorFailed, Factory, Remembering, Setting
 from .history import History
 from .panel import Detectors, finding_key
 from .registry import factories, register, unregister
 from .tuning import Tuning
 
 __all__ = [
-    "Detector", "DetectorFailed", "Detectors", "Factory", "History", "Remembering", "Setting", "Tuning", "factories",
-    "finding_key", "register", "unregister",
+    "Asked", "Detector", "DetectorFailed", "Detectors", "Factory", "History", "Remembering", "Setting", "Tuning",
+    "factories", "finding_key", "register", "unregister",
 ]  # fmt: skip

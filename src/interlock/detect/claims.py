@@ -47,7 +47,10 @@ def claims_ran(text: str) -> bool:
 
 def claimed_files(text: str) -> list[str]:
     """The files that are said to have been written."""
-    return _WROTE.findall(text[:READ]) if any(verb in text for verb in _VERBS) else []
+    for verb in _VERBS:
+        if verb in text:
+            return _WROTE.findall(text[:READ])
+    return []
 
 
 def tests(asked: set[bytes]) -> bool:

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Generic, Protocol, TypeVar
+from typing import ClassVar, Generic, Protocol, TypeVar, get_args
 
 import msgspec
 from msgspec import Struct
 
-from ..core import Context, InterlockError, Issue, Seen, Severity
+from ..core import Context, InterlockError, Issue, Kind, Seen, Severity
 from .fingerprint import fingerprint
 from .history import History
 from .tuning import Tuning
 
 S = TypeVar("S", bound=Struct)
 
+EVERY_KIND: frozenset[Kind] = frozenset(get_args(Kind))
+
 
 class Detector(Protocol):
-    """State that can be stored and restored, and one question: what does this step show?"""
+    """State that can be stored and restored, and one question: what does this step show?
+
+    One that has `kinds` is asked about steps of those kinds only.
+    """
 
     type: str
 
@@ -44,6 +49,9 @@ class Setting(Struct, frozen=True):
 
 Factory = Callable[[Setting], Detector]
 
+Asked = tuple[str, Callable[[Seen], Iterable[Issue]]]
+"""A detector as it is asked: its name within the run, and its `observe`."""
+
 
 class DetectorFailed(InterlockError):
     """Raised when a detector raised; `detector` is its type."""
@@ -57,6 +65,8 @@ class Remembering(Generic[S]):
     """A detector whose whole state is one msgspec value in `self.state`, so that saving it is generic."""
 
     type: str
+    kinds: ClassVar[frozenset[Kind]] = EVERY_KIND
+    """The kinds of step that it looks at; it is not asked about others."""
 
     def __init__(self, setting: Setting, state: S) -> None:
         self.context, self.tuning, self.history = setting.context, setting.tuning, setting.history

@@ -76,9 +76,13 @@ def read_effect(tool: Tool) -> Effect:
 def _writes(command: str, name: str) -> bool:
     if not _names(name).isdisjoint(_PYTHON):
         return any(way in command for way in _SCRIPT_WRITES)
-    return any(
-        any(hint in command for hint in hints) and way.search(command) is not None for hints, way in _SHELL_WRITES
-    )
+    for hints, way in _SHELL_WRITES:
+        for hint in hints:
+            if hint in command:
+                if way.search(command) is not None:
+                    return True
+                break
+    return False
 
 
 @lru_cache(maxsize=256)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import re2
+
 from ..core import Step
 
 LOOK = 320
@@ -22,12 +24,16 @@ _COMPLAINTS = (
 )  # fmt: skip
 """What a result says when it is a complaint; looked for only where the source does not say whether it failed."""
 
+_COMPLAINT = re2.Set.SearchSet()
+_COMPLAINT.Add(b"|".join(map(re2.escape, _COMPLAINTS)))
+_COMPLAINT.Compile()
+
 _ALL_WELL = (b"0 error", b"no error", b"0 fail", b"no fail", b"no issue", b"no problem", b"without error")
 
 _NAMED = (b"Error: ", b"Exception: ", b"Error:\n", b"Exception:\n")
 _LAST_LINE = re.compile(rb"^([A-Za-z_][\w.]*(?:: [^\n]*)?)$", re.MULTILINE)
 _EXIT = re.compile(rb"exit(?:ed with)? (?:code|status)[ :=]+(\d+)", re.IGNORECASE)
-_PIECE = re.compile(rb"'[^'\n]{0,200}'|\"[^\"\n]{0,200}\"|`[^`\n]{0,200}`|[\w.@~-]*(?:/[\w.@~-]+)+/?")
+_PIECE = re.compile(rb"'[^'\n]{0,200}'|\"[^\"\n]{0,200}\"|`[^`\n]{0,200}`|(?<![\w.@~-])[\w.@~-]*(?:/[\w.@~-]+)+/?")
 _OPEN_QUOTE = re.compile(rb"[`'\"][^`'\"\n]{2,}$")
 _BRACES = re.compile(rb"\{[^{}]*\}")
 _SPACE = re.compile(rb"\s+")
@@ -62,15 +68,20 @@ def _failed(step: Step, text: bytes) -> bool:
 
 def _complains(head: bytes) -> bool:
     """Whether the opening lines complain, apart from paths and quotes in them."""
+    if not _complaint(head.lower() + b"\n"):
+        return False
     opening = b""
     for line in head.split(b"\n", OPENING)[:OPENING]:
         # A numbered line is a piece of a file.
         if not line.lstrip()[:1].isdigit():
             opening += line.lower() + b"\n"
-    if not any(word in opening for word in _COMPLAINTS):
-        return False
     opening = _PIECE.sub(b"", opening)
-    return any(word in opening for word in _COMPLAINTS) and not any(word in opening for word in _ALL_WELL)
+    return _complaint(opening) and not any(word in opening for word in _ALL_WELL)
+
+
+def _complaint(lower: bytes) -> bool:
+    """Whether a text in lower case has a complaint in it: one search for all of them."""
+    return _COMPLAINT.Match(lower) is not None
 
 
 def _message(text: bytes, asked: bytes) -> bytes:
@@ -88,7 +99,7 @@ def _message(text: bytes, asked: bytes) -> bytes:
         if len(stripped) < 8 or stripped[:40] in asked or (stripped[:1] == b"[" and stripped[-1:] == b"]"):
             continue
         lower = stripped.lower() + b"\n"
-        if any(word in lower for word in _COMPLAINTS):
+        if _complaint(lower):
             return stripped[:MESSAGE]
         fallback = fallback or stripped
     return fallback[:MESSAGE]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 
 import msgspec
 
@@ -31,6 +32,12 @@ def canonical(arguments: dict[str, object]) -> bytes:
 def words(text: bytes) -> set[bytes]:
     """The distinct words of a text, in lower case."""
     return set(text.translate(_LETTERS).split())
+
+
+@lru_cache(maxsize=256)
+def name_words(name: str) -> frozenset[bytes]:
+    """The words of a tool's name; a run has few of them."""
+    return frozenset(words(name.encode("utf-8", "replace")))
 
 
 def alike(one: AbstractSet[bytes], other: AbstractSet[bytes]) -> float:

@@ -36,7 +36,8 @@ _COMMON = frozenset(
     )
 )  # fmt: skip
 """Words that say nothing about a task."""
-_ABSOLUTE = re.compile(r"(?<![\w.:/<])(/(?:[\w.@+-]+/)+[\w.@+-]+)")
+_ABSOLUTE = re.compile(r"(/(?<![\w.:/<]/)(?:[\w.@+-]+/)+[\w.@+-]+)")
+"""Begins with its slash, which is quickly found; what stands before it is looked at then."""
 
 
 def stems(text: bytes) -> set[bytes]:
@@ -58,7 +59,13 @@ def goal_text(context: Context, prompt: str = "") -> str:
 
 def goal_stems(context: Context, prompt: str = "") -> list[bytes]:
     """The stems of the goal, in a fixed order."""
-    return sorted(stems(goal_text(context, prompt).encode("utf-8", "replace")))
+    return list(_sorted_stems(goal_text(context, prompt)))
+
+
+@lru_cache(maxsize=16)
+def _sorted_stems(text: str) -> tuple[bytes, ...]:
+    """The same for every detector and agent that asks."""
+    return tuple(sorted(stems(text.encode("utf-8", "replace"))))
 
 
 def named_places(text: str) -> list[str]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 import msgspec
 from msgspec import Struct, field
 
 from ..config.model import Detect
 from ..core import Context, Issue, Seen, Step
-from .detector import DetectorFailed, Factory, Setting
+from .detector import Asked, DetectorFailed, Factory, Setting
 from .history import History
 from .ledger import Ledger
 from .registry import factories
@@ -19,8 +19,8 @@ from .watched import SavedAgent, WatchedAgent
 AGENTS = 32
 """Agents watched at once; the one that was silent longest is forgotten first."""
 
-Guard = Callable[[str, Callable[[Seen], Iterable[Issue]], Seen], Iterable[Issue]]
-"""How a detector is asked: (its type, its observe, the step). The runtime puts its isolation in here."""
+Guard = Callable[[Sequence[Asked], Seen], list[Issue]]
+"""How detectors are asked about a step. The runtime puts its isolation in here."""
 
 
 class Detectors:
@@ -42,11 +42,12 @@ class Detectors:
         self.muted = set(muted)
         self._tuning = tuning or Tuning.for_sensitivity(self.config.sensitivity)
         self._factories = tuple(only) if only is not None else (*factories(), *extra)
-        self._guard = guard
+        self._ask = guard or _ask
         self._dropped: set[str] = set()
         self._agents: dict[str, WatchedAgent] = {}
         self._progress = True
         self._caller = ""
+        self._newest: str | None = None
         self._ledger = Ledger()
 
     def observe(self, seen: Seen) -> list[Issue]:
@@ -59,16 +60,7 @@ class Detectors:
             return []
         agent.history.take(step)
         self._progress = agent.history.progressed
-        found: list[Issue] = []
-        for name, detector in agent.detectors.items():
-            if name in self._dropped:
-                continue
-            try:
-                issues = detector.observe(seen) if self._guard is None else self._guard(name, detector.observe, seen)
-                if issues:
-                    found.extend(issues)
-            except Exception as error:
-                raise DetectorFailed(name, error) from error
+        found = self._ask(agent.asked[step.kind], seen)
         return agent.alarms.rise([self._named(issue, step) for issue in found if self._counts(issue)]) if found else []
 
     def progress(self) -> bool:
@@ -84,6 +76,8 @@ class Detectors:
     def drop(self, detector: str) -> None:
         """Ask this detector no more."""
         self._dropped.add(detector)
+        for agent in self._agents.values():
+            agent.drop(self._dropped)
 
     def mute(self, key: str) -> None:
         """Keep a finding quiet from now on; its key is `finding_key(issue)`."""
@@ -105,11 +99,11 @@ class Detectors:
         """Go on from what `save` gave: after a restart, or back with a rollback."""
         saved = msgspec.msgpack.decode(state, type=_Saved)
         self._ledger = saved.ledger
+        self._dropped |= set(saved.dropped)
         self._agents = {name: self._new_agent() for name in saved.agents}
         for name, agent in saved.agents.items():
             self._agents[name].restore(agent)
-        self._dropped |= set(saved.dropped)
-        self._progress, self._caller = saved.progress, saved.caller
+        self._progress, self._caller, self._newest = saved.progress, saved.caller, None
 
     def _owner(self, step: Step) -> str:
         """Whose step it is: a result belongs to whoever called, also where its source names the one that answered."""
@@ -123,16 +117,21 @@ class Detectors:
         return name
 
     def _agent(self, name: str) -> WatchedAgent:
+        if name == self._newest:
+            return self._agents[name]
         agent = self._agents.pop(name, None) or self._new_agent()
         self._agents[name] = agent
         if len(self._agents) > AGENTS:
             del self._agents[next(iter(self._agents))]
+        self._newest = name
         return agent
 
     def _new_agent(self) -> WatchedAgent:
         history = History(self._ledger)
         setting = Setting(self.context, self._tuning, history)
-        return WatchedAgent(history, [make(setting) for make in self._factories])
+        agent = WatchedAgent(history, [make(setting) for make in self._factories])
+        agent.drop(self._dropped)
+        return agent
 
     def _counts(self, issue: Issue) -> bool:
         if finding_key(issue) in self.muted:
@@ -155,6 +154,17 @@ def finding_key(issue: Issue) -> str:
     """What names a finding across runs of a project; `mute` takes it."""
     key = issue.details.get("key")
     return key if isinstance(key, str) else issue.type
+
+
+def _ask(detectors: Sequence[Asked], seen: Seen) -> list[Issue]:
+    """Ask one after the other, without isolation: what a detector raises comes out with its name."""
+    found: list[Issue] = []
+    for name, observe in detectors:
+        try:
+            found += observe(seen) or ()
+        except Exception as error:
+            raise DetectorFailed(name, error) from error
+    return found
 
 
 class _Saved(Struct):

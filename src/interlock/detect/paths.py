@@ -16,11 +16,9 @@ _KEYS = frozenset((
     "path", "file", "file_path", "filepath", "filename", "file_name", "dir", "directory", "folder", "cwd", "url",
     "uri", "target", "notebook_path", "source", "destination", "src", "dst", "old_path", "new_path", "root",
 ))  # fmt: skip
-_IN_COMMAND = re.compile(
-    r"(?:^|[\s\"'=(<>|;&:,])"
-    r"((?:~|\.{0,2}/|[\w@%+-]+/)[\w@%+./~-]*|[\w@%+-]+\.[A-Za-z]\w{0,5})"
-    r"(?=$|[\s\"')<>|;&:,])"
-)
+_BETWEEN = str.maketrans(dict.fromkeys("\"'<>|;&:,", " "))
+"""What stands between the words of a command, beside blanks."""
+_IN_WORD = re.compile(r"(?:^|[=(])((?:~|\.{0,2}/|[\w@%+-]+/)[\w@%+./~-]*|[\w@%+-]+\.[A-Za-z]\w{0,5})(?=$|\))")
 
 
 def read_paths(step: Step, tool: Tool, effect: Effect) -> list[str]:
@@ -33,5 +31,8 @@ def read_paths(step: Step, tool: Tool, effect: Effect) -> list[str]:
         if isinstance(value, str) and key.lower() in _KEYS and 0 < len(value) <= LENGTH:
             found[value] = None
     if not found and effect in ("run", "write"):
-        found.update(dict.fromkeys(_IN_COMMAND.findall(script_of(tool)[:1000])))
+        for word in script_of(tool)[:1000].translate(_BETWEEN).split():
+            # Most words of a command can be no path; looking is cheaper than matching.
+            if "/" in word or "." in word or "~" in word:
+                found.update(dict.fromkeys(_IN_WORD.findall(word)))
     return list(found)[:PATHS]

@@ -65,6 +65,8 @@ class Speech(Struct):
 def sentences(text: str) -> list[bytes]:
     """The long sentences of a text without its code, for telling whether something is said again."""
     raw = bounded(text, READ // 2, 0).lower()
+    if len(raw) < SENTENCE:
+        return []
     if b"```" in raw:
         raw = b"\n".join(raw.split(b"```")[::2])
     return [part for part in raw.replace(b"\n", b". ").split(b". ") if len(part) >= SENTENCE and _prose(part)]

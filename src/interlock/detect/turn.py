@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from ..core import Step, Tool
 from .effect import Effect, read_effect
-from .fingerprint import WORDS, alike, canonical, fingerprint, words
+from .fingerprint import WORDS, alike, canonical, fingerprint, name_words, words
 from .normalise import bounded
 from .paths import read_paths
 from .tuning import ALIKE, ALIKE_LONG, LONG, NEWS
@@ -87,7 +87,7 @@ def read_call(step: Step, tool: Tool) -> Call:
     asked = words(arguments[:ARGUMENTS])
     name = tool.name.encode("utf-8", "replace")
     key = fingerprint(name + b"\0" + arguments)
-    if len(asked) <= 2 and asked <= words(name) | {b"raw"} and len(step.content) > ARGUMENTS // 10:
+    if len(asked) <= 2 and asked <= name_words(tool.name) | {b"raw"} and len(step.content) > ARGUMENTS // 10:
         thought = bounded(step.content, ARGUMENTS, 0)
         asked, key = words(thought), fingerprint(thought)
     if len(asked) > WORDS:
@@ -104,7 +104,7 @@ def read_call(step: Step, tool: Tool) -> Call:
         query=effect == "read" and any(_asks(value) for value in tool.arguments.values()),
         paths=paths,
         target=False,
-        waits=not asked.isdisjoint(_WAITS) or not words(name).isdisjoint(_WAITS),
+        waits=not asked.isdisjoint(_WAITS) or not name_words(tool.name).isdisjoint(_WAITS),
         call_id=tool.call_id,
     )
 

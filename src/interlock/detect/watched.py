@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from msgspec import Struct
 
-from ..core import Step
+from ..core import Kind, Step
 from .alarm import Alarms
-from .detector import Detector
+from .detector import EVERY_KIND, Asked, Detector
 from .history import History
 
 
@@ -31,8 +33,18 @@ class WatchedAgent:
             while name in self.detectors:
                 name, at = f"{detector.type}#{at}", at + 1
             self.detectors[name] = detector
+        self.asked: dict[Kind, list[Asked]] = {}
+        self.drop(())
         self._fresh = {name: detector.save() for name, detector in self.detectors.items()}
         self._last: tuple[int, str, str] | None = None
+
+    def drop(self, names: Collection[str]) -> None:
+        """Ask every detector but these, each about the kinds of step that it looks at."""
+        self.asked = {kind: [] for kind in EVERY_KIND}
+        for name, detector in self.detectors.items():
+            if name not in names:
+                for kind in getattr(detector, "kinds", EVERY_KIND):
+                    self.asked[kind].append((name, detector.observe))
 
     def repeats(self, step: Step) -> bool:
         """Whether a retried stream shows this step a second time."""
@@ -40,9 +52,9 @@ class WatchedAgent:
         if mark == self._last:
             return True
         self._last = mark
-        call_id = step.tool.call_id if step.tool is not None else None
-        if call_id is None:
+        if step.tool is None or step.tool.call_id is None:
             return False
+        call_id = step.tool.call_id
         pending = any(call.call_id == call_id for call in self.history.past.pending)
         if step.kind == "tool_call":
             return pending

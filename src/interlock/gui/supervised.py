@@ -13,8 +13,8 @@ from ..config import Config
 from ..core import Applied, Capability, Directive, InterlockError, RunSpec, Step, Stop, Tool
 from ..journal import Entry, RunFolder, Store, new_run_id
 from ..runtime import Supervisor, open_store
+from ..runtime.causes import AFTER_STEP
 from ..runtime.opening import Options
-from ..runtime.workspace import AFTER_STEP
 from .orchestrator.event import InterventionEvent
 from .run import Passage
 from .screenshot.names import NAME

@@ -61,3 +61,8 @@ class RunSummary(Struct, frozen=True, kw_only=True):
             started=now,
             updated=now,
         )
+
+    @property
+    def shown(self) -> str:
+        """The status for people: a live run without an owner is `lost`, for nobody supervises it."""
+        return "lost" if self.status in ("running", "pausing") and self.owner_pid is None else self.status

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from msgspec import Struct
 
 from ..core import VERDICTS, Verdict
@@ -15,6 +17,9 @@ from .wordlist import as_text
 
 MAX_RULES = 16
 """Rules named in one review."""
+
+SHORT = 2_000
+"""Characters of a command whose reading is remembered."""
 
 
 class Judgement(Struct, frozen=True):
@@ -37,12 +42,20 @@ class Judgement(Struct, frozen=True):
 
 def read_text(text: str, cwd: str | None) -> Script:
     """The commands of a text; a text that is a statement and not a script goes to no program in particular."""
+    return _read_again(text, cwd) if len(text) <= SHORT else _read(text, cwd)
+
+
+def _read(text: str, cwd: str | None) -> Script:
     text = as_text(text)
     if is_bare_sql(text):
         return Script((Command(program="sql", code=text, cwd=cwd),))
     if text.lstrip()[:3] == "db.":
         return Script((Command(program="mongosh", code=text, cwd=cwd),))
     return read_script(text, cwd)
+
+
+_read_again = lru_cache(512)(_read)
+"""Runs give the same short commands again and again; what one would do does not change."""
 
 
 def judge_script(script: Script, workspace: str | None, rules: RuleSet) -> Judgement:

@@ -11,6 +11,8 @@ HEALTH_WINDOW = 20
 """The success rate looks at this many tool results."""
 
 ACTION_TEXT = 160
+READ_TEXT = 8 * ACTION_TEXT
+"""Characters of an argument that are read for it: enough, however it is indented."""
 
 
 class Bucket(Struct):
@@ -170,8 +172,8 @@ class Ledger:
         if not buckets or buckets[-1].second < second:
             buckets.append(Bucket(second))
             horizon = second - 2 * self.window
-            if buckets[0].second < horizon:
-                self._s.buckets = buckets = [b for b in buckets if b.second >= horizon]
+            while buckets[0].second < horizon:
+                del buckets[0]
         return buckets[-1]
 
     def _act(self, action: Action) -> None:
@@ -191,7 +193,7 @@ def _describe(step: Step) -> str:
     shown = next((arguments[key] for key in SALIENT if key in arguments), None)
     if shown is None:
         shown = next(iter(arguments.values()), "")
-    return " ".join(f"{step.tool.name} {shown}".split())[:ACTION_TEXT]
+    return " ".join(f"{step.tool.name} {str(shown)[:READ_TEXT]}".split())[:ACTION_TEXT]
 
 
 SALIENT = ("command", "cmd", "file_path", "path", "url", "query", "code")

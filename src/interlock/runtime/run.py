@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Mapping
 from types import TracebackType
@@ -15,6 +16,8 @@ from ..core import ENDED, Clock, Hold, RunSpec, Status, SystemClock
 from ..journal import Entry, Journal, MemoryJournal, RunFolder, RunSummary, Store
 from ..journal.interface import Reading, Writing
 from .gate import Gate
+
+log = logging.getLogger("interlock")
 
 
 class Steers(Protocol):
@@ -47,6 +50,7 @@ class Run:
         self._why_ended = ""
         self.reason: str | None = None
         self.steering: Steers | None = None
+        self.on_waiting: Callable[[int, str], None] = lambda step, what: None
 
     @classmethod
     def create(cls, spec: RunSpec, store: Store, clock: Clock | None = None) -> Run:
@@ -55,6 +59,7 @@ class Run:
         folder = store.create(spec)
         run = cls(spec, Journal.open(folder, clock), folder, clock)
         run.record("spec", spec, durable=True)
+        log.info("run started", extra={"run_id": spec.run_id, "run": spec.name, "adapter": spec.adapter})
         return run
 
     @classmethod
@@ -116,6 +121,7 @@ class Run:
 
     def hold(self, hold: Hold, step: int) -> str:
         """Let nothing through until a person says so."""
+        self.on_waiting(step, hold.reason)
         if self.steering is not None:
             return self.steering.pause(hold, step)
         self.gate.be("paused", self.gate.revision + 1)
@@ -124,6 +130,7 @@ class Run:
 
     def wait_for_person(self, step: int, what: str) -> None:
         """A step waits for approve or reject."""
+        self.on_waiting(step, what)
         if self.steering is not None:
             self.steering.wait(step, what)
         self.update(waiting=what)
@@ -154,6 +161,7 @@ class Run:
             body = {"status": status, "reason": reason, "message": message}
             changes = {"status": status, "ended": self.clock.time(), "waiting": None}
             self.append([Entry("end", body)], durable=True, changes=changes)
+            log.info("run ended", extra={"run_id": self.spec.run_id, "status": status, "reason": reason})
         if self.steering is not None:
             self.steering.end(reason)
 

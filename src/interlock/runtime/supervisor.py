@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import deque
 from types import TracebackType
 from typing import TYPE_CHECKING, Unpack
 
@@ -33,17 +32,19 @@ from .approvals import Answer, Approvals
 from .asking import Asking
 from .border import Border, blank, redact_text
 from .calls import Calls
+from .causes import AFTER_STEP
 from .checkpointing import Checkpointing, may_change
-from .guard import Broken, Fault, Guard, Late
+from .guard import Broken, Fault, Guard
 from .hands import Hands
 from .limiting import Limiting
+from .meanwhile import Meanwhile
 from .metrics import Metrics
+from .opinion import SecondOpinion
 from .records import SnapshotRecord, StepRecord
 from .run import Run
 from .scribe import Scribe
 from .verdict import decide_call, degrade
 from .watch import Judgement, Plugins, Watch
-from .workspace import AFTER_STEP
 
 if TYPE_CHECKING:
     from .opening import Options
@@ -91,7 +92,7 @@ class Supervisor(Asking):
             guard=self._guard,
             restorable=hands.workspace is not None,
         )
-        self.scribe = Scribe(run, self.watch, metrics)
+        self.scribe = Scribe(run, self.watch, metrics, hands.notifier)
         self.answers = Answers(run, hands, self._guard)
         self._limiting = Limiting(run, self.watch, hands, self.scribe, self._hold)
         self._checkpointing = Checkpointing(run, self.watch, hands, self._guard, self.context)
@@ -99,14 +100,17 @@ class Supervisor(Asking):
         self._since_snapshot = 0
         self._reviews: Calls[Review | None] = Calls()
         self._judged: Calls[Decision] = Calls()
-        self._late: list[tuple[StepRecord, Late]] = []
         self._told: set[str] = set()
-        self._statuses: deque[Status] = deque()
+        opinion = config.detect.second_opinion
+        self.meanwhile = Meanwhile(
+            run, self.watch, self._take, SecondOpinion(opinion, self.watch.prices) if opinion.enabled else None
+        )
         hands.on_limits = self._say_limits
         hands.on_stop = self._shut
         hands.on_hold = self._hold
         hands.on_restored = self._checkpointing.note_restored
         run.on_close(self._guard.close)
+        run.on_close(self.meanwhile.close)
 
     @classmethod
     def open(cls, **options: Unpack[Options]) -> Supervisor:
@@ -154,7 +158,8 @@ class Supervisor(Asking):
         """May this step run? A hold is recorded nowhere: ask again with the same step when it is over."""
         begin = time.perf_counter()
         with self._lock:
-            self._catch_up()
+            self._note_trouble()
+            self.meanwhile.catch_up()
             step = self._admit(step)
             decision = self.run.gate.enter(step)
             if decision.action == "proceed":
@@ -170,7 +175,8 @@ class Supervisor(Asking):
         """What a step that ran led to: messages for the agent, a stop. A pause is met at the next `before`."""
         begin = time.perf_counter()
         with self._lock:
-            self._catch_up()
+            self._note_trouble()
+            self.meanwhile.catch_up()
             step = self._admit(step)
             review = None
             if step.kind == "tool_result":
@@ -222,7 +228,7 @@ class Supervisor(Asking):
 
     def note_status(self, status: Status) -> None:
         """Know that the run was paused or goes on. Never waits: the next step finds it."""
-        self._statuses.append(status)
+        self.meanwhile.note_status(status)
 
     def answer(self, step: int | None, said: Answer, reason: str = "") -> str:
         """Take a person's answer to a waiting step; without a number, to the one that waits longest."""
@@ -286,6 +292,7 @@ class Supervisor(Asking):
         kept = self._guard.part("journal", lambda: self.scribe.write(record, judgement, durable=durable) or 1, 0)
         if acts and (kept or stopping):
             self.answers.carry_out(judgement)
+        self.meanwhile.consult(record.step, judgement)
         self._since_snapshot += 1
         if self._since_snapshot >= SNAPSHOT_EVERY:
             self._since_snapshot = 0
@@ -310,7 +317,7 @@ class Supervisor(Asking):
     def _broken(self, broken: Broken, record: StepRecord, *, ran: bool = False) -> Decision:
         """Fail open, or closed where that is configured; what comes late is still taken in."""
         if broken.late is not None and record.decision is None:
-            self._late.append((record, broken.late))
+            self.meanwhile.wait_for(record, broken.late)
         else:
             self.run.record("step", replace(record, unobserved=True))
         if self._observe:
@@ -320,24 +327,6 @@ class Supervisor(Asking):
         if self.config.runtime.fail == "open" or ran:
             return PROCEED
         return Decision("deny", reason=f"Supervision is broken ({broken}) and is configured to fail closed.")
-
-    def _catch_up(self) -> None:
-        """Take in what came from other threads: statuses, trouble, and answers of supervision that were late."""
-        self._note_trouble()
-        while self._statuses:
-            status = self._statuses.popleft()
-            self.watch.be(status)
-            self.run.record("status", {"status": status})
-        while self._late:
-            record, late = self._late[0]
-            answer = late.take()
-            if isinstance(answer, Judgement):
-                self._take(record, answer)
-            elif answer is not None or late.given_up:
-                self.run.record("step", replace(record, unobserved=True))
-            else:
-                return
-            self._late.pop(0)
 
     def _admit(self, step: Step) -> Step:
         if step.time is None:

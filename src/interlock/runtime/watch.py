@@ -30,11 +30,12 @@ from ..decide import Controller, ControllerState, Ruling, StepClock, Strategy, c
 from ..detect import Detectors, Factory
 from ..intervene import BUILT_IN, Custom, Templates
 from ..review import Reviewer
+from .causes import AFTER_STEP
 from .guard import Fault, Guard
 from .ledger import Ledger
 from .meter import Meter
+from .opinion import Opinion
 from .prices import Prices
-from .workspace import AFTER_STEP
 
 THROTTLING = LADDER[2]
 """The rung that tightens limits; they are loosened again when the trouble is over."""
@@ -115,7 +116,7 @@ class Watch:
         self.guard = guard or Guard(None, _nothing)
         self.reviewer = Reviewer(config.review, context, context.workspace)
         self.detectors = Detectors(
-            config.detect, context, extra=plugins.detectors, muted=plugins.muted, guard=self.guard.detector
+            config.detect, context, extra=plugins.detectors, muted=plugins.muted, guard=self.guard.detectors
         )
         self.controller = Controller(
             config.interventions,
@@ -135,13 +136,14 @@ class Watch:
         self._marks: dict[str, bytes] = {}
         self._throttled_for: set[str] = set()
         self._assumed = False
+        self.priced = 0.0
         self._fresh = self.detectors.save()
 
     def review(self, step: Step) -> Review | None:
         """The verdict on a call before it runs; None for what is no call."""
         if step.kind != "tool_call" or step.origin != "agent":
             return None
-        return self.guard.part("reviewer", lambda: self.reviewer.review(step), None)
+        return self.guard.part("reviewer", self.reviewer.review, None, step)
 
     def count(self, step: Step) -> float:
         """Take a step's time and cost into account, whatever becomes of it; gives the time that it counts for."""
@@ -150,7 +152,8 @@ class Watch:
             cost = 0.0
             if step.usage is not None and not step.usage.cost_usd:
                 usage = step.usage
-                cost = self.guard.part("prices", lambda: self.prices.cost(step.model, usage), None) or 0.0
+                cost = self.guard.part("prices", self.prices.cost, None, step.model, usage) or 0.0
+            self.priced = cost
             self.ledger.count(step, now, cost)
         return now
 
@@ -159,15 +162,16 @@ class Watch:
         now, assumed = self._clock.now or 0.0, self._assumed
         if step.origin != "agent":
             return Judgement(now, assumed)
-        self.guard.part("reviewer", lambda: self.reviewer.observe(step), None)
+        if step.kind == "tool_result":
+            self.guard.part("reviewer", self.reviewer.observe, None, step)
         issues: list[Issue] = []
-        issues = self.guard.part("detectors", lambda: self.detectors.observe(Seen(step, review)), issues)
+        issues = self.guard.part("detectors", self.detectors.observe, issues, Seen(step, review))
         if prevented:
             issues = [_milder(issue, review) for issue in issues]
             # Trying again what was refused leads nowhere, however often: the attempt counts, our own words do not.
             refused = replace(step, role="tool", kind="tool_result", content=REFUSED, usage=None)
             again: list[Issue] = []
-            again = self.guard.part("detectors", lambda: self.detectors.observe(Seen(refused)), again)
+            again = self.guard.part("detectors", self.detectors.observe, again, Seen(refused))
             issues += [issue for issue in again if issue.type in REPEATING]
         progressed = self.detectors.progress()
         return self._answer(step, issues, progressed, now, assumed)
@@ -192,6 +196,11 @@ class Watch:
             if over is not None and over.throttled:
                 self.meter.loosen()
         self._run = replace(self._run, status=status)
+
+    def heed(self, opinion: Opinion) -> None:
+        """A finding that a second opinion does not share is quiet from now on."""
+        if opinion.agrees is False:
+            self.detectors.mute(opinion.key)
 
     def mark(self, checkpoint: CheckpointInfo) -> None:
         """A checkpoint was made: it can be gone back to, and so can the detectors' windows."""
@@ -261,10 +270,9 @@ class Watch:
     def _answer(self, step: Step, issues: list[Issue], progressed: bool, now: float, assumed: bool) -> Judgement:
         types: Collection[str] = {issue.type for issue in issues} if issues else ()
         judged: list[Intervention] = []
+        before = self._controller_state
         self._controller_state, judged = self.guard.part(
-            "controller",
-            lambda: self.controller.observe_step(self._controller_state, step.index, types, progressed, now),
-            (self._controller_state, judged),
+            "controller", self.controller.observe_step, (before, judged), before, step.index, types, progressed, now
         )
         self._come_down(judged)
         if not issues:
@@ -272,9 +280,7 @@ class Watch:
         run = replace(self.state(now), step=step.index)
         if self._assume_checkpoint:
             run = replace(run, checkpoints=(_assumed_checkpoint(issues, now),))
-        ruled = self.guard.part(
-            "controller", lambda: self.controller.decide(self._controller_state, issues, run, now), None
-        )
+        ruled = self.guard.part("controller", self.controller.decide, None, self._controller_state, issues, run, now)
         if ruled is None:
             return Judgement(now, assumed, tuple(issues), judged=tuple(judged), progressed=progressed)
         self._controller_state, rulings = ruled

@@ -7,13 +7,7 @@ from pathlib import Path
 from ..checkpoint import Checkpoints, Restored
 from ..config import Config
 from ..core import CheckpointInfo, Clock, SystemClock
-
-AFTER_STEP = "after step"
-MEANWHILE = "meanwhile"
-"""Made while a process worked whose steps nobody sees."""
-
-OWN = frozenset((AFTER_STEP, MEANWHILE))
-"""What changed since the checkpoint before one with such a cause is the run's own work."""
+from .causes import OWN
 
 
 class RunWorkspace:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import queue
 import signal
+import socket
 import threading
 import time
 import uuid
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ...config import Config
 from ...control import new_request
@@ -19,6 +21,8 @@ from ...journal import RunFolder
 from ...link import ask_owner, listen, runtime_dir, socket_path
 from ...process import Tree, spawn
 from ...process.proc import look_at
+from ..hooks.wiring import Place, Wired, Wiring, unwire
+from ..proxy import Proxied, point
 from .ownership import OwnerGone, Ownership
 from .talk import Begin, Exited, Finished, Started
 from .terminal import Signalled, Signals, keep_settings, stop_ourselves
@@ -32,6 +36,7 @@ PATIENCE_S = 60.0
 STOP_S = 0.5
 """How long a command may take to stop after Ctrl-Z."""
 
+LOOPBACK = "127.0.0.1"
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
 """What a shell says of a command that cannot be started."""
 
@@ -45,6 +50,8 @@ class Launch(Struct, frozen=True, kw_only=True):
     store: Path
     needs_approval: bool = False
     removed_actions: tuple[str, ...] = ()
+    wiring: Wiring | None = None
+    proxied: Proxied | None = None
 
 
 class CannotStart(BadInput):
@@ -67,6 +74,7 @@ class _Front:
         self._folder = RunFolder(launch.store / launch.spec.run_id)
         self._control = socket_path(self._folder.path)
         self._steps = runtime_dir() / f"s{self._control.name}"
+        self._wired = self._wire()
         begin = Begin(
             spec=launch.spec,
             store=str(launch.store),
@@ -74,8 +82,12 @@ class _Front:
             context=launch.context,
             needs_approval=launch.needs_approval,
             removed_actions=launch.removed_actions,
+            watched=tuple(map(str, self._wired.files)) if self._wired is not None else (),
+            proxied=launch.proxied,
         )
-        self._ownership = Ownership(begin, (listen(self._control), listen(self._steps)), self._events)
+        self._door = socket.create_server((LOOPBACK, 0), backlog=128) if launch.proxied is not None else None
+        doors = (self._door,) if self._door is not None else ()
+        self._ownership = Ownership(begin, (listen(self._control), listen(self._steps), *doors), self._events)
         self._signals = Signals(self._events)
         self._tree: Tree | None = None
         self._interrupted = float("-inf")
@@ -101,6 +113,21 @@ class _Front:
             self._ownership.close()
             self._control.unlink(missing_ok=True)
             self._steps.unlink(missing_ok=True)
+            if self._wired is not None:
+                unwire(self._place, self._wired)
+
+    @property
+    def _place(self) -> Place:
+        closed = self._launch.config.runtime.fail == "closed"
+        folder = self._steps.with_suffix(".d")
+        return Place(socket=self._steps, gate=self._folder.gate, folder=folder, closed=closed)
+
+    def _wire(self) -> Wired | None:
+        """Hooks for an agent that we know."""
+        if self._launch.wiring is None:
+            return None
+        self._place.folder.mkdir(mode=0o700)
+        return self._launch.wiring.wire(self._place)
 
     def _spawn(self) -> Tree:
         spec, config = self._launch.spec, self._launch.config
@@ -111,6 +138,11 @@ class _Front:
             "INTERLOCK_GATE": str(self._folder.gate),
             "INTERLOCK_FAIL": config.runtime.fail,
         }
+        if self._door is not None and self._launch.proxied is not None:
+            environment |= point(environment, self._launch.proxied, self._door.getsockname()[1])
+        if self._wired is not None:
+            spec = replace(spec, argv=self._wired.argv)
+            environment |= self._wired.environment
         if spec.continues is not None:
             environment["INTERLOCK_CONTINUES"] = spec.continues
         try:

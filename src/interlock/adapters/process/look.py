@@ -6,8 +6,8 @@ import threading
 
 from ...core import Limits
 from ...runtime import Supervisor
+from ...runtime.causes import MEANWHILE
 from ...runtime.records import LimitRecord
-from ...runtime.workspace import MEANWHILE
 from .held import HeldTree
 from .steps import StepServer
 

@@ -17,6 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ...core import InterlockError
+from ...runtime.log import lend_log
 from .talk import Begin, Channel, Exited, Failed, Finished, Ready, Started, ToFront
 
 RETRIES = 5
@@ -34,9 +35,7 @@ class OwnerGone:
 class Ownership:
     """Owners one after the other, on the same sockets. What they say goes into `events`."""
 
-    def __init__(
-        self, begin: Begin, listeners: tuple[socket.socket, socket.socket], events: queue.SimpleQueue[object]
-    ) -> None:
+    def __init__(self, begin: Begin, listeners: tuple[socket.socket, ...], events: queue.SimpleQueue[object]) -> None:
         self._begin, self._listeners, self._events = begin, listeners, events
         self._told: list[Started | Exited] = []
         self._deaths: list[float] = []
@@ -81,14 +80,18 @@ class Ownership:
         fds = (there.fileno(), *(listener.fileno() for listener in self._listeners))
         # -P: nothing from the workspace may be imported in place of our own modules.
         command = [sys.executable or "python3", "-P", "-m", "interlock.adapters.process.owner", *map(str, fds)]
+        log, more = lend_log()
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=self._words,
             stderr=self._words,
-            pass_fds=fds,
+            pass_fds=fds if log is None else (*fds, log),
+            env={**os.environ, **more},
             start_new_session=True,
         )
+        if log is not None:
+            os.close(log)
         there.close()
         self._channel = Channel(here)
         self._channel.send(begin)

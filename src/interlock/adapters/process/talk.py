@@ -12,10 +12,15 @@ from msgspec import Struct
 from ...config import Config
 from ...core import Context, RunSpec
 from ...process import TreeHandle
+from ..proxy import Proxied
 
 
 class Begin(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
-    """Front to owner, first: supervise this run; `reopen` where a predecessor has begun it already."""
+    """Front to owner, first: supervise this run; `reopen` where a predecessor has begun it already.
+
+    `watched` are files of ours that nobody else is to change while the run lasts; `proxied` says that there is a third
+    listening socket, for the model's API.
+    """
 
     spec: RunSpec
     store: str
@@ -24,6 +29,8 @@ class Begin(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
     reopen: bool = False
     needs_approval: bool = False
     removed_actions: tuple[str, ...] = ()
+    watched: tuple[str, ...] = ()
+    proxied: Proxied | None = None
 
 
 class Ready(Struct, frozen=True, tag_field="say", tag="ready"):

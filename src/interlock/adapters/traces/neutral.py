@@ -111,7 +111,7 @@ def epoch(value: float | str | None) -> float | None:
 
 def _arguments(value: object) -> dict[str, object]:
     if isinstance(value, dict):
-        return {str(key): item for key, item in value.items()}
+        return value
     return {} if value is None else {"input": value}
 
 

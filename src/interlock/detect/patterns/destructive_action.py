@@ -18,6 +18,7 @@ class DestructiveAction(Remembering[Nothing]):
     """Raises at once for a call whose review says block."""
 
     type = "destructive_action"
+    kinds = frozenset(("tool_call",))
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting, Nothing())

@@ -32,6 +32,7 @@ class GoalDrift(Remembering[Course]):
     """Compares what is done with what was asked and planned."""
 
     type = "goal_drift"
+    kinds = frozenset(("tool_call", "message"))
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting, Course())
@@ -61,8 +62,8 @@ class GoalDrift(Remembering[Course]):
         if len(state.recent) < tuning.drift_window:
             return ()
         values = [value for _, value in state.recent]
-        mean, slope = sum(values) / len(values), _slope(values)
-        if mean >= tuning.drift_mean or slope >= tuning.drift_slope:
+        mean = sum(values) / len(values)
+        if mean >= tuning.drift_mean or (slope := _slope(values)) >= tuning.drift_slope:
             return ()
         return (
             self.issue(

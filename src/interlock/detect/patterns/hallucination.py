@@ -25,7 +25,9 @@ _NO_SUCH_TOOL = re.compile(
     r"|(?:is|are) not (?:a|an) (?:known|valid|recogni[sz]ed) (?:command|tool|function)",
     re.IGNORECASE,
 )
-_NO_SUCH_FILE = re.compile(r"no such file|does not exist|not found|cannot find|can't open", re.IGNORECASE)
+_TOOL_HINTS = ("unknown", "tool", "not a")
+"""What such a message has in it; most messages have none of it, and looking is cheaper than matching."""
+_NO_SUCH_FILE = ("no such file", "does not exist", "not found", "cannot find", "can't open")
 _NO_SUCH_NAME = re.compile(r"(?:No module named|cannot import name) ['\"]([\w.]+)['\"]")
 
 
@@ -41,6 +43,7 @@ class Hallucination(Remembering[Contradictions]):
     """Collects contradictions; two of them make an alarm. An answer out of nowhere is two at once."""
 
     type = "hallucination"
+    kinds = frozenset(("tool_call", "message", "tool_result"))
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting, Contradictions())
@@ -62,15 +65,16 @@ class Hallucination(Remembering[Contradictions]):
         state = self.state
         if not turn.failed:
             return False
-        if _NO_SUCH_TOOL.search(turn.message):
+        message = turn.message.lower()
+        if _has(message, _TOOL_HINTS) and _NO_SUCH_TOOL.search(turn.message):
             return self._note(turn.asked, f"there is no tool {turn.tool}")
-        name = _NO_SUCH_NAME.search(turn.message)
+        name = _NO_SUCH_NAME.search(turn.message) if "name" in message else None
         if name is not None:
             # Missing once is how one finds out; used again it is made up.
             known = name[1] in state.missing
             push(state.missing, name[1], MISSING)
             return known and self._note(turn.asked, f"there is no {name[1]}")
-        if turn.paths and _NO_SUCH_FILE.search(turn.message) and turn.effect != "write":
+        if turn.paths and turn.effect != "write" and _has(message, _NO_SUCH_FILE):
             unheard = [path for path in turn.paths if not self._heard(path)]
             return bool(unheard) and self._note(turn.asked, f"there is no {unheard[0]}, and nothing spoke of it")
         return False
@@ -138,6 +142,10 @@ class Hallucination(Remembering[Contradictions]):
     def _pending(self, path: str) -> bool:
         """Whether a call that may write it has no result yet, the one that goes with the words included."""
         return any(file_name(path) in map(file_name, call.paths) for call in self.history.past.pending)
+
+
+def _has(message: str, words: Iterable[str]) -> bool:
+    return any(word in message for word in words)
 
 
 detector = Hallucination

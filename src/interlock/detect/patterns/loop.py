@@ -37,6 +37,7 @@ class Loop(Remembering[Rounds]):
     """
 
     type = "loop"
+    kinds = frozenset(("tool_call", "message", "tool_result"))
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting, Rounds())
@@ -128,10 +129,11 @@ class Loop(Remembering[Rounds]):
         said = [fingerprint(sentence) for sentence in spoken]
         found: list[int] = []
         again = b""
-        for one, sentence in zip(said, spoken, strict=True):
-            at = [index for index, before in zip(state.said_at, state.said, strict=True) if one in before]
-            if len(at) > len(found):
-                found, again = at, sentence
+        if said and not set().union(*state.said).isdisjoint(said):
+            for one, sentence in zip(said, spoken, strict=True):
+                at = [index for index, before in zip(state.said_at, state.said, strict=True) if one in before]
+                if len(at) > len(found):
+                    found, again = at, sentence
         push(state.said, said, tuning.sentence_window - 1)
         push(state.said_at, step.index, tuning.sentence_window - 1)
         times = len(found) + 1

@@ -26,6 +26,7 @@ class RepetitiveErrors(Remembering[Failures]):
     """Counts a normalised error: enough of them in the last turns make an alarm, all of them its severity."""
 
     type = "repetitive_errors"
+    kinds = frozenset(("tool_result",))
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting, Failures())

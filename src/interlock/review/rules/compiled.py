@@ -16,6 +16,12 @@ MAX_NAME = 128
 MAX_NAMES = 4_096
 """Program names whose rules are remembered."""
 
+MAX_REMEMBERED = 4_096
+"""Commands whose rules are remembered: a run does the same things to the same files again and again."""
+
+SHORT = 512
+"""Characters of a command that is remembered."""
+
 ASKING = frozenset(
     (
         "--help",
@@ -126,20 +132,35 @@ class RuleSet:
                     else:
                         self._exact.setdefault(name, []).append(compiled)
         self._known: dict[str, ProgramRules | None] = {}
+        self._matched: dict[tuple[object, ...], tuple[Rule, ...]] = {}
 
-    def matching(self, command: Command, workspace: str | None) -> list[Rule]:
+    def matching(self, command: Command, workspace: str | None) -> tuple[Rule, ...]:
         """The rules that hold for a command."""
         known = self._known.get(command.program, UNASKED)
         if known is UNASKED and len(command.program) > MAX_NAME:
-            return []
+            return ()
         if known is UNASKED:
             known = self._find(command.program)
         if known is None:
-            return []
+            return ()
+        if command.code is not None or command.stdin is not None or sum(map(len, command.args)) > SHORT:
+            return self._match(command, workspace, known)
+        # Everything of a short command that a test can ask for.
+        key = (
+            command.program, command.args, command.via, command.fed_by, command.filtered, command.cwd, workspace,
+        )  # fmt: skip
+        found = self._matched.get(key)
+        if found is None:
+            if len(self._matched) >= MAX_REMEMBERED:
+                self._matched.clear()
+            found = self._matched[key] = self._match(command, workspace, known)
+        return found
+
+    def _match(self, command: Command, workspace: str | None, known: ProgramRules) -> tuple[Rule, ...]:
         facts = Facts(command, workspace, known.valued)
         rules = known.by_word.get(facts.words[0], known.always) if facts.words else known.always
-        found = [compiled.rule for compiled in rules if compiled.holds(facts)]
-        return [] if found and only_asks(facts) else found
+        found = tuple(compiled.rule for compiled in rules if compiled.holds(facts))
+        return () if found and only_asks(facts) else found
 
     def _find(self, program: str) -> ProgramRules | None:
         found = list(self._exact.get(program, ()))

@@ -65,20 +65,27 @@ class Border:
 
     def _is_clean(self, step: Step) -> bool:
         """Cheaply: one look at all texts together finds that most steps need nothing."""
-        parts = [step.content]
-        names = [name for name in (step.agent, step.model) if name is not None]
-        if step.tool is not None:
-            names.append(step.tool.name)
-            if step.tool.call_id is not None:
-                names.append(step.tool.call_id)
-            if step.tool.arguments and not gather(step.tool.arguments, parts):
+        if len(step.content) > CONTENT:
+            return False
+        parts, names, tool = [step.content], [], step.tool
+        if tool is not None:
+            names.append(tool.name)
+            if tool.call_id is not None:
+                names.append(tool.call_id)
+            if tool.arguments and not gather(tool.arguments, parts):
                 return False
+        if step.agent is not None:
+            names.append(step.agent)
+        if step.model is not None:
+            names.append(step.model)
         if step.paths is not None:
             names += (*step.paths.read, *step.paths.written, *step.paths.deleted)
-        if len(names) > ITEMS or not all(len(name) <= ONE_LINE and name.isprintable() for name in names):
-            return False
+        if names:
+            if len(names) > ITEMS or len(max(names, key=len)) > ONE_LINE or not "".join(names).isprintable():
+                return False
+            parts += names
         try:
-            text = "\n".join((*parts, *names)).encode()
+            text = ("\n".join(parts) if len(parts) > 1 else step.content).encode()
         except UnicodeEncodeError:
             return False
         return len(text) <= CONTENT and not self._redactor.suspects(text)

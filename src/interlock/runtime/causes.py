@@ -1,0 +1,10 @@
+"""Causes: why a checkpoint was made, where later decisions ask for it."""
+
+from __future__ import annotations
+
+AFTER_STEP = "after step"
+MEANWHILE = "meanwhile"
+"""Made while a process worked whose steps nobody sees."""
+
+OWN = frozenset((AFTER_STEP, MEANWHILE))
+"""What changed since the checkpoint before one with such a cause is the run's own work."""
