@@ -11,9 +11,11 @@ EDITOR_PACKAGES := chromium zenity build-essential libkrb5-dev pkg-config
 LIGHT_EXTRAS := hub notify model otel tui web gui
 FRAMEWORKS := langchain openai-agents claude-agent-sdk pydantic-ai mini-swe-agent
 LOCK_STYLE := --generate-hashes --no-emit-index-url --no-header
+BROWSER_PACKAGES := chromium
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-gui test-agents check bench bench-detect torture docs lock clean
+.PHONY: help setup demo web test test-gui test-agents check bench bench-detect torture lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -37,7 +39,7 @@ demo: setup ## a scripted agent goes wrong in every way, supervised live
 	@$(BIN)/interlock demo
 
 test: setup ## all tests that install in a few minutes
-	@scripts/debian-packages $(SCREEN_PACKAGES) $(TERMINAL_PACKAGES)
+	@scripts/debian-packages $(SCREEN_PACKAGES) $(TERMINAL_PACKAGES) $(BROWSER_PACKAGES)
 	$(BIN)/python -m pytest -n $(WORKERS)
 
 test-gui: setup ## with a real VS Code, installed once and cached
@@ -50,11 +52,15 @@ test-agents: setup ## the real agent clients, offline (AGENT=name: one of them)
 	@$(BIN)/python scripts/install-frameworks $(AGENT) >/dev/null
 	$(BIN)/python -m pytest -m agents $(if $(AGENT),-k "$(AGENT)") tests/agents
 
-check: setup ## lint, types, rooms
+web: setup ## build the dashboard's front end (installs Node from PyPI once)
+	$(BIN)/python scripts/web_build.py
+
+check: setup ## lint, types, rooms, built files
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python scripts/web_build.py --check
 
 bench: setup ## measure, and write bench/RESULTS.md
 	$(BIN)/python bench/run.py

@@ -102,7 +102,7 @@ def _entries(name: str, at: int) -> list[Entry]:
 
 def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
     """Title, header and rows for the table of results."""
-    runs, steps, repeats = (20, 5_000, 2) if quick else (200, 100_000, 5)
+    runs, steps, repeats = (20, 5_000, 2) if quick else (200, 100_000, 3)
     with tempfile.TemporaryDirectory(prefix="interlock-bench-") as place:
         store = Store(Path(place) / "runs")
         for number in range(runs - 1):

@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from interlock.adapters.inprocess.abilities import (
+from interlock.adapters.abilities import (
     CLAUDE_AGENT_SDK,
     LANGCHAIN,
     MINI_SWE_AGENT,

@@ -6,9 +6,11 @@ import { runPath } from "./api";
 import { count, dollars, short } from "./format";
 import { useColours, useData } from "./hooks";
 import type { Feed } from "./run";
+import { steady } from "./steady";
 import type { Series } from "./types";
 import { Empty, Failed, Loading } from "./ui";
 
+export const SERIES = "/series?points=400";
 const AGAIN_MS = 1_500;
 const HEIGHT = 104;
 
@@ -30,8 +32,10 @@ interface Drawn {
   show: (value: number) => string;
 }
 
-export function Charts({ runId, feed, budget }: { runId: string; feed: Feed; budget: number | null }) {
-  const { data, error, loading, again } = useData<{ series: Series }>(runPath(runId, "/series?points=400"));
+export const Charts = steady(AllCharts);
+
+function AllCharts({ runId, feed, budget }: { runId: string; feed: Feed; budget: number | null }) {
+  const { data, error, loading, again } = useData<{ series: Series }>(runPath(runId, SERIES));
   useEffect(() => {
     let timer = 0;
     const unhear = feed.listen(() => {

@@ -6,6 +6,7 @@ import { get } from "./api";
 import { clock, late, plain } from "./format";
 import { useKeys, useNow } from "./hooks";
 import { Icon } from "./icons";
+import { steady } from "./steady";
 import type { About, Control, Head } from "./types";
 import { Banner, Card, Confirm, Dialog, Empty } from "./ui";
 
@@ -171,7 +172,9 @@ export function Waits({ head }: { head: Head }) {
   );
 }
 
-export function ControlHistory({ controls, live }: { controls: Control[]; live: boolean }) {
+export const ControlHistory = steady(WholeHistory);
+
+function WholeHistory({ controls, live }: { controls: Control[]; live: boolean }) {
   return (
     <Card title="Control">
       {controls.length === 0 ? (

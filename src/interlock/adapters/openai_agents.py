@@ -34,8 +34,8 @@ from agents import (
 
 from ..core import Usage
 from ..runtime import Options
+from .abilities import OPENAI_AGENTS
 from .inprocess import Edits, Outcome, RunStopped, Session, Supervision, read_outcome
-from .inprocess.abilities import OPENAI_AGENTS
 
 Input: TypeAlias = "str | list[TResponseInputItem] | RunState"
 Filter: TypeAlias = Callable[[CallModelData], "ModelInputData | Awaitable[ModelInputData]"]

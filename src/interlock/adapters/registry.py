@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 from ..core import Capability
+from . import abilities
 from .hooks import claude_code, codex, gemini, opencode
-from .inprocess import abilities
 from .process.adapter import SILENT, SPEAKING
 
 COLUMNS: tuple[Capability, ...] = (

@@ -16,6 +16,9 @@ from .output import say_error
 COMMANDS: dict[str, str] = {
     "demo": "a scripted agent goes wrong in every way that we detect, supervised live",
     "run": "supervise any command",
+    "serve": "the resident supervisor, for agents with permanent hooks",
+    "install": "permanent hooks in an agent's own settings",
+    "uninstall": "take permanent hooks out again",
     "scan": "recorded traces: where they went wrong, what would have been done",
     "review": "the verdict on shell commands",
     "ps": "the live runs",

@@ -98,7 +98,7 @@ class Routes:
 
     def run(self, request: Request) -> Response:
         story = self.source.story(request.path_params["run_id"])
-        parts = make_head(story, self.controls.of(story.folder.run_id))
+        parts = make_head(story, self.controls.of(story.spec.run_id))
         return Response(join_parts(parts), media_type="application/json")
 
     async def fleet_events(self, request: Request) -> Response:
@@ -184,6 +184,7 @@ class Routes:
 
     def _send(self, run_id: str, order: Order) -> object:
         if self.source.host_of(run_id) is None:
+            # Says what is wrong with a run that is nowhere.
             self.source.folder(run_id)
         return self.controls.send(run_id, order)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...core import Capability
+from ..core import Capability
 
 _LOOP: frozenset[Capability] = frozenset(("deny", "rewrite", "inject", "hold", "stop", "usage"))
 """What every agent loop in this process can do: its calls pass through our hands, and so do its requests."""
