@@ -9,11 +9,13 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from interlock.config import Config
+from interlock.control import Command, new_request
 from interlock.core import Applied, Context, Directive, Limits, ManualClock, RunSpec, Usage
 from interlock.demo.play import Play
 from interlock.demo.script import TASK
 from interlock.demo.workshop import Workshop
 from interlock.journal import Store
+from interlock.link import ask_owner
 from interlock.runtime import Supervisor
 from interlock.runtime.approvals import Approvals
 from interlock.runtime.direct import Direct
@@ -71,6 +73,9 @@ class Stage:
         self._begun.append(made)
         return made
 
+    def spec(self, name: str) -> RunSpec:
+        return RunSpec(run_id=name, name=name, task="Fix the parser", adapter="scripted")
+
     def demo(self, name: str = "fix-parser") -> None:
         """The whole demonstration: every kind of trouble, all five levels, an emergency stop."""
         root = self.root / name
@@ -96,6 +101,12 @@ class Stage:
 
     def top(self, timeout: float = 20.0) -> Top:
         return Top(self.place(timeout), clock=self.clock)
+
+    def order(self, supervisor: Supervisor, command: Command) -> None:
+        """A command, as a second terminal sends it."""
+        assert supervisor.run.folder is not None
+        request = new_request(f"order-{command}", command, supervisor.run.folder.run_id)
+        assert ask_owner(supervisor.run.folder, request, timeout=20).outcome == "success"
 
     def lose(self, supervisor: Supervisor) -> None:
         """The owner of a live run goes without a word."""

@@ -10,8 +10,19 @@ export class ApiError extends Error {
   }
 }
 
+const early = new Map<string, Promise<unknown>>();
+
+/** Ask for what will be wanted in a moment; the next `get` of the same path takes it. */
+export function prefetch(path: string): void {
+  const asked = ask(path, {});
+  asked.catch(() => {});
+  early.set(path, asked);
+}
+
 export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
-  return ask<T>(path, { signal });
+  const asked = early.get(path) as Promise<T> | undefined;
+  early.delete(path);
+  return asked ?? ask<T>(path, { signal });
 }
 
 export async function post<T>(path: string, body: unknown): Promise<T> {

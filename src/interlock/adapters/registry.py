@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from ..core import Capability
+from . import abilities
 from .hooks import claude_code, codex, gemini, opencode
 from .process.adapter import SILENT, SPEAKING
 from .proxy import PROXIED
@@ -27,6 +28,30 @@ class Client(Struct, frozen=True):
     capabilities: frozenset[Capability]
     notes: str = ""
 
+
+PYTHON: tuple[Client, ...] = (
+    Client(
+        "langchain", "LangChain, LangGraph", "`middleware=[supervise()]`", "interlock.adapters.langchain",
+        abilities.LANGCHAIN, "a stopped run ends with a message that says so",
+    ),
+    Client(
+        "openai-agents", "OpenAI Agents SDK", "`supervise().run(agent)`", "interlock.adapters.openai_agents",
+        abilities.OPENAI_AGENTS, "hosted tools are seen in the conversation only",
+    ),
+    Client(
+        "claude-agent-sdk", "Claude Agent SDK", "`supervise(options)`", "interlock.adapters.claude_agent_sdk",
+        abilities.CLAUDE_AGENT_SDK, "files go back, the conversation stays",
+    ),
+    Client(
+        "pydantic-ai", "Pydantic AI", "`capabilities=[supervise()]`", "interlock.adapters.pydantic_ai",
+        abilities.PYDANTIC_AI,
+    ),
+    Client(
+        "mini-swe-agent", "mini-swe-agent", "`supervise(agent).run()`", "interlock.adapters.mini_swe_agent",
+        abilities.MINI_SWE_AGENT,
+    ),
+)  # fmt: skip
+"""Frameworks whose agents live in the same process as we do."""
 
 CLIENTS: tuple[Client, ...] = (
     Client("silent", "silent process", "`interlock run`", "interlock.adapters.process", SILENT, "held by freezing it"),
@@ -71,6 +96,7 @@ CLIENTS: tuple[Client, ...] = (
         opencode.CAPABILITIES,
         "what the model says is not seen, only what it does and costs",
     ),
+    *PYTHON,
 )
 
 

@@ -57,8 +57,8 @@ def run(
     from ..runtime.opening import open_store
     from .launching import launch_and_exit
 
-    if summary is not None and not summary.absolute().parent.is_dir():
-        raise BadInput("the folder of the summary does not exist", where=str(summary))
+    if summary is not None:
+        check_writable(summary)
     folder = (workspace or Path()).resolve()
     if not folder.is_dir():
         raise BadInput("the workspace is not a folder", where=str(folder))
@@ -90,6 +90,19 @@ def _with_hub(config: Config, url: str | None) -> Config:
     if config.hub.url and find_spec("nats") is None:
         raise BadInput("the hub's client is not installed", where=config.hub.url, todo='pip install "interlock[hub]"')
     return config
+
+
+def check_writable(summary: Path) -> None:
+    """Say now, and not after hours of work, that the summary cannot be written."""
+    import os
+
+    from ..core import BadInput
+
+    folder = summary.absolute().parent
+    if not folder.is_dir():
+        raise BadInput("the folder of the summary does not exist", where=str(summary))
+    if summary.is_dir() or not os.access(summary if summary.exists() else folder, os.W_OK):
+        raise BadInput("the summary cannot be written", where=str(summary), todo="Name a file that may be written.")
 
 
 def _with_options(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
@@ -103,8 +104,10 @@ class Document(Struct, frozen=True, kw_only=True):
     pictures: tuple[Picture, ...]
 
 
-def gather(story: Story, changes: Changed | None = None, *, now: float | None = None) -> Document:
-    """Everything about a run, as it is now."""
+def gather(
+    story: Story, changes: Changed | None = None, *, albums: tuple[Path, ...] = (), now: float | None = None
+) -> Document:
+    """Everything about a run, as it is now. `albums` are folders that its pictures may lie in beside its own."""
     from .narrative import tell
 
     sums = story.sums
@@ -134,7 +137,7 @@ def gather(story: Story, changes: Changed | None = None, *, now: float | None = 
         changes=changed,
         incidents=incidents,
         verifications=find_verifications(story),
-        pictures=gather_pictures(story),
+        pictures=gather_pictures(story, albums),
     )
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from .gui_words import find_picture
 from .story import Story
-from .words import find_picture
 
 PICTURES = 24
 """Pictures in a report; the newest ones."""
@@ -31,7 +31,7 @@ class Picture(Struct, frozen=True):
     data: str
 
 
-def gather_pictures(story: Story) -> tuple[Picture, ...]:
+def gather_pictures(story: Story, albums: tuple[Path, ...] = ()) -> tuple[Picture, ...]:
     """The run's newest pictures that can be read, oldest first, each once."""
     found: list[Picture] = []
     seen: set[str] = set()
@@ -40,7 +40,7 @@ def gather_pictures(story: Story) -> tuple[Picture, ...]:
         if name is None or name in seen or len(found) >= PICTURES:
             continue
         seen.add(name)
-        read = read_picture(name, story.folder.pictures)
+        read = read_picture(name, story.folder.pictures, albums)
         if read is not None:
             kind, content = read
             data = base64.b64encode(content).decode()

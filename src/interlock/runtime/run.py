@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Mapping
 from types import TracebackType
@@ -15,6 +16,8 @@ from ..core import ENDED, Clock, Hold, RunSpec, Status, SystemClock
 from ..journal import Entry, Journal, MemoryJournal, RunFolder, RunSummary, Store
 from ..journal.interface import Reading, Writing
 from .gate import Gate
+
+log = logging.getLogger("interlock")
 
 
 class Steers(Protocol):
@@ -56,6 +59,7 @@ class Run:
         folder = store.create(spec)
         run = cls(spec, Journal.open(folder, clock), folder, clock)
         run.record("spec", spec, durable=True)
+        log.info("run started", extra={"run_id": spec.run_id, "run": spec.name, "adapter": spec.adapter})
         return run
 
     @classmethod
@@ -158,6 +162,7 @@ class Run:
             body = {"status": status, "reason": reason, "message": message}
             changes = {"status": status, "ended": self.clock.time(), "waiting": None, "reason": self.reason}
             self.append([Entry("end", body)], durable=True, changes=changes)
+            log.info("run ended", extra={"run_id": self.spec.run_id, "status": status, "reason": reason})
         if self.steering is not None:
             self.steering.end(reason)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from typing import ClassVar
 
 from textual.app import App
@@ -48,6 +49,8 @@ class Top(App[None]):
         self.register_theme(DARK)
         self.register_theme(LIGHT)
         self.theme = LIGHT.name if is_light_terminal(os.environ) else DARK.name
+        # A mistake of ours in a thread is said, rather than written across the screen.
+        threading.excepthook = self._note_crash
         self.push_screen(FleetPage(self.place))
         if self._first is not None:
             self.open_run(RunRow(run_id=self._first))
@@ -83,6 +86,13 @@ class Top(App[None]):
         self.theme = LIGHT.name if self.current_theme.dark else DARK.name
         for screen in self.screen_stack:
             screen.refresh(layout=True)
+
+    def on_unmount(self) -> None:
+        threading.excepthook = threading.__excepthook__
+
+    def _note_crash(self, crash: threading.ExceptHookArgs) -> None:
+        name = crash.thread.name if crash.thread is not None else "a thread"
+        self.call_later(self.complain, f"{name} broke: {crash.exc_type.__name__}: {crash.exc_value}")
 
     def _told(self, wish: Wish) -> None:
         """In whatever thread: a request was sent, or answered."""

@@ -10,21 +10,28 @@ from .run_rows import iteration, short_model
 from .side import draw_budget
 from .steered import LIVE
 from .view import View
-from .words import span
+from .words import reason_first, span
 
 
-def draw_head(run: RunRow, view: View | None, doing: str, problem: str | None, now: float, width: int) -> list[Line]:
-    """Three rows; the last one is the ladder, unless there is something more urgent."""
+def draw_head(
+    run: RunRow, view: View | None, doing: str, problem: str | None, now: float, width: int, *, ladder: bool
+) -> list[Line]:
+    """Three rows; the last one is the ladder where it is wanted, unless there is something more urgent."""
     sign, style = status_sign(run.status)
     left: list[Piece] = [(flat(run.name or run.run_id, 40), "strong"), (f"  {sign} {run.status}", style)]
     if doing:
         left.append((f"  {doing}", "warn"))
     left.append((f"  iter {iteration(run)}  {flat(short_model(run.model), 24)}", ""))
-    return [
+    rows = [
         spread(tuple(left), draw_budget(run.cost, run.max_cost, 10), width),
         spread(((flat(run.task or "no task was given", width), "dim"),), ((_age(run, now), "dim"),), width),
-        _banner(run, view, problem) or draw_ladder_row(view.ladder if view is not None else empty_ladder()),
     ]
+    banner = _banner(run, view, problem)
+    if banner is not None:
+        rows.append(banner)
+    elif ladder:
+        rows.append(draw_ladder_row(view.ladder if view is not None else empty_ladder()))
+    return rows
 
 
 def _age(run: RunRow, now: float) -> str:
@@ -35,13 +42,15 @@ def _age(run: RunRow, now: float) -> str:
 
 def _banner(run: RunRow, view: View | None, problem: str | None) -> Line | None:
     if problem:
-        return ((f"! {flat(problem)}", "bad"),)
+        return ((f"! {flat(reason_first(problem))}", "bad"),)
     if view is not None and view.incidents and view.incidents[0].status == "open":
         words = f"i shows the report and the four ways on  {view.incidents[0].id}"
         return (("‼ emergency stop: ", "bad"), (words, ""))
     if view is not None and view.waiting is not None and run.status in LIVE:
         keys = "a approve, x reject" if view.waiting.kind == "approval" else "r lets it go on"
         return ((f"? waits for you ({keys}): ", "warn!"), (flat(view.waiting.text), ""))
+    if run.status == "unknown":
+        return ((f"? nothing is heard from {flat(run.host)}: this is how it was when it was heard last", "bad"),)
     if run.status == "lost":
         return (("? nobody owns this run now: what you ask waits 30 s for an owner to come back", "bad"),)
     return None

@@ -241,7 +241,8 @@ class RunPage(CheckpointKeys):
     def _draw_head(self, width: int) -> list[Line]:
         doing, now = self.top.steering.doing(self.run_id), self.top.clock.time()
         run = self.chosen() or self._row
-        return draw_head(run, self.view, doing, self._problem, now, width)
+        beside = self.query_one("#side", Drawing).display
+        return draw_head(run, self.view, doing, self._problem, now, width, ladder=not beside)
 
     def _draw_side(self, width: int) -> list[Line]:
         if self.view is None:

@@ -77,14 +77,14 @@ def _task(row: RunRow, _room: int, _now: float) -> Piece:
 
 
 _COLUMNS = (
-    Column("STATUS", 10, _status),
-    Column("NAME", 14, _name, grow=10),
+    Column("STATUS", 12, _status),
+    Column("NAME", 13, _name, grow=11),
     Column("HOST", 12, lambda row, _r, _n: (flat(row.host or "", 20), "link"), rank=1),
-    Column("ITER", 7, lambda row, _r, _n: (iteration(row), ""), right=True),
+    Column("ITER", 6, lambda row, _r, _n: (iteration(row), ""), right=True),
     Column("MODEL", 12, lambda row, _r, _n: (flat(short_model(row.model), 20), ""), rank=3),
-    Column("ISSUE NOW", 13, _issue, grow=9),
+    Column("ISSUE NOW", 12, _issue, grow=10),
     Column("INT", 3, lambda row, _r, _n: (count(row.interventions), "" if row.interventions else "dim"), right=True),
-    Column("SPEND", 10, lambda row, _r, _n: (spend(row.cost, row.max_cost), budget_style(row)), right=True),
+    Column("SPEND", 9, lambda row, _r, _n: (spend(row.cost, row.max_cost), budget_style(row)), right=True),
     Column("TOKENS", 6, lambda row, _r, _n: (count(row.tokens), ""), rank=5, right=True),
     Column("PROGRESS", 8, lambda row, room, _n: (spark(row.spark, room), "good"), rank=2, grow=8),
     Column("SEEN", 4, lambda row, _r, now: (span(now - row.updated), "dim"), rank=4, right=True),
@@ -98,7 +98,7 @@ _GAP = 2
 def _columns(width: int, hosts: bool) -> tuple[tuple[Column, int], ...]:
     """The columns that fit, with their widths: first come the most important, then they grow, then comes the task."""
     shown: list[Column] = []
-    left = width + _GAP
+    left = width + _GAP - 1
     for column in sorted((*_COLUMNS, _TASK), key=lambda column: column.rank):
         if column.name == "HOST" and not hosts:
             continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from ..core import Issue
 from ..report import Series
@@ -43,9 +44,9 @@ def draw_charts(view: View, series: Series | None, width: int) -> list[Line]:
 
     return [
         chart("progress", series.progress, "good", progress),
-        chart("tokens", _growth(series.tokens), "link", count(row.tokens)),
-        chart("cost", _growth(series.cost), "level2", money(row.cost)),
-        chart("issues", _growth(series.issues), "level3", count(row.issues)),
+        chart("tokens", _growth(series.tokens, room), "link", count(row.tokens)),
+        chart("cost", _growth(series.cost, room), "level2", money(row.cost)),
+        chart("issues", _growth(series.issues, room), "level3", count(row.issues)),
     ]
 
 
@@ -64,9 +65,11 @@ def draw_budget(cost: float, budget: float | None, width: int) -> Line:
     )
 
 
-def _growth(sums: Sequence[float]) -> list[float]:
-    """What was added from point to point."""
-    return [max(0.0, b - a) for a, b in zip((0, *sums), sums, strict=False)]
+def _growth(sums: Sequence[float], most: int) -> list[float]:
+    """What was added from point to point, at least two steps together: a call costs, its result does not."""
+    points = max(1, min(most, len(sums) // 2))
+    marks = [sums[len(sums) * at // points - 1] for at in range(1, points + 1)]
+    return [max(0.0, b - a) for a, b in pairwise((0, *marks))]
 
 
 def _title(words: str, width: int) -> Line:

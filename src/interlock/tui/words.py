@@ -49,6 +49,12 @@ def count(number: float) -> str:
     return f"{number:.0f}"
 
 
+def reason_first(problem: str) -> str:
+    """An error's words before the path that it is about: rows are short."""
+    where, colon, what = problem.partition(": ")
+    return f"{what} ({where})" if colon and where.startswith("/") else problem
+
+
 def plural(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 

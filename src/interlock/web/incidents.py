@@ -106,7 +106,7 @@ class WaysOn:
         while time.monotonic() < deadline:
             ended = process.poll() is not None
             now = self.incidents.find(way.incident_id)
-            if now.status == "continued":
+            if now.continued_by is not None and (self._store.root / now.continued_by).is_dir():
                 self._end(way, "continued", "", now.continued_by)
                 process.wait()
                 return

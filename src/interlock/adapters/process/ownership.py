@@ -17,6 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ...core import InterlockError
+from ...runtime.log import lend_log
 from .talk import Begin, Channel, Exited, Failed, Finished, Ready, Started, ToFront
 
 FIRST_TRIES = 2
@@ -87,14 +88,18 @@ class Ownership:
         fds = (there.fileno(), *(listener.fileno() for listener in self._listeners))
         # -P: nothing from the workspace may be imported in place of our own modules.
         command = [sys.executable or "python3", "-P", "-m", "interlock.adapters.process.owner", *map(str, fds)]
+        log, more = lend_log()
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=self._words,
             stderr=self._words,
-            pass_fds=fds,
+            pass_fds=fds if log is None else (*fds, log),
+            env={**os.environ, **more},
             start_new_session=True,
         )
+        if log is not None:
+            os.close(log)
         there.close()
         self._channel = Channel(here)
         self._channel.send(begin)
