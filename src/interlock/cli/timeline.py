@@ -98,6 +98,7 @@ SHOWN: dict[str, Callable[[Any], Text]] = {
     "restored": _words("restored to checkpoint {checkpoint_id}, undo with {safety_id}"),
     "limit": _words("limit: {what}"),
     "fault": _words("fault: {part}: {why}"),
+    "tamper": _words("tampered with: {what} {path} ({answer})"),
     "hold": _words("hold: {reason}"),
     "resume": _words("resumed"),
     "incident": _words("incident {id}: {summary}"),
