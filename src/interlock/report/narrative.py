@@ -99,8 +99,11 @@ def _trouble(story: Story, chains: tuple[Chain, ...]) -> str:
     total = story.sums.issues.total()
     if not total:
         return "No issue was found."
+    if not chains:
+        # A GUI session's troubles are its looks at the screen.
+        return f"{many(total, 'issue')} {'was' if total == 1 else 'were'} seen on the screen."
     kinds = [f"{plain(chain.type)} ({chain.count:,})" for chain in sorted(chains, key=lambda chain: -chain.count)]
-    first = min(chain.first_step for chain in chains) if chains else 0
+    first = min(chain.first_step for chain in chains)
     return f"{many(total, 'issue')} {'was' if total == 1 else 'were'} found, from step {first} on: {_list(kinds)}."
 
 
