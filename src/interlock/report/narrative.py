@@ -99,9 +99,9 @@ def _trouble(story: Story, chains: tuple[Chain, ...]) -> str:
     total = story.sums.issues.total()
     if not total:
         return "No issue was found."
-    kinds = [f"{plain(chain.type)} ({chain.count:,})" for chain in sorted(chains, key=lambda chain: -chain.count)]
-    first = min(chain.first_step for chain in chains) if chains else 0
-    return f"{many(total, 'issue')} {'was' if total == 1 else 'were'} found, from step {first} on: {_list(kinds)}."
+    kinds = [f"{plain(name)} ({count:,})" for name, count in story.sums.issues.most_common(8)]
+    since = f", from step {min(chain.first_step for chain in chains)} on" if chains else ""
+    return f"{many(total, 'issue')} {'was' if total == 1 else 'were'} found{since}: {_list(kinds)}."
 
 
 def _answers(ladder: tuple[Rung, ...]) -> str:
