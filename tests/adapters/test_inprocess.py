@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -200,6 +201,19 @@ def test_a_stop_ends_the_processes_that_a_tool_left_behind_and_nobody_elses(sess
     assert mine.poll() is None
     mine.kill()
     mine.wait()
+
+
+def test_a_tools_processes_are_held_to_the_limits_of_the_run(tmp_path: Path) -> None:
+    options = {"store": Store(tmp_path), "config": Config(limits=Limits(max_memory_mb=200))}
+    session = Supervision("test", LANGCHAIN, options).open("hello")  # type: ignore[arg-type]
+    greedy = "held = [bytearray(2**20) for _ in range(400)]; input()"
+
+    def work(arguments: object) -> int:
+        with subprocess.Popen([sys.executable, "-c", greedy], stdin=subprocess.PIPE) as process:
+            return process.wait(60)
+
+    assert session.run(session.ask("python", {"code": greedy}), work) == -signal.SIGKILL
+    session.close()
 
 
 def test_files_and_conversation_go_back_together(session: Session, tmp_path: Path) -> None:

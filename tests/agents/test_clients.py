@@ -15,7 +15,9 @@ from .clients import AGENT_S, CLIENTS, AgentPlace, Client, shown, until
 pytestmark = pytest.mark.agents
 
 DESTROY = "rm -rf ~/precious"
-STOP_AT_ONCE = dict.fromkeys(("soft_correction", "context_reinforcement", "resource_throttling", "checkpoint_rollback"), False)
+STOP_AT_ONCE = dict.fromkeys(
+    ("soft_correction", "context_reinforcement", "resource_throttling", "checkpoint_rollback"), False
+)
 """Every milder answer switched off."""
 
 MakePlace = Callable[..., AgentPlace]

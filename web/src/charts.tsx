@@ -29,6 +29,7 @@ interface Drawn {
   words: string;
   curves: Curve[];
   range?: [number, number];
+  whole?: boolean;
   show: (value: number) => string;
 }
 
@@ -125,6 +126,7 @@ function drawings(series: Series, budget: number | null): Drawn[] {
         { label: "issues", values: series.issues, colour: "--rung-3", stepped: true, fill: true },
         { label: "answered", values: series.interventions, colour: "--accent", stepped: true },
       ],
+      whole: true,
       show: short,
     },
   ];
@@ -192,7 +194,7 @@ function options(drawn: Drawn, width: number, onCursor: (u: uPlot) => void): uPl
     scales: { x: { time: false }, y: { range: drawn.range ?? ((_, __, high) => [0, high > 0 ? high * 1.08 : 1]) } },
     axes: [
       { ...axis, size: 20, grid: { show: false }, values: (_, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? short(tick) : "")) },
-      { ...axis, size: 42, space: 30, values: (_, ticks) => ticks.map((tick) => drawn.show(tick)) },
+      { ...axis, size: 42, space: 30, values: (_, ticks) => ticks.map((tick) => (drawn.whole && !Number.isInteger(tick) ? "" : drawn.show(tick))) },
     ],
     series: [
       {},

@@ -30,7 +30,7 @@ function App() {
       setTimeout(() => setLeading(false), 1_000);
     },
     u: () => go("/"),
-    ...(leading ? { r: () => go("/"), i: () => go("/incidents") } : {}),
+    ...(leading ? { i: () => go("/incidents") } : {}),
   });
   const streams = route.page === "runs" || route.page === "run";
   if (link.state === "refused" && link.error?.status === 401) return <Locked />;
@@ -136,8 +136,7 @@ const KEYS: [string, string][] = [
   ["p", "pause or resume"],
   ["e", "escalate"],
   ["c", "cancel"],
-  ["a", "approve the step that waits"],
-  ["x", "reject it"],
+  ["a x", "to approve or reject the step that waits; Enter does it"],
   ["1 2 3 4", "timeline, files, screens, details"],
   ["t", "colours"],
   ["Esc", "close"],

@@ -8,6 +8,7 @@ import { Details } from "./details";
 import { Files } from "./files";
 import { count, dollars, isLive, short, span } from "./format";
 import { useKeys, useNow, usePageTitle } from "./hooks";
+import { Issues } from "./issues";
 import { Ladder } from "./ladder";
 import { go, incidentHref, Link, runHref, TABS } from "./router";
 import { Screens } from "./screens";
@@ -83,6 +84,7 @@ export function RunPage({ runId, tab, tell }: { runId: string; tab: string; tell
         </div>
         <aside class="run-side" aria-label="Interventions and controls">
           <Ladder interventions={head.interventions} total={head.summary.interventions} />
+          <Issues issues={head.issues} total={head.summary.issues} live={isLive(shown)} />
           <ControlHistory controls={head.controls} live={isLive(shown)} />
         </aside>
       </div>

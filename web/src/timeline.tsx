@@ -218,7 +218,7 @@ function OneLine({ runId, line }: { runId: string; line: Line }) {
           </span>
           <span class="line-text">
             <span class="line-title">{line.title}</span>
-            {line.detail && !open && <span class="line-detail">{line.detail}</span>}
+            {line.detail && !open && !line.title.includes(line.detail.trim()) && <span class="line-detail">{line.detail}</span>}
           </span>
         </summary>
         {open && <Whole runId={runId} line={line} />}

@@ -74,7 +74,8 @@ class SupervisedClient(ClaudeSDKClient):
         return self.supervision.last
 
     async def connect(self, prompt: str | AsyncIterable[Json] | None = None) -> None:
-        session = self.supervision.open(prompt if isinstance(prompt, str) else "", model=self._given.model)
+        asked = prompt if isinstance(prompt, str) else ""
+        session = await self.supervision.open_async(asked, model=self._given.model)
         marked = add_marker({MARKER: mark} if (mark := _outer_mark(self._given)) else {}, session.children.marker)
         fails = "block" if session.supervisor.config.runtime.fail == "closed" else None
         ours = {

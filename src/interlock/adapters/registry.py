@@ -8,6 +8,7 @@ from ..core import Capability
 from . import abilities
 from .hooks import claude_code, codex, gemini, opencode
 from .process.adapter import SILENT, SPEAKING
+from .proxy import PROXIED
 
 COLUMNS: tuple[Capability, ...] = (
     "deny", "rewrite", "inject", "hold", "defer", "stop", "switch_model", "usage", "conversation", "relaunch",
@@ -55,6 +56,14 @@ PYTHON: tuple[Client, ...] = (
 CLIENTS: tuple[Client, ...] = (
     Client("silent", "silent process", "`interlock run`", "interlock.adapters.process", SILENT, "held by freezing it"),
     Client("process", "process that tells its steps", "`INTERLOCK_SOCKET`", "interlock.adapters.process", SPEAKING),
+    Client(
+        "proxy",
+        "agent behind the model proxy",
+        "its base URL",
+        "interlock.adapters.proxy",
+        PROXIED,
+        "results are seen one request late; in front of a hooked client it adds the model switch",
+    ),
     Client(
         "claude-code",
         "Claude Code",

@@ -15,6 +15,10 @@ app = new_app()
 @app.command()
 def serve(
     config: Annotated[Path | None, typer.Option("--config", help="A configuration file for every run.")] = None,
+    http: Annotated[
+        int | None,
+        typer.Option("--http", help="Also on this port of loopback (0: any), with a token.", metavar="PORT", min=0),
+    ] = None,
     metrics_port: Annotated[
         int | None, typer.Option("--metrics-port", metavar="N", min=0, max=65535, help="Serve /metrics there; 0: any.")
     ] = None,
@@ -24,9 +28,11 @@ def serve(
 
     Example: interlock serve --config interlock.yaml
     """
+    import secrets
     import signal
     import sys
 
+    from ..adapters.hooks.http_door import HttpDoor
     from ..adapters.hooks.resident import Resident, is_served, serve_socket
     from ..config import load
     from ..core import InvalidState
@@ -44,18 +50,29 @@ def serve(
         from ..report.metrics_server import MetricsServer
 
         metrics = MetricsServer(JournalMetrics(store), metrics_port)
-    told = {"metrics": metrics.address} if metrics is not None else {}
     wanted = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
     signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
     resident = Resident(listen(path), store, config)
     resident.start()
+    where = {"socket": str(path), "store": str(store.root)}
+    if metrics is not None:
+        where["metrics"] = metrics.address
+    door = None
+    if http is not None:
+        token = secrets.token_urlsafe(24)
+        door = HttpDoor(token, resident.answer, http)
+        door.start()
+        where |= {"url": door.url, "token": token}
     if as_json:
-        print_json({"socket": str(path), "store": str(store.root), **told})
+        print_json(where)
     else:
         sys.stdout.write(f"interlock serves on {path}; runs are kept in {store.root}\n")
-        sys.stdout.writelines(f"metrics: {address}\n" for address in told.values())
+        sys.stdout.write(f"and on {door.url}/hooks/CLIENT with the bearer token {token}\n" if door is not None else "")
+        sys.stdout.write(f"metrics: {metrics.address}\n" if metrics is not None else "")
         sys.stdout.flush()
     signal.sigwait(wanted)
+    if door is not None:
+        door.close()
     resident.close()
     if metrics is not None:
         metrics.close()

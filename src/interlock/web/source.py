@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 KEPT = 12
 """Runs whose reader stays open after somebody looked at them."""
 
+SHARED_S = 0.08
+"""How old a list of runs may be that is given out again."""
+
 FETCH_S = 1.0
 """Time between two questions to the hub about one run."""
 
@@ -37,10 +40,17 @@ class Source:
         self._stories: OrderedDict[str, Story] = OrderedDict()
         self._fetched: dict[int, float] = {}
         self._copies = tempfile.TemporaryDirectory(prefix="interlock-web-") if hub is not None else None
-        self._lock = threading.Lock()
+        self._lock, self._looking = threading.Lock(), threading.Lock()
+        self._rows: list[RunRow] = []
+        self._looked = float("-inf")
 
     def rows(self) -> list[RunRow]:
-        return self.fleet.rows()
+        """Every run in one row; several who ask at the same time share one look."""
+        with self._looking:
+            if time.monotonic() - self._looked > SHARED_S:
+                self._rows = self.fleet.rows()
+                self._looked = time.monotonic()
+            return self._rows
 
     def story(self, run_id: str) -> Story:
         """A run's story as it is now, shared by all who ask once. Who follows a run opens one of its own."""

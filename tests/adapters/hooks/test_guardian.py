@@ -76,6 +76,24 @@ def test_settings_that_switch_hooks_off_are_refused(desk: Desk, tmp_path: Path) 
     assert record["path"] == str(path)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"disableAllHooks": true}',
+        '{"hooksConfig": {"enabled": false}}',
+        '{"hooksConfig": {"disabled": ["interlock"]}}',
+    ],
+)
+def test_settings_are_watched_where_the_client_does_not_tell(desk_with: MakeDesk, tmp_path: Path, text: str) -> None:
+    path = tmp_path / "settings.json"
+    path.write_text("{}")
+    desk = desk_with(settings=(path, tmp_path / "none.json"))
+    path.write_text('{"model": "opus"}')
+    assert look(desk, 1) == []
+    path.write_text(text)
+    assert look(desk, 1) == ["settings that switch the hooks off were written"]
+
+
 @pytest.mark.parametrize(("answer", "status"), [("warn", "running"), ("pause", "paused"), ("stop", "aborted")])
 def test_it_is_answered_as_configured(desk_with: MakeDesk, answer: str, status: str) -> None:
     desk = desk_with({"runtime": {"on_tamper": answer}})

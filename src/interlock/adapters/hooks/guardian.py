@@ -7,13 +7,13 @@ import threading
 from collections import OrderedDict
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
 
 from ...core import PROCEED, Decision, Hold, Notify, Stop
 from ...runtime import Supervisor
 from ..process.held import HeldTree
 from .event import Event, Said
+from .switches import switches_hooks_off
 
 log = logging.getLogger("interlock")
 
@@ -24,6 +24,7 @@ NEVER_S = 60.0
 """A client that lives this long without a single hook is not supervised."""
 
 REMEMBERED = 1024
+SWITCHED_OFF = "settings that switch the hooks off were written"
 
 
 class TamperRecord(Struct, frozen=True, omit_defaults=True):
@@ -43,11 +44,13 @@ class HookGuardian:
         held: HeldTree,
         *,
         files: tuple[Path, ...] = (),
+        settings: tuple[Path, ...] = (),
         socket: Path | None = None,
         expects_hooks: bool = False,
     ) -> None:
         self._supervisor, self._held = supervisor, held
         self._prints = {path: _fingerprint(path) for path in files}
+        self._settings = {path: _fingerprint(path) for path in settings}
         self._socket = socket
         self._socket_print = _identity(socket) if socket is not None else None
         self._expects_hooks = expects_hooks
@@ -77,9 +80,9 @@ class HookGuardian:
 
     def judge_settings(self, event: Event) -> Decision:
         """Settings that switch hooks off are not taken over; others are none of our business."""
-        if not _switches_off(Path(event.path)):
+        if not switches_hooks_off(Path(event.path)):
             return PROCEED
-        self.notice("settings that switch the hooks off were written", event.path)
+        self.notice(SWITCHED_OFF, event.path)
         return Decision("deny", reason="Interlock: hooks stay on while this run lasts.")
 
     def look(self) -> None:
@@ -95,6 +98,11 @@ class HookGuardian:
         for path, print_ in self._prints.items():
             if _fingerprint(path) != print_:
                 self.notice("a file that the hooks need was changed", str(path))
+        for path, print_ in self._settings.items():
+            if (now_ := _fingerprint(path)) != print_:
+                self._settings[path] = now_
+                if switches_hooks_off(path):
+                    self.notice(SWITCHED_OFF, str(path))
         if self._socket is not None and _identity(self._socket) != self._socket_print:
             self.notice("the socket that the hooks speak to was removed", str(self._socket))
 
@@ -120,14 +128,6 @@ class HookGuardian:
             run.reason = run.reason or "EMERGENCY_STOP"
             self._supervisor.hands.carry_out(Stop(reason))
             run.end("aborted", "EMERGENCY_STOP", reason)
-
-
-def _switches_off(path: Path) -> bool:
-    try:
-        settings = msgspec.json.decode(path.read_bytes())
-    except (OSError, msgspec.DecodeError):
-        return False
-    return isinstance(settings, dict) and settings.get("disableAllHooks") is True
 
 
 def _fingerprint(path: Path) -> tuple[int, int, int, int] | None:

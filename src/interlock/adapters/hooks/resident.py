@@ -15,6 +15,7 @@ from ...config import load
 from ...core import BadInput, InterlockError
 from ...journal import RunFolder, Store
 from ...link import LineHandler, LineServer, Peer, runtime_dir
+from ..process.book import Asker
 from ..process.lines import Refusal
 from ..process.steps import MAX_STEP_LINE
 from .clients import new_dialects
@@ -100,21 +101,21 @@ class Resident(LineHandler):
         if desk is not None:
             desk.close()
 
-    def answer(self, desk: _Desk, line: bytes) -> bytes | None:
-        """The reply to a hook, by the run of its session."""
+    def answer(self, line: bytes, asker: Asker, pid: int | None = None) -> bytes | None:
+        """The reply to a hook, by the run of its session; `pid` is the process that asks, where it is known."""
         try:
             told = msgspec.json.decode(line, type=HookLine).hook
-            event, session = self._session_of(told, line, desk)
+            event, session = self._session_of(told, line, asker, pid)
         except (msgspec.DecodeError, InterlockError) as error:
             return msgspec.json.encode(Refusal(f"not a hook line: {error}"))
         if session is None:
             return b"{}"
-        reply = session.answer(line, desk)
+        reply = session.answer(line, asker)
         if event.moment == "end":
             self._end(session)
         return reply
 
-    def _session_of(self, told: HookTold, line: bytes, desk: _Desk) -> tuple[Event, Session | None]:
+    def _session_of(self, told: HookTold, line: bytes, asker: Asker, pid: int | None) -> tuple[Event, Session | None]:
         """The run of a session begins with its first step: by then it is known what it is for."""
         dialect = self._readers.get(told.client)
         if dialect is None:
@@ -126,20 +127,20 @@ class Resident(LineHandler):
         with self._lock:
             session = self._sessions.get(key)
             if session is not None and not session.supervisor.run.ended:
-                session.find_agent(desk.peer.pid)
+                session.find_agent(pid)
                 return event, session
             if event.moment in ("begin", "end"):
                 self._begun[key] = line
                 while len(self._begun) > MOST_BEGUN:
                     del self._begun[next(iter(self._begun))]
                 return event, None
-            session = self._sessions[key] = self._open(event, self._left.pop(key, None), desk.peer.pid)
+            session = self._sessions[key] = self._open(event, self._left.pop(key, None), pid)
             begun = self._begun.pop(key, None)
         if begun is not None:
-            session.answer(begun, desk)
+            session.answer(begun, asker)
         return event, session
 
-    def _open(self, event: Event, left: RunFolder | None, pid: int) -> Session:
+    def _open(self, event: Event, left: RunFolder | None, pid: int | None) -> Session:
         here = Path(event.cwd) if event.cwd else None
         config = load(self._config, cwd=here)
         alone = all(other.supervisor.run.spec.workspace != event.cwd for other in self._sessions.values())
@@ -189,6 +190,6 @@ class _Desk:
 
     def _serve(self) -> None:
         while (line := self._lines.get()) is not None:
-            answer = self._resident.answer(self, line)
+            answer = self._resident.answer(line, self, self.peer.pid)
             if answer is not None:
                 self.peer.send(answer)

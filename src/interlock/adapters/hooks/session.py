@@ -40,7 +40,7 @@ class Session:
         event: Event,
         config: Config,
         store: Store,
-        pid: int,
+        pid: int | None,
         *,
         folder: RunFolder | None = None,
         checkpoints: bool = True,
@@ -87,9 +87,11 @@ class Session:
         assert folder is not None
         return folder
 
-    def find_agent(self, pid: int) -> None:
+    def find_agent(self, pid: int | None) -> None:
         """Take hold of the process whose hook has fired, which is `pid` or, where a shell started it, further up."""
-        if self.held.tree is None and (root := agent_of(pid, self.client)) is not None:
+        if pid is None or self.held.tree is not None:
+            return
+        if (root := agent_of(pid, self.client)) is not None:
             handle = TreeHandle(marker=secrets.token_hex(16), boot=boot_id(), root=ProcessId.of(root))
             self.held.take(attach(handle))
 

@@ -7,6 +7,7 @@ import queue
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 import uuid
@@ -89,6 +90,7 @@ class _Front:
             needs_approval=launch.needs_approval,
             removed_actions=launch.removed_actions,
             watched=tuple(map(str, self._wired.files)) if self._wired is not None else (),
+            settings=tuple(map(str, self._wired.settings)) if self._wired is not None else (),
             proxied=launch.proxied,
         )
         self._door = socket.create_server((LOOPBACK, 0), backlog=128) if launch.proxied is not None else None
@@ -139,7 +141,10 @@ class _Front:
         if self._launch.wiring is None:
             return None
         self._place.folder.mkdir(mode=0o700)
-        return self._launch.wiring.wire(self._place)
+        wired = self._launch.wiring.wire(self._place)
+        for note in wired.notes:
+            sys.stderr.write(f"interlock: {note}\n")
+        return wired
 
     def _spawn(self) -> Tree:
         spec, config = self._launch.spec, self._launch.config

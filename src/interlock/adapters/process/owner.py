@@ -59,6 +59,7 @@ class Owner:
             self._supervisor,
             self.held,
             files=tuple(map(Path, begin.watched)),
+            settings=tuple(map(Path, begin.settings)),
             socket=steps_path(socket_path(self._folder.path)),
             expects_hooks=bool(begin.watched),
         )

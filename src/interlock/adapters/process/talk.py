@@ -24,7 +24,8 @@ def steps_path(control: Path) -> Path:
 class Begin(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
     """Front to owner, first: supervise this run; `reopen` where a predecessor has begun it already.
 
-    `watched` are files of ours that nobody else is to change while the run lasts; `proxied` says that there is a third
+    `watched` are files of ours that nobody else is to change while the run lasts, `settings` files
+    of the user in which hooks can be switched off; `proxied` says that there is a third
     listening socket, for the model's API.
     """
 
@@ -36,6 +37,7 @@ class Begin(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
     needs_approval: bool = False
     removed_actions: tuple[str, ...] = ()
     watched: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
     proxied: Proxied | None = None
 
 

@@ -8,6 +8,8 @@ import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import structlog
+
 from ...config.model import Gui
 from ...core import BadInput, Clock, InterlockError, InvalidState, SystemClock
 from ..analyzer.result import ReplayStatus
@@ -23,6 +25,8 @@ from .looks import Looks
 from .report import ChaosReport, FaultReport, add_up
 from .sessions import FILES, make_session
 
+log = structlog.get_logger("interlock.gui")
+
 LOOK_EVERY_S = 0.1
 MIN_LOOKS = 500
 """At undisturbed typing, in a run of 50 faults or more: fewer say little about false alarms."""
@@ -36,7 +40,7 @@ TYPING_S = 30.0
 EFFECT_S = 8.0
 """How long a fault may take to come about."""
 
-THROWS = 5
+THROWS = 3
 """How often throwing a fault in is tried; an overloaded editor does not take every one."""
 
 CALM_S = (2.0, 5.0)
@@ -129,7 +133,7 @@ class ChaosRun:
         self._chunks += 1
 
     def _throw(self, kind: str) -> None:
-        thrown, chunks = self._throw_in(kind)
+        kind, thrown, chunks = self._throw_one(kind)
         found = self._first_alarm(thrown, DETECT_S)
         recovered_at = None
         if found is not None and self._wait_for_chunks(chunks + 2, RECOVER_S) and self._is_normal():
@@ -145,8 +149,19 @@ class ChaosRun:
         clean_up(kind, self._desk)
         self._reports.append(report)
         self._on_fault(report)
+        if not report.recovered:
+            self._heal()
 
-    def _throw_in(self, kind: str) -> tuple[float, int]:
+    def _throw_one(self, kind: str) -> tuple[str, float, int]:
+        """Throw this fault in, or another one where the editor does not take it."""
+        start = self._kinds.index(kind)
+        for each in (*self._kinds[start:], *self._kinds[:start]):
+            thrown = self._throw_in(each)
+            if thrown is not None:
+                return each, *thrown
+        raise InvalidState("no fault can be thrown in", todo="The editor does not type any more.")
+
+    def _throw_in(self, kind: str) -> tuple[float, int] | None:
         """Throw a fault in while text is typed; when that was, and how many chunks were done by then."""
         for _ in range(THROWS):
             fault = prepare(kind, self._desk)
@@ -157,7 +172,16 @@ class ChaosRun:
             if throw(kind, fault) and self._came_about(kind, thrown, expected):
                 return thrown, chunks
             clean_up(kind, self._desk)
-        raise InvalidState(f"the fault {kind} cannot be thrown in", todo="The editor is stuck: see its picture.")
+        return None
+
+    def _heal(self) -> None:
+        """Start the window anew after a fault that was not recovered from, so that the next one counts for itself."""
+        try:
+            self._desk.restart_server()
+            self._desk.restart_window()
+        except InterlockError as error:
+            log.error("the editor cannot be started again", error=str(error))
+        self._wait_for_chunks(self._chunks + 1, RECOVER_S)
 
     def _came_about(self, kind: str, thrown: float, expected: str) -> bool:
         """Whether there is an alarm or a fault to give alarm about; an overloaded editor loses some keys."""
