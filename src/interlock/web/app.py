@@ -15,7 +15,7 @@ from .answers import on_error, on_http_error
 from .controls import TIMEOUT_S, Controls
 from .routes import Routes
 from .source import Source
-from .static import load_assets, page_routes
+from .assets import load_assets, page_routes
 
 
 def make_app(
