@@ -169,7 +169,8 @@ class StageOfRuns:
         clock = ManualClock(started)
         approvals = Approvals(True)
         supervisor = self._supervise(
-            name, "Roll the new proxy configuration out to staging.", clock, "claude-opus-4-1", Limits(max_cost_usd=3.0),
+            name, "Roll the new proxy configuration out to staging.", clock, "claude-opus-4-1",
+            Limits(max_cost_usd=3.0),
             approvals=approvals,
         )  # fmt: skip
         for number in range(6):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -11,11 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from interlock.adapters.abilities import LANGCHAIN
 from interlock.adapters.inprocess import Edits, RunStopped, Session, Supervision, read_outcome
-from interlock.adapters.inprocess.abilities import LANGCHAIN
 from interlock.config import Config
 from interlock.core import Hold, Inject, InvalidState, Limits, Message, Restore, Stop, SwitchModel, Usage
 from interlock.journal import Store
@@ -82,6 +83,12 @@ def test_a_call_that_may_be_made_safe_runs_with_other_arguments(session: Session
     asked = session.ask("bash", {"command": "chmod 777 a.txt", "timeout": 3})
     assert asked.decision.action == "rewrite", asked
     assert asked.arguments == {"command": "chmod 755 a.txt", "timeout": 3}
+
+
+def test_a_call_with_a_secret_in_it_is_never_written_anew(session: Session) -> None:
+    secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+    asked = session.ask("bash", {"command": f"export GITHUB_TOKEN={secret}; chmod 777 a.txt"})
+    assert asked.decision.action == "deny", "what we have of it is redacted"
 
 
 def test_a_tool_that_raises_is_told_as_an_error_and_still_raises(session: Session) -> None:
@@ -196,6 +203,19 @@ def test_a_stop_ends_the_processes_that_a_tool_left_behind_and_nobody_elses(sess
     mine.wait()
 
 
+def test_a_tools_processes_are_held_to_the_limits_of_the_run(tmp_path: Path) -> None:
+    options = {"store": Store(tmp_path), "config": Config(limits=Limits(max_memory_mb=200))}
+    session = Supervision("test", LANGCHAIN, options).open("hello")  # type: ignore[arg-type]
+    greedy = "held = [bytearray(2**20) for _ in range(400)]; input()"
+
+    def work(arguments: object) -> int:
+        with subprocess.Popen([sys.executable, "-c", greedy], stdin=subprocess.PIPE) as process:
+            return process.wait(60)
+
+    assert session.run(session.ask("python", {"code": greedy}), work) == -signal.SIGKILL
+    session.close()
+
+
 def test_files_and_conversation_go_back_together(session: Session, tmp_path: Path) -> None:
     file = tmp_path / "work" / "a.txt"
     file.write_text("one")
@@ -244,7 +264,7 @@ def test_a_program_that_ends_ends_its_run(tmp_path: Path) -> None:
     script = (
         "import sys\n"
         "from interlock.adapters.inprocess import Supervision\n"
-        "from interlock.adapters.inprocess.abilities import LANGCHAIN\n"
+        "from interlock.adapters.abilities import LANGCHAIN\n"
         "from interlock.journal import Store\n"
         "Supervision('test', LANGCHAIN, {'store': Store(__import__('pathlib').Path(sys.argv[1]))}).open('a')\n"
         "if len(sys.argv) > 2: raise ValueError('no such model')\n"
@@ -252,7 +272,8 @@ def test_a_program_that_ends_ends_its_run(tmp_path: Path) -> None:
     for name, more, status in (("well", (), "done"), ("ill", ("fail",), "aborted")):
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
         words = [sys.executable, "-c", script, str(tmp_path / name), *more]
-        subprocess.run(words, env=environment, capture_output=True, check=False)
+        done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+        assert "impaired" not in done.stderr
         (found,) = Store(tmp_path / name).runs()
         assert found.status == status
 
@@ -304,6 +325,7 @@ def test_what_was_cut_stays_away_and_what_comes_after_is_shown() -> None:
     assert edits.apply(["task", "a", "b", "c", "d"]) == ["task", "go on differently", "d"]
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 8)), max_size=6), st.integers(0, 8))
 def test_a_grown_history_shows_what_it_showed_before_and_more(made: list[tuple[bool, int]], more: int) -> None:
     edits: Edits[int] = Edits()

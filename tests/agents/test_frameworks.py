@@ -82,15 +82,15 @@ def test_a_loop_gets_a_soft_correction_that_the_next_request_contains(program: M
     assert all(with_it[3:])
 
 
-def test_a_destructive_command_is_denied_and_never_runs(program: MakeProgram) -> None:
-    here = program(turns(run("echo one > one.txt"), run("rm -rf ~/"), run("cat one.txt"), FINISH))
+def test_a_destructive_command_is_denied_and_a_careless_one_is_made_safe(program: MakeProgram) -> None:
+    here = program(turns(run("echo one > one.txt"), run("rm -rf ~/"), run("chmod 777 one.txt"), FINISH))
     status, _, err = here.whole()
     assert status == 0, err
     assert (here.home / "diary.txt").exists()
     assert "Refused by Interlock" in here.model.asked[2].text
-    assert (here.workspace / "one.txt").exists()
-    denied = [r for r in here.records("step") if (r.get("decision") or {}).get("action") == "deny"]
-    assert len(denied) == 1
+    assert (here.workspace / "one.txt").stat().st_mode & 0o777 == 0o755
+    decisions = [r["decision"]["action"] for r in here.records("step") if "action" in (r.get("decision") or {})]
+    assert decisions == ["deny", "rewrite"]
 
 
 def test_a_pause_holds_the_next_step_until_resume_and_a_stronger_model_can_take_over(program: MakeProgram) -> None:

@@ -1,11 +1,14 @@
 """Metrics of all runs, counted from their journals."""
 
+import httpx
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from interlock.core import Hold, ManualClock, Usage
+from interlock.core import BadInput, Hold, ManualClock, Usage
 from interlock.journal import Store
 from interlock.report import Story
 from interlock.report.metrics import JournalMetrics
+from interlock.report.metrics_server import MetricsServer
 from interlock.runtime import Supervisor
 from interlock.runtime.metrics import Metrics
 from tests.report.runs import folder_of, scripted_run
@@ -78,3 +81,20 @@ def test_counters_never_go_back_when_a_run_is_removed(tmp_path):
     found = read(metrics.render())
     assert total(found, "interlock_steps_total") == 10
     assert total(found, "interlock_runs") == 0
+
+
+def test_metrics_are_served_on_this_machine_and_to_its_own_name_only(tmp_path):
+    scripted_run(tmp_path, 10)
+    server = MetricsServer(JournalMetrics(Store(tmp_path)), 0)
+    try:
+        found = httpx.get(server.address)
+        assert found.status_code == 200
+        assert found.headers["content-type"].startswith("text/plain; version=0.0.4")
+        assert total(read(found.content), "interlock_steps_total") == 10
+        port = server.address.rpartition(":")[2]
+        assert httpx.get(server.address, headers={"host": f"evil.example:{port}"}).status_code == 400
+        assert httpx.get(server.address.replace("/metrics", "/api/runs")).status_code == 404
+        with pytest.raises(BadInput, match="port"):
+            MetricsServer(JournalMetrics(Store(tmp_path)), int(port.partition("/")[0]))
+    finally:
+        server.close()

@@ -76,10 +76,15 @@ def dashboard(store: Store) -> Iterator[Background]:
 
 
 @pytest.fixture
-def open_page(browser: Browser, dashboard: Background) -> Iterator[Callable[..., Page]]:
+def complaints() -> list[str]:
+    """What the pages of a test complained about."""
+    return []
+
+
+@pytest.fixture
+def open_page(browser: Browser, dashboard: Background, complaints: list[str]) -> Iterator[Callable[..., Page]]:
     """Open a page of the dashboard in a window of its own; whatever the page complains about fails the test."""
     contexts = []
-    complaints: list[str] = []
 
     def make(path: str = "/", **options: Any) -> Page:
         context = browser.new_context(**{"reduced_motion": "reduce", **options})

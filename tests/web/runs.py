@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import base64
 import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 
 from interlock.config import Config
 from interlock.config.model import Interventions
-from interlock.core import Issue, Limits, Paths, RunSpec, RunState, Step, Tool, Usage
+from interlock.core import Capability, Issue, Limits, Paths, RunSpec, RunState, Step, Tool, Usage
 from interlock.core.intervention import Intervention
 from interlock.intervene import emergency_stop
 from interlock.journal import Entry, RunFolder, Store
 from interlock.runtime import Run, Supervisor
 from interlock.runtime.approvals import Approvals
+from interlock.runtime.direct import Direct
 from interlock.runtime.incidents import save_stop
 from interlock.runtime.records import InterventionRecord, StepRecord
 
@@ -100,16 +102,28 @@ def stop_run(store: Store, run_id: str, argv: tuple[str, ...], workspace: Path) 
     return stopped.incident_id
 
 
+class Switching(Direct):
+    """An agent whose model can be switched."""
+
+    capabilities: frozenset[Capability] = Direct.capabilities | {"switch_model"}
+
+
 @contextlib.contextmanager
-def supervised(store: Store, name: str, workspace: Path | None = None, *, approvals: bool = False):  # type: ignore[no-untyped-def]
+def supervised(
+    store: Store, name: str, workspace: Path | None = None, *, approvals: bool = False
+) -> Iterator[Supervisor]:
     """A live run whose owner is this process."""
-    made = Supervisor.open(
-        spec=RunSpec(
-            run_id=name, name=name, task=f"the task of {name}", model="claude-sonnet-4-5",
-            workspace=str(workspace) if workspace else None,
-        ),
-        config=Config(limits=Limits(max_cost_usd=2.0)), store=store, approvals=Approvals(approvals),
+    spec = RunSpec(
+        run_id=name, name=name, task=f"the task of {name}", model="claude-sonnet-4-5",
+        workspace=str(workspace) if workspace else None,
     )  # fmt: skip
+    made = Supervisor.open(
+        spec=spec,
+        config=Config(limits=Limits(max_cost_usd=2.0)),
+        store=store,
+        approvals=Approvals(approvals),
+        adapter=Switching(),
+    )
     try:
         yield made
     finally:

@@ -115,6 +115,15 @@ def test_a_wrong_token_in_the_address_sets_nothing(stranger: TestClient) -> None
     assert "set-cookie" not in answer.headers
 
 
+def test_an_address_for_one_visit_is_good_for_one_visit(store: Store) -> None:
+    with TestClient(make_app(Source(store), TOKEN, once={"pass"}), base_url=BASE, follow_redirects=False) as visitor:
+        assert TOKEN in visitor.get("/?token=pass").headers["set-cookie"]
+        assert visitor.get("/api/runs").status_code == 200
+        visitor.cookies.clear()
+        assert "set-cookie" not in visitor.get("/?token=pass").headers
+        assert visitor.get("/api/runs", headers={"authorization": "Bearer pass"}).status_code == 401
+
+
 @pytest.mark.parametrize("path", ["//evil.example/", "/\\evil.example/", "///evil.example", "/%5Cevil.example"])
 def test_the_way_in_leads_nowhere_else(stranger: TestClient, path: str) -> None:
     location = stranger.get(f"{BASE}{path}?token={TOKEN}").headers.get("location", "/")

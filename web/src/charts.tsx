@@ -6,9 +6,11 @@ import { runPath } from "./api";
 import { count, dollars, short } from "./format";
 import { useColours, useData } from "./hooks";
 import type { Feed } from "./run";
+import { steady } from "./steady";
 import type { Series } from "./types";
 import { Empty, Failed, Loading } from "./ui";
 
+export const SERIES = "/series?points=400";
 const AGAIN_MS = 1_500;
 const HEIGHT = 104;
 
@@ -27,11 +29,14 @@ interface Drawn {
   words: string;
   curves: Curve[];
   range?: [number, number];
+  whole?: boolean;
   show: (value: number) => string;
 }
 
-export function Charts({ runId, feed, budget }: { runId: string; feed: Feed; budget: number | null }) {
-  const { data, error, loading, again } = useData<{ series: Series }>(runPath(runId, "/series?points=400"));
+export const Charts = steady(AllCharts);
+
+function AllCharts({ runId, feed, budget }: { runId: string; feed: Feed; budget: number | null }) {
+  const { data, error, loading, again } = useData<{ series: Series }>(runPath(runId, SERIES));
   useEffect(() => {
     let timer = 0;
     const unhear = feed.listen(() => {
@@ -121,6 +126,7 @@ function drawings(series: Series, budget: number | null): Drawn[] {
         { label: "issues", values: series.issues, colour: "--rung-3", stepped: true, fill: true },
         { label: "answered", values: series.interventions, colour: "--accent", stepped: true },
       ],
+      whole: true,
       show: short,
     },
   ];
@@ -188,7 +194,7 @@ function options(drawn: Drawn, width: number, onCursor: (u: uPlot) => void): uPl
     scales: { x: { time: false }, y: { range: drawn.range ?? ((_, __, high) => [0, high > 0 ? high * 1.08 : 1]) } },
     axes: [
       { ...axis, size: 20, grid: { show: false }, values: (_, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? short(tick) : "")) },
-      { ...axis, size: 42, space: 30, values: (_, ticks) => ticks.map((tick) => drawn.show(tick)) },
+      { ...axis, size: 42, space: 30, values: (_, ticks) => ticks.map((tick) => (drawn.whole && !Number.isInteger(tick) ? "" : drawn.show(tick))) },
     ],
     series: [
       {},

@@ -118,9 +118,14 @@ function Diff(props: { runId: string; checkpoint: Checkpoint; first: boolean; wh
           ))}
         </div>
       )}
+      {data && against === "now" && (
+        <button type="button" class="text-button look-again" disabled={loading} onClick={again}>
+          {loading ? "Looking…" : "Look again"}
+        </button>
+      )}
       {error ? (
         <Failed error={error} again={again} />
-      ) : loading || !data ? (
+      ) : !data ? (
         <Loading what="Comparing the files" />
       ) : data.total === 0 ? (
         <Empty title="No difference">{against === "now" ? "The files are as they were then." : "Nothing changed between the two checkpoints."}</Empty>

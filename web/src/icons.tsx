@@ -36,7 +36,7 @@ const PATHS: Record<string, string> = {
 };
 
 export function Icon({ name, label }: { name: string; label?: string }) {
-  const path = PATHS[name] ?? PATHS.note;
+  const path = Object.hasOwn(PATHS, name) ? PATHS[name] : PATHS.note;
   return (
     <svg class="icon" viewBox="0 0 20 20" aria-hidden={label ? undefined : true} role={label ? "img" : undefined} aria-label={label}>
       <path d={path} />

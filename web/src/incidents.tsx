@@ -96,7 +96,7 @@ export function Incident({ id }: { id: string }) {
           <Card title="Why">
             <div class="prose pad">
               <p>{title(report.root_cause)}</p>
-              <List items={report.contributing_factors} none="Nothing else is known to have made it worse." />
+              <List items={report.contributing_factors.map(plain)} none="Nothing else is known to have made it worse." />
             </div>
           </Card>
           <Card title="Impact">
@@ -229,7 +229,7 @@ function List({ items, none }: { items: string[]; none: string }) {
   return (
     <ul>
       {items.map((item) => (
-        <li key={item}>{plain(item)}</li>
+        <li key={item}>{item}</li>
       ))}
     </ul>
   );

@@ -1,6 +1,7 @@
 // The ladder as a picture: five rungs from the mildest answer to the strongest, how often each was used and what it did.
 
 import { count, many, plain, RUNG_WORDS, RUNGS } from "./format";
+import { steady } from "./steady";
 import type { Intervention } from "./types";
 import { Card } from "./ui";
 
@@ -13,7 +14,9 @@ interface Rung {
 
 const NOT_DONE = ["held_back", "not_applied"];
 
-export function Ladder({ interventions, total }: { interventions: Intervention[]; total: number }) {
+export const Ladder = steady(WholeLadder);
+
+function WholeLadder({ interventions, total }: { interventions: Intervention[]; total: number }) {
   const rungs = RUNGS.map((name) => tally(interventions.filter((made) => made.type === name)));
   const custom = interventions.filter((made) => !(RUNGS as readonly string[]).includes(made.type));
   const done = interventions.filter((made) => !NOT_DONE.includes(made.outcome ?? ""));

@@ -7,6 +7,7 @@ import { useKeys, useNow, usePageTitle } from "./hooks";
 import { Icon } from "./icons";
 import { go, Link, runHref, useQuery } from "./router";
 import { Spark } from "./spark";
+import { steady } from "./steady";
 import { type Link as LinkInfo, openStream } from "./stream";
 import type { Row, Rows } from "./types";
 import { Banner, Empty, Failed, Loading, Meter, say, Status } from "./ui";
@@ -175,7 +176,9 @@ export function Overview({ tell }: { tell: (link: LinkInfo) => void }) {
   );
 }
 
-function RunLine({ row, now, chosen }: { row: Row; now: number; chosen: boolean }) {
+const RunLine = steady(OneRun);
+
+function OneRun({ row, now, chosen }: { row: Row; now: number; chosen: boolean }) {
   const live = isLive(row.status);
   return (
     <tr class={`${live ? "live" : "ended"}${chosen ? " chosen" : ""}${row.waiting ? " waits" : ""}`} data-run={row.run_id}>

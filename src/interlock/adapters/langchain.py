@@ -19,8 +19,8 @@ from langgraph.types import Command
 
 from ..core import Usage
 from ..runtime import Options
+from .abilities import LANGCHAIN
 from .inprocess import Asked, Outcome, Session, Supervision, Turn
-from .inprocess.abilities import LANGCHAIN
 
 Update: TypeAlias = "dict[str, object] | None"
 Result: TypeAlias = "ToolMessage | Command"

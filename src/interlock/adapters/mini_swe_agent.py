@@ -15,8 +15,8 @@ from minisweagent.exceptions import InterruptAgentFlow
 
 from ..core import Usage
 from ..runtime import Options
+from .abilities import MINI_SWE_AGENT
 from .inprocess import Outcome, Session, Supervision, read_outcome
-from .inprocess.abilities import MINI_SWE_AGENT
 
 Json: TypeAlias = "dict[str, object]"
 A = TypeVar("A", bound=DefaultAgent)

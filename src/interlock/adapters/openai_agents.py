@@ -6,6 +6,7 @@ result = await supervise(task="fix the tests", workspace=".").run(agent, "fix th
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import json
 from collections.abc import Awaitable, Callable
@@ -34,8 +35,8 @@ from agents import (
 
 from ..core import Usage
 from ..runtime import Options
+from .abilities import OPENAI_AGENTS
 from .inprocess import Edits, Outcome, RunStopped, Session, Supervision, read_outcome
-from .inprocess.abilities import OPENAI_AGENTS
 
 Input: TypeAlias = "str | list[TResponseInputItem] | RunState"
 Filter: TypeAlias = Callable[[CallModelData], "ModelInputData | Awaitable[ModelInputData]"]
@@ -69,7 +70,7 @@ class SupervisedRunner:
         self.supervision = Supervision("openai-agents", OPENAI_AGENTS, options)
 
     async def run(self, agent: Agent, input: Input, **more: object) -> RunResult:  # noqa: A002  the SDK's name
-        watched = self._watch(agent, input, more)
+        watched = await asyncio.to_thread(self._watch, agent, input, more)
         try:
             result = await Runner.run(watched.agent(agent), input, **watched.arguments(more))
         except BaseException as error:

@@ -20,8 +20,8 @@ from pydantic_ai.run import AgentRunResult
 
 from ..core import Usage
 from ..runtime import Options
+from .abilities import PYDANTIC_AI
 from .inprocess import RunStopped, Session, Supervision
-from .inprocess.abilities import PYDANTIC_AI
 
 Arguments: TypeAlias = "Mapping[str, object]"
 
@@ -51,7 +51,7 @@ class InterlockCapability(AbstractCapability):
 
     async def wrap_run(self, ctx: RunContext, *, handler: Callable[[], Awaitable[AgentRunResult]]) -> AgentRunResult:
         prompt = ctx.prompt if isinstance(ctx.prompt, str) else ""
-        session = self._session = self.supervision.open(prompt, model=ctx.model.model_name)
+        session = self._session = await self.supervision.open_async(prompt, model=ctx.model.model_name)
         try:
             result = await handler()
         except BaseException as error:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from msgspec import Struct
 
 from ..core import Capability
+from . import abilities
 from .hooks import claude_code, codex, gemini, opencode
-from .inprocess import abilities
 from .process.adapter import SILENT, SPEAKING
+from .proxy import PROXIED
 
 COLUMNS: tuple[Capability, ...] = (
     "deny", "rewrite", "inject", "hold", "defer", "stop", "switch_model", "usage", "conversation", "relaunch",
@@ -49,12 +50,24 @@ PYTHON: tuple[Client, ...] = (
         "mini-swe-agent", "mini-swe-agent", "`supervise(agent).run()`", "interlock.adapters.mini_swe_agent",
         abilities.MINI_SWE_AGENT,
     ),
+    Client(
+        "smolagents", "smolagents", "`supervise(agent).run()`", "interlock.adapters.smolagents",
+        abilities.SMOLAGENTS, "code that the agent writes is seen in the tools that it calls",
+    ),
 )  # fmt: skip
 """Frameworks whose agents live in the same process as we do."""
 
 CLIENTS: tuple[Client, ...] = (
     Client("silent", "silent process", "`interlock run`", "interlock.adapters.process", SILENT, "held by freezing it"),
     Client("process", "process that tells its steps", "`INTERLOCK_SOCKET`", "interlock.adapters.process", SPEAKING),
+    Client(
+        "proxy",
+        "agent behind the model proxy",
+        "its base URL",
+        "interlock.adapters.proxy",
+        PROXIED,
+        "results are seen one request late; in front of a hooked client it adds the model switch",
+    ),
     Client(
         "claude-code",
         "Claude Code",

@@ -102,5 +102,10 @@ SHOWN: dict[str, Callable[[Any], Text]] = {
     "hold": _words("hold: {reason}"),
     "resume": _words("resumed"),
     "incident": _words("incident {id}: {summary}"),
+    "gui_session": _words("session {session_id}: {chunks} chunks"),
+    "gui_chunk": _words("typed chunk {chunk}: {path}"),
+    "gui_event": _words("screen: {status}, {outcome}: {description} {reason}"),
+    "gui_trouble": _words("trouble at chunk {chunk}: {trouble}"),
+    "gui_verification": _words("verification: {summary}"),
     "end": _words("end: {status} {reason} {message}"),
 }

@@ -7,6 +7,7 @@ assignment. `print("os.remove('/')")` is a mention, `os.remove('/')` a call.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from msgspec import Struct
 
@@ -33,9 +34,13 @@ def read_calls(code: str, depth: int = 0) -> list[Call]:
     if depth >= MAX_NESTING or HINT.search(code) is None:
         return []
     found: list[Call] = []
-    known = {name: unquote(text) for name, text in ASSIGNED.findall(code)}
+    known = {name: unquote(text) for name, text in assigned(code)}
+    aliases = {alias: name for name, alias in ALIASED.findall(code)} if " as " in code else {}
+    if "unlink" in code:
+        code = UNLINK_GLOB.sub("unlink ", code)
     for name, literals, before in calls(code, known):
-        found += as_commands(name, literals, before, depth)
+        head, dot, rest = name.partition(".")
+        found += as_commands(f"{aliases.get(head, head)}{dot}{rest}", literals, before, depth)
         if len(found) >= MAX_CALLS:
             break
     if REQUEST_DELETE.search(code):
@@ -54,16 +59,28 @@ TOKEN = re.compile(
     r"|(?P<name>[A-Za-z_]\w*)|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<end>[;\n])",
     re.MULTILINE,
 )
-ASSIGNED = re.compile(
-    r"(?:^|[;\s])(?:const |let |var |my )?\$?([A-Za-z_]\w{0,63})\s{0,4}=\s{0,4}(\"[^\"\n]{0,999}\"|'[^'\n]{0,999}')",
-    re.MULTILINE,
-)
+LITERAL = re.compile(r"=\s{0,4}(\"[^\"\n]{0,999}\"|'[^'\n]{0,999}')")
+NAME = re.compile(r"(?:^|[;\s])(?:const |let |var |my )?\$?([A-Za-z_]\w{0,63})\s{0,4}\Z", re.MULTILINE)
+MAX_BEFORE = 80
+"""Characters before the sign that are read for the name."""
 HINT = re.compile(
     r"rm|remove|unlink|delete|system|exec|spawn|popen|Popen|subprocess|drop|destroy|purge|terminate|flush|truncate|DELETE|open|write"
     r"|shell_exec|passthru|rename|move|`|qx|rimraf|empty|query|raw|kill|erase|reset|wipe|clear|cancel|revoke|deregister"
 )
+ALIASED = re.compile(r"\bimport\s{1,4}([A-Za-z_]\w{0,63})\s{1,4}as\s{1,4}([A-Za-z_]\w{0,63})")
+UNLINK_GLOB = re.compile(r"\bunlink\s{1,4}glob\b\s{0,4}")
 REQUEST_DELETE = re.compile(r"method[\"']?\s*[:=]\s*[\"']DELETE[\"']|request\(\s*[\"']DELETE[\"']")
 URL = re.compile(r"https?://[^\s\"'`)]+")
+
+
+def assigned(code: str) -> Iterator[tuple[str, str]]:
+    """Names and the literals that they are given; found by the sign, of which there are few."""
+    at = 0
+    while (literal := LITERAL.search(code, at)) is not None:
+        name = NAME.search(code[max(0, literal.start() - MAX_BEFORE) : literal.start()])
+        if name is not None:
+            yield name[1], literal[1]
+        at = literal.start() + 1 if name is None else literal.end()
 
 
 Found = tuple[str, list[str], list[str]]
@@ -213,6 +230,8 @@ def as_commands(name: str, literals: list[str], before: list[str], depth: int) -
         and (not owner or owner in RUN_OWNERS or last.startswith(("exec", "spawn", "check_", "getout")))
     ):
         return run(last, literals, depth)
+    if name in ("os.execute", "io.popen") and literals:
+        return [Call(script=literals[0])]
     if last in ("exec", "eval", "execScript") and literals:
         return read_calls(literals[0], depth + 1)
     if last in STATEMENTS and literals:

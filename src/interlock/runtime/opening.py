@@ -176,3 +176,9 @@ def _listen(supervisor: Supervisor, folder: RunFolder, listener: socket.socket |
     run.steering = steering
     steering.start()
     run.on_close(steering.close)
+    if supervisor.config.hub.url:
+        from ..link.hub_owner import HubLink
+
+        link = HubLink(supervisor.config.hub, steering.endpoint, run.journal)
+        link.start()
+        run.on_close(link.close)

@@ -147,4 +147,5 @@ class Steering:
             changes["model"] = state.model
         if state.ended:
             changes["ended"] = self.run.clock.time()
+            changes["reason"] = self.run.reason
         return self.run.revise(changes)

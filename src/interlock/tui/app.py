@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+import threading
 from typing import ClassVar
 
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
-from ..config.models import Models
 from ..control import Command
 from ..core import Clock, SystemClock
 from ..report import RunRow
@@ -40,7 +40,6 @@ class Top(App[None]):
         self.place, self.clock = place, clock or SystemClock()
         self.steering = Steering(place.ask, self.clock, self._told)
         self._first = run_id
-        self._models = Models.from_config(place.config)
         # Over a slow line, and for whoever cannot bear it, nothing moves by itself.
         self.animation_level = "none"
 
@@ -48,6 +47,8 @@ class Top(App[None]):
         self.register_theme(DARK)
         self.register_theme(LIGHT)
         self.theme = LIGHT.name if is_light_terminal(os.environ) else DARK.name
+        # A mistake of ours in a thread is said, rather than written across the screen.
+        threading.excepthook = self._note_crash
         self.push_screen(FleetPage(self.place))
         if self._first is not None:
             self.open_run(RunRow(run_id=self._first))
@@ -64,7 +65,10 @@ class Top(App[None]):
 
     def stronger_models(self, model: str | None) -> tuple[str, ...]:
         """Models that the run could be escalated to, the next stronger one first."""
-        models = self._models
+        # Read when it is asked for: the list of models takes longer than the first page.
+        from ..config.models import Models
+
+        models = Models.from_config(self.place.config)
         if model is None or not models.known(model):
             names = [name for name in models.infos if name not in models.gone]
         else:
@@ -83,6 +87,13 @@ class Top(App[None]):
         self.theme = LIGHT.name if self.current_theme.dark else DARK.name
         for screen in self.screen_stack:
             screen.refresh(layout=True)
+
+    def on_unmount(self) -> None:
+        threading.excepthook = threading.__excepthook__
+
+    def _note_crash(self, crash: threading.ExceptHookArgs) -> None:
+        name = crash.thread.name if crash.thread is not None else "a thread"
+        self.call_later(self.complain, f"{name} broke: {crash.exc_type.__name__}: {crash.exc_value}")
 
     def _told(self, wish: Wish) -> None:
         """In whatever thread: a request was sent, or answered."""

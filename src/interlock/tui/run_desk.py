@@ -7,8 +7,9 @@ from textual.message_pump import MessagePump
 
 from ..core import InterlockError
 from ..report import RunRow, Series, Story
+from ..report.copy import Copy
 from .errand import Desk
-from .place import Copy, Place
+from .place import Place
 from .timeline import Part, Want
 from .view import News, take_view
 
@@ -55,19 +56,21 @@ class Failed(Message):
 
 
 class RunDesk:
-    """Two readers: one that is quick to say what is new, and one that adds everything up."""
+    """Two readers: one that is quick to say what is new, and one that adds everything up, which takes longer."""
 
     def __init__(self, place: Place, row: RunRow, page: MessagePump) -> None:
         self._place, self._run_id, self._host, self._page = place, row.run_id, row.host, page
         self._seen: tuple[object, ...] = ()
-        pause = LOOK_S if place.is_local(row.run_id) else FETCH_S
+        self._local = place.is_local(row.run_id)
+        pause = LOOK_S if self._local else FETCH_S
         name = f"interlock-run-{row.run_id}"
         self._reader = Desk(name, self._open, self._look, self._fail, close=_close, pause=pause)
         self._counter = Desk(f"{name}-charts", self._open, self._count, _ignore, close=_close, pause=CHART_S)
 
     def start(self) -> None:
         self._reader.start()
-        self._counter.start()
+        if self._local:
+            self._counter.start()
 
     def stop(self) -> None:
         self._reader.stop()
@@ -90,15 +93,17 @@ class RunDesk:
         if isinstance(story, Copy):
             story.fetch()
         moments = story.update()
-        seen = (story.last_seq, story.summary, story.problem)
-        if seen != self._seen:
-            self._seen = seen
-            self._page.post_message(Looked(News(take_view(story, self._host), moments)))
+        away = isinstance(story, Copy) and story.is_unknown
+        seen = (story.last_seq, story.summary, story.problem, away)
+        if seen == self._seen:
+            return
+        self._seen = seen
+        self._page.post_message(Looked(News(take_view(story, self._host, away=away), moments)))
+        if not self._local:
+            # One copy of what is fetched over the network is enough.
+            self._count(story)
 
     def _count(self, story: Story) -> None:
-        if isinstance(story, Copy):
-            story.fetch()
-        story.update()
         self._page.post_message(Counted(story.series(POINTS)))
 
     def _fail(self, error: InterlockError) -> None:

@@ -49,6 +49,8 @@ def _banner(run: RunRow, view: View | None, problem: str | None) -> Line | None:
     if view is not None and view.waiting is not None and run.status in LIVE:
         keys = "a approve, x reject" if view.waiting.kind == "approval" else "r lets it go on"
         return ((f"? waits for you ({keys}): ", "warn!"), (flat(view.waiting.text), ""))
+    if run.status == "unknown":
+        return ((f"? nothing is heard from {flat(run.host)}: this is how it was when it was heard last", "bad"),)
     if run.status == "lost":
         return (("? nobody owns this run now: what you ask waits 30 s for an owner to come back", "bad"),)
     return None

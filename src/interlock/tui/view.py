@@ -35,12 +35,13 @@ class View(Struct, frozen=True, kw_only=True):
         return self.row.owner_pid is not None
 
 
-def take_view(story: Story, host: str = "") -> View:
-    """Look at a story, in its thread."""
+def take_view(story: Story, host: str = "", *, away: bool = False) -> View:
+    """Look at a story, in its thread; `away` says that its host is silent."""
+    row = to_row(story.summary, host, ())
     interventions = story.interventions
     incidents = tuple(story.incidents) if story.counts.get("incident") else ()
     return View(
-        row=to_row(story.summary, host, ()),
+        row=replace(row, status="unknown") if away and row.live else row,
         waiting=story.waiting,
         ladder=count_ladder(interventions),
         issues=tuple(reversed(story.issues)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 from ...config import load
@@ -45,10 +46,15 @@ class Supervision:
         )
         session = Session(Supervisor.open(**options), adapter, children, self._flow)
         self._sessions.append(session)
+        children.limit(session.supervisor.process_limits)
         if prompt:
             session.say(prompt, role="user")
         self.last = session
         return session
+
+    async def open_async(self, prompt: str = "", *, model: str | None = None) -> Session:
+        """`open` for an event loop: a large workspace takes its time to be kept."""
+        return await asyncio.to_thread(self.open, prompt, model=model)
 
     def _make_room(self) -> None:
         """A workspace has one run at a time: one whose agent failed without saying so is over now."""

@@ -65,7 +65,8 @@ class Look:
         limits: Limits = self._supervisor.watch.meter.limits
         if limits.max_execution_time is None:
             return INTERVAL_S
-        left = self._started + limits.max_execution_time - self._clock.time()
+        rested = self._supervisor.run.gate.rested_s
+        left = self._started + limits.max_execution_time + rested - self._clock.time()
         return min(INTERVAL_S, max(0.01, left))
 
     def _look(self) -> None:

@@ -7,6 +7,7 @@ and of listening sockets. When the front is gone, the owner goes on until the co
 from __future__ import annotations
 
 import contextlib
+import shutil
 import signal
 import socket
 import sys
@@ -17,21 +18,23 @@ import msgspec
 
 from ...core import Adapter, InterlockError
 from ...journal import RunFolder, Store
+from ...link import socket_path
 from ...process import UNKNOWN_STATUS, Tree, attach
-from ...runtime import Incidents, Supervisor
+from ...runtime import Supervisor
 from ...runtime.approvals import Approvals
 from ...runtime.causes import MEANWHILE
 from ...runtime.continuing import clean_up, keep_tree
 from ...runtime.log import configure_log, is_chosen
 from ...runtime.opening import Options
+from ...runtime.tidying import tidy_store
 from ..hooks.clients import adapter_named, dialect_named, new_dialects
 from ..hooks.exchange import HookExchange
 from ..hooks.guardian import HookGuardian
 from ..proxy import ModelChoice, ProxyAdapter, Switched
 from .held import HeldTree
 from .look import Look
-from .steps import StepServer, steps_socket
-from .talk import Begin, Channel, Exited, Failed, Finished, Ready, Started, ToOwner
+from .steps import StepServer
+from .talk import Asks, Begin, Channel, Exited, Failed, Finished, Ready, Started, ToOwner, steps_path
 
 if TYPE_CHECKING:
     from ..proxy.proxy import Proxy
@@ -57,7 +60,7 @@ class Owner:
             self.held,
             files=tuple(map(Path, begin.watched)),
             settings=tuple(map(Path, begin.settings)),
-            socket=steps_socket(self._folder.path),
+            socket=steps_path(socket_path(self._folder.path)),
             expects_hooks=begin.expects_hooks,
         )
         self._hooks = self._steps.hooks = HookExchange(self._steps.book, new_dialects(), self._guardian)
@@ -78,8 +81,18 @@ class Owner:
         if self._proxy is not None:
             self._proxy.start()
         self._look.start()
-        days = self._begin.config.interventions.emergency_stop.preserve_incident_data_days
-        Incidents(Store(Path(self._begin.store))).remove_older_than(days, self._supervisor.run.clock.time())
+        tidy_store(Store(Path(self._begin.store)), self._begin.config, self._supervisor.run.clock.time())
+
+    def ask_through(self, channel: Channel) -> None:
+        """Have the front ask whoever sits at its terminal."""
+        supervisor, tell = self._supervisor, self._supervisor.run.on_waiting
+
+        def ask(step: int, what: str) -> None:
+            tell(step, what)
+            if step in supervisor.approvals.waiting:
+                channel.send(Asks(step, what))
+
+        supervisor.run.on_waiting = ask
 
     def take(self, tree: Tree) -> None:
         """The command runs."""
@@ -233,6 +246,7 @@ def main() -> None:
     except InterlockError as error:
         channel.send(Failed(error.what, error.where, error.todo))
         return
+    owner.ask_through(channel)
     channel.send(Ready())
     _serve(owner, channel, RunFolder(Path(begin.store) / begin.spec.run_id))
 
@@ -252,6 +266,16 @@ def _serve(owner: Owner, channel: Channel, folder: RunFolder) -> None:
     if tree is not None:
         tree.wait()
     owner.finish(None)
+    _tidy(folder)
+
+
+def _tidy(folder: RunFolder) -> None:
+    """Take away what the front would have taken away."""
+    control = socket_path(folder.path)
+    steps = steps_path(control)
+    control.unlink(missing_ok=True)
+    steps.unlink(missing_ok=True)
+    shutil.rmtree(steps.with_suffix(".d"), ignore_errors=True)
 
 
 def _words(status: int | None) -> str:

@@ -20,6 +20,9 @@ from ...core import InterlockError
 from ...runtime.log import lend_log
 from .talk import Begin, Channel, Exited, Failed, Finished, Ready, Started, ToFront
 
+FIRST_TRIES = 2
+"""How often an owner that dies before it is ready is started again: then it is no accident."""
+
 RETRIES = 5
 WITHIN_S = 60.0
 """An owner that dies more often than RETRIES within this long is not started again."""
@@ -49,6 +52,11 @@ class Ownership:
         """Start an owner and wait until it is ready; raise what keeps it from that."""
         self._launch(self._begin)
         answer = self._hear()
+        while answer is None and len(self._deaths) < FIRST_TRIES:
+            # It died before it could say a word: killed, or out of memory.
+            self._may_retry()
+            self._launch(replace(self._begin, reopen=True))
+            answer = self._hear()
         if isinstance(answer, Failed):
             self.close()
             raise InterlockError(answer.what, where=answer.where, todo=answer.todo)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import queue
 import socket
 import threading
-from pathlib import Path
 from typing import Protocol
 
 import msgspec
 
 from ...core import BadInput
 from ...journal.interface import Reading
-from ...link import LineHandler, LineServer, Peer, socket_path
+from ...link import LineHandler, LineServer, Peer
 from ...runtime import Supervisor
 from .book import Asker, StepBook
 from .lines import Refusal, read_line, write_answer
@@ -29,12 +28,6 @@ class Listener(Protocol):
     def answer(self, line: bytes, asker: Asker) -> bytes | None:
         """The answer to a line of its own, when it is due; None where nobody waits for it any more."""
         ...
-
-
-def steps_socket(folder: Path) -> Path:
-    """Where the processes of the run with this folder tell their steps."""
-    control = socket_path(folder)
-    return control.with_name(f"s{control.name}")
 
 
 class StepServer(LineHandler):

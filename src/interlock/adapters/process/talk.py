@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+from pathlib import Path
 from typing import IO
 
 import msgspec
@@ -13,6 +14,11 @@ from ...config import Config
 from ...core import Context, RunSpec
 from ...process import TreeHandle
 from ..proxy import Proxied
+
+
+def steps_path(control: Path) -> Path:
+    """Where a run's processes tell their steps, beside its control socket."""
+    return control.with_name(f"s{control.name}")
 
 
 class Begin(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
@@ -38,6 +44,13 @@ class Begin(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
 
 class Ready(Struct, frozen=True, tag_field="say", tag="ready"):
     """Owner to front: everything is in place, the command may start."""
+
+
+class Asks(Struct, frozen=True, tag_field="say", tag="asks"):
+    """Owner to front: this step waits for a person."""
+
+    step: int
+    what: str
 
 
 class Failed(Struct, frozen=True, tag_field="say", tag="failed"):
@@ -86,7 +99,7 @@ class Finished(Struct, frozen=True, kw_only=True, tag_field="say", tag="finished
 
 
 ToOwner = Begin | Started | Exited
-ToFront = Ready | Failed | Finished
+ToFront = Ready | Failed | Asks | Finished
 
 
 class Channel:

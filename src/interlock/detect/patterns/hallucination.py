@@ -10,6 +10,7 @@ from msgspec import Struct, field
 from ...core import Issue, Seen, Step
 from ..claims import claimed_files, claims_pass, claims_ran
 from ..detector import Remembering, Setting
+from ..fingerprint import words
 from ..history import push
 from ..ledger import file_name
 from ..turn import Turn
@@ -58,7 +59,7 @@ class Hallucination(Remembering[Contradictions]):
             unfounded = self._answer(step.index)
             if unfounded:
                 return unfounded
-        return self._tell(step.index) if step.content and self._said(step) else ()
+        return self._tell(step.index) if step.content and self._said(step, seen.absent) else ()
 
     def _did(self, turn: Turn) -> bool:
         """Whether a result contradicts what the call took for granted."""
@@ -79,7 +80,7 @@ class Hallucination(Remembering[Contradictions]):
             return bool(unheard) and self._note(turn.asked, f"there is no {unheard[0]}, and nothing spoke of it")
         return False
 
-    def _said(self, step: Step) -> bool:
+    def _said(self, step: Step, absent: tuple[str, ...] | None) -> bool:
         """Take in what is said; whether the run contradicts it."""
         done = self.history.ledger
         if done.failing is not None and claims_pass(step.content):
@@ -87,7 +88,8 @@ class Hallucination(Remembering[Contradictions]):
         if not done.ran and claims_ran(step.content):
             return self._note(step.index, "tests are said to have been run, but nothing was run")
         for path in claimed_files(step.content):
-            if file_name(path) not in done.written and not self._pending(path):
+            there = absent is not None and path not in absent
+            if not there and file_name(path) not in done.written and not self._pending(path):
                 return self._note(step.index, f"{path} is said to have been written, but it was not")
         return False
 
@@ -134,10 +136,20 @@ class Hallucination(Remembering[Contradictions]):
         return True
 
     def _heard(self, path: str) -> bool:
-        """Whether a result or the task spoke of the file before."""
-        stem = file_name(path).partition(".")[0].lower()
-        known = self.history.past.knowledge.known
-        return not stem or stem.encode("utf-8", "replace") in known or stem in self.context.original_prompt.lower()
+        """Whether the task or an earlier result spoke of the file, or the run wrote it.
+
+        The failure itself often repeats the path: what was learnt with this very turn does not count.
+        """
+        name = file_name(path)
+        stem = name.lstrip(".").partition(".")[0].lower()
+        past, known = self.history.past, self.history.past.knowledge.known
+        now = past.knowledge.turns
+        return (
+            all(known.get(word, now) < now for word in words(stem.encode("utf-8", "replace")))
+            or stem in self.context.original_prompt.lower()
+            or stem in past.prompt.lower()
+            or name in self.history.ledger.written
+        )
 
     def _pending(self, path: str) -> bool:
         """Whether a call that may write it has no result yet, the one that goes with the words included."""

@@ -54,8 +54,13 @@ def page_routes(assets: dict[str, Asset]) -> list[Route]:
         asset = assets.get(request.path_params["name"])
         return asset.respond(request) if asset is not None else refuse(404, "there is no such file")
 
+    async def nowhere(request: Request) -> Response:
+        answer = assets["index.html"].respond(request)
+        answer.status_code = 404
+        return answer
+
     deep = ("/", "/runs/{run_id}", "/runs/{run_id}/{tab}", "/incidents", "/incidents/{incident_id}")
-    return [*(Route(path, page) for path in deep), Route("/static/{name}", file)]
+    return [*(Route(path, page) for path in deep), Route("/static/{name}", file), Route("/{rest:path}", nowhere)]
 
 
 def _load(path: Path) -> Asset:
