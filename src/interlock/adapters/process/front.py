@@ -91,6 +91,7 @@ class _Front:
             removed_actions=launch.removed_actions,
             watched=tuple(map(str, self._wired.files)) if self._wired is not None else (),
             settings=tuple(map(str, self._wired.settings)) if self._wired is not None else (),
+            expects_hooks=self._wired is not None and self._wired.headless,
             proxied=launch.proxied,
         )
         self._door = socket.create_server((LOOPBACK, 0), backlog=128) if launch.proxied is not None else None
