@@ -207,6 +207,10 @@ def tell_fault(body: Body) -> Told:
     return Told("note", "warning", f"supervision was impaired: {body['part']}", body.get("why", ""))
 
 
+def tell_tamper(body: Body) -> Told:
+    return Told("note", "critical", f"tampered with: {body['what']}", _pairs({**body, "what": ""}))
+
+
 def tell_lost(body: Body) -> Told:
     many = body.get("entries")
     title = f"{many:,} records could not be written" if isinstance(many, int) else "a record could not be written"
@@ -238,6 +242,7 @@ TOLD: dict[str, Tell] = {
     "plan": tell_plan,
     "fault": tell_fault,
     "lost": tell_lost,
+    "tamper": tell_tamper,
 }
 
 

@@ -78,6 +78,7 @@ class Watched:
     def __init__(self, story: Story, source: Source, controls: Controls) -> None:
         self.story, self._source = story, source
         self.users = 0
+        self.over = False
         self.head: Parts = {}
         self.lines: tuple[Line, ...] = ()
         self._controls = controls
@@ -124,7 +125,7 @@ class Live:
             told: Parts = {}
             seq = watched.story.last_seq if after is None else after
             yield Event("at", msgspec.json.encode({"seq": seq}))
-            while True:
+            while not watched.over:
                 changed = watched.changed
                 parts = {name: part for name, part in watched.head.items() if told.get(name) != part}
                 if parts:
@@ -186,7 +187,10 @@ class Live:
                 await asyncio.sleep(max(pause, SHARE * (time.monotonic() - began)))
                 pause = min(slow, pause * 1.2)
         finally:
+            # Whoever still follows is sent away, and comes back to a new look.
             self._watched.pop(run_id, None)
+            watched.over = True
+            watched.ring()
             watched.story.close()
 
 
