@@ -43,26 +43,27 @@ HOSTILE = (
 )
 
 
-@pytest.mark.parametrize("action", HOSTILE, ids=[action[:24].strip().replace("\n", "|") for action in HOSTILE])
-def test_an_order_that_a_model_read_off_the_screen_is_refused_and_recorded(
-    action: str, desktop: VirtualDisplay, launch: Launch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_orders_that_a_model_read_off_the_screen_are_refused_and_recorded(
+    desktop: VirtualDisplay, launch: Launch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     typed = tmp_path / "typed"
     recorder(launch, "victim", typed)
     keyboard = XTestInput(desktop.name)
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
-    with serving(verdict(status="dialog", confidence=0.99, recovery_actions=[action])) as server:
+    answers = [verdict(status="dialog", confidence=0.99, recovery_actions=[action]) for action in HOSTILE]
+    with serving(*answers) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.address)
-        config = InterventionConfig(screenshot_dir=str(tmp_path / "pictures"), min_cooldown_seconds=0)
+        config = InterventionConfig(screenshot_dir=str(tmp_path / "pictures"), min_cooldown_seconds=0, max_retries=100)
         watch = InterventionOrchestrator(
             config, MSSBackend(desktop.name), ClaudeAnalyzer(), RecoveryExecutor(keyboard, wait=lambda seconds: False)
         )
-        event = watch.check_now()
+        events = [watch.check_now() for _ in HOSTILE]
     keyboard.close()
-    assert event.outcome == "failed"
-    assert event.reason
-    assert not event.actions_taken
-    assert watch.get_events() == [event]
+    for action, event in zip(HOSTILE, events, strict=True):
+        assert event.outcome == "failed", action
+        assert event.reason, action
+        assert not event.actions_taken, action
+    assert watch.get_events() == events
     assert typed.read_bytes() == b""
 
 

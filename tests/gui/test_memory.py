@@ -55,8 +55,8 @@ def judge(sizes: list[float]) -> None:
     assert max(settled) - min(settled) < 12, settled
 
 
-def test_memory_is_flat_over_sixty_looks(desktop: VirtualDisplay, launch: Launch, tmp_path: Path) -> None:
-    judge(measure(desktop, launch, tmp_path, 60))
+def test_memory_is_flat_over_forty_looks(desktop: VirtualDisplay, launch: Launch, tmp_path: Path) -> None:
+    judge(measure(desktop, launch, tmp_path, 40))
 
 
 @pytest.mark.torture

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -141,3 +144,25 @@ def throw_in(replay: Replay, kind: str, clock: SystemClock) -> float:
             return thrown
         clean_up(kind, replay.desk)
     raise AssertionError(f"{kind} cannot be thrown in")
+
+
+def test_a_session_goes_into_an_editor_that_runs_already(desk: EditorDesk, tmp_path: Path) -> None:
+    begin_anew(desk)
+    script = tmp_path / "session.json"
+    operations = [{"type": "insert", "line": 3, "content": "größer\n"}, {"type": "delete", "line": 1}]
+    script.write_text(json.dumps({"session_id": "short", "files": [{"path": "notes.md", "operations": operations}]}))
+    address = desk.server.address(desk.workspace)
+    done = subprocess.run(
+        [sys.executable, "-m", "interlock", "gui", "replay", str(script), "--workspace", str(desk.workspace),
+         "--editor", address, "--record", str(tmp_path / "film"), "--json"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert (desk.workspace / "notes.md").read_text() == "\ngrößer\nfirst\nsecond\nthird\n"
+    outcome = json.loads(done.stdout)
+    page = Path(outcome["report"]).read_text()
+    assert "data:image/jpeg" in page
+    assert "notes.md" in page
+    film = [json.loads(line) for line in (tmp_path / "film" / "film.jsonl").read_text().splitlines()]
+    assert {"chunk", "look"} <= {key for line in film for key in line}
+    assert all((tmp_path / "film" / line["picture"]).is_file() for line in film if line["picture"])

@@ -13,7 +13,7 @@ from interlock.tui.place import Place
 from interlock.tui.run_rows import draw_run, heading, short_model
 
 from .looking import Seat, watch
-from .stage import Stage, healthy
+from .stage import Stage, healthy, work
 
 
 def test_an_empty_store_says_how_to_begin(stage: Stage) -> None:
@@ -98,10 +98,10 @@ def test_a_store_that_cannot_be_read_says_so_and_is_tried_again(stage: Stage) ->
     broken = True
 
     class Faulty(Place):
-        def rows(self) -> list[RunRow]:
+        def rows(self, *, sparks: bool = True) -> list[RunRow]:
             if broken:
                 raise InterlockError("the disk is gone", where="/nowhere", todo="Plug it in.")
-            return super().rows()
+            return super().rows(sparks=sparks)
 
     async def act(seat: Seat) -> None:
         nonlocal broken
@@ -178,3 +178,23 @@ def test_models_are_shown_without_maker_and_date() -> None:
     assert short_model("anthropic/claude-sonnet-4-5-20250929") == "sonnet-4-5"
     assert short_model("gpt-5.2") == "gpt-5.2"
     assert short_model(None) == "–"
+
+
+def test_a_high_screen_shows_what_the_chosen_run_did_last(stage: Stage) -> None:
+    first, second = stage.begin("alpha"), stage.begin("beta")
+    work(first, stage.clock, "make alpha", "alpha is made")
+    work(second, stage.clock, "make beta", "beta is made")
+    for run in (first, second):
+        run.run.journal.flush()
+
+    async def act(seat: Seat) -> None:
+        await seat.sees("beta lately", "beta is made", "1 hint")
+        await seat.press("down")
+        await seat.sees("alpha lately", "alpha is made")
+        work(first, stage.clock, "make more", "more is made")
+        first.run.journal.flush()
+        await seat.sees("more is made")
+        await seat.pilot.resize_terminal(100, 24)
+        await seat.sees_not("lately")
+
+    watch(stage.top(), act, (100, 40))

@@ -93,7 +93,13 @@ def tell_intervention(body: Body) -> Told:
     if not body.get("directives") and body.get("would"):
         return Told("intervention", "notice", f"would have been: {about}", reason, made.get("step"))
     rung = RUNG_LEVEL[max(0, min(level, len(RUNG_LEVEL) - 1))]
-    return Told("intervention", rung, about, reason, made.get("step"))
+    return Told("intervention", rung, about, cut("\n".join((reason, *_said(body))), DETAIL), made.get("step"))
+
+
+def _said(body: Body) -> list[str]:
+    """What the agent was told."""
+    orders = (order for order in body.get("directives") or () if isinstance(order, dict))
+    return [str((order.get("message") or {}).get("content", "")) for order in orders if order.get("do") == "inject"]
 
 
 def tell_effect(body: Body) -> Told:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
@@ -20,13 +20,17 @@ from .line import Line, Piece, clean, flat, spread
 from .listing import Listing
 from .palette import STATUS
 from .place import Place
+from .preview import Preview
 from .run_rows import draw_run, heading
 from .search import Search
 from .steered import Steered
 from .words import money, plural, reason_first, span
 
-LOOK_S = 0.15
+LOOK_S = 0.2
 """Time between two looks at all runs; looking costs two stats a run."""
+
+HIGH = 36
+"""Rows from which there is room to show what the chosen run did last."""
 
 EMPTY = """No runs yet.
 
@@ -81,17 +85,22 @@ class FleetPage(Steered):
         yield Listing(
             self._draw_row, lambda row: row.run_id, heading=self._draw_heading, empty="Reading the runs …", id="runs"
         )
+        yield Preview(self._place, id="preview")
         yield Drawing(self._draw_words, id="words")
         yield Search(id="search")
         yield KeyBar(id="keys")
 
     def on_mount(self) -> None:
+        self._fit(self.size.height)
         self.query_one("#runs", Listing).focus()
         self._desk.start()
         self.set_interval(1.0, self._tick)
 
     def on_unmount(self) -> None:
         self._desk.stop()
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._fit(event.size.height)
 
     def chosen(self) -> RunRow | None:
         item: RunRow | None = self.query_one("#runs", Listing).item if self.is_mounted else None
@@ -136,6 +145,7 @@ class FleetPage(Steered):
 
     @on(Listing.Moved)
     def _moved(self) -> None:
+        self._preview()
         self.query_one("#words", Drawing).redraw()
         self.query_one(KeyBar).redraw()
 
@@ -153,7 +163,8 @@ class FleetPage(Steered):
         self.query_one("#title", Drawing).redraw()
 
     def _look(self, place: Place) -> None:
-        self.post_message(self.Looked(place.rows(), place.problem))
+        # The first look is quick; how well each run goes is drawn with the next.
+        self.post_message(self.Looked(place.rows(sparks=self._loaded), place.problem))
 
     def _fail(self, error: InterlockError) -> None:
         self.post_message(self.Failed(error))
@@ -173,8 +184,17 @@ class FleetPage(Steered):
         elif self._loaded:
             listing.say(EMPTY)
         listing.show(shown)
+        self._preview()
         for drawing in self.query(Drawing):
             drawing.redraw()
+
+    def _fit(self, height: int) -> None:
+        self.query_one(Preview).display = height >= HIGH
+        self._preview()
+
+    def _preview(self) -> None:
+        run = self.chosen()
+        self.query_one(Preview).look_at(run.run_id if run is not None else None)
 
     def _fits(self, row: RunRow) -> bool:
         statuses = FILTERS[self._filter][1]
