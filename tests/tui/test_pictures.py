@@ -11,6 +11,7 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from interlock.runtime.approvals import Approvals
+from interlock.tui.fleet_page import FleetPage
 
 from .looking import Seat, watch
 from .stage import Stage, healthy, staged, work
@@ -69,7 +70,10 @@ def drawn(seat: Seat) -> str:
 
 
 async def settled(seat: Seat) -> None:
-    """Wait until nothing changes on the screen any more."""
+    """Wait until everything has been read, and nothing changes on the screen any more."""
+    fleet = seat.app.screen_stack[1]
+    assert isinstance(fleet, FleetPage)
+    await seat.until(lambda: all(row.spark for row in fleet.rows if row.steps), "how well each run goes")
     before, same = "", 0
     while same < 8:
         await seat.pilot.pause(0.03)
