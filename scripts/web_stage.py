@@ -4,30 +4,21 @@ from __future__ import annotations
 
 import os
 import random
-import socket
-import threading
 import time
 import uuid
 from contextlib import ExitStack
 from pathlib import Path
 
-import uvicorn
-
 from interlock.config import Config
 from interlock.config.model import Interventions
 from interlock.control import new_request
 from interlock.core import Context, Limits, ManualClock, RunSpec, Usage
-from interlock.demo.play import Play
-from interlock.demo.script import TASK
+from interlock.demo.script import SCENES, TASK, Act
 from interlock.demo.workshop import Workshop
 from interlock.journal import Store
 from interlock.link import ask_owner
 from interlock.runtime import Supervisor
 from interlock.runtime.approvals import Approvals
-from interlock.web.app import make_app
-from interlock.web.source import Source
-
-TOKEN = "pictures-of-the-dashboard-" + "0" * 24
 
 JOBS = (
     ("nightly-upgrade", "Upgrade the dependencies and keep the tests green.", "claude-sonnet-4-5", 46, 2.31, 5.0),
@@ -57,7 +48,7 @@ class StageOfRuns:
         for number, job in enumerate(JOBS):
             self._ordinary(*job, started=now - 9_000 + number * 1_100, end=number != 0)
         self.incident = self._play("parser-fix", now - 4_200, scenes=None)
-        self.climbing = self._play("parser-retry", now - 2_400, scenes=34)
+        self.climbing = self._play("parser-retry", now - 2_400, scenes=36)
         self.waiting = self._approval("deploy-config", now - 300)
         self.paused = self._ordinary(
             "schema-migration", "Split the users table and migrate the data.", "claude-opus-4-1", 22, 1.75, 6.0,
@@ -75,7 +66,9 @@ class StageOfRuns:
     def close(self) -> None:
         self._open.close()
 
-    def _supervise(self, name: str, task: str, clock: ManualClock, model: str, limits: Limits, **more: object) -> Supervisor:
+    def _supervise(
+        self, name: str, task: str, clock: ManualClock, model: str, limits: Limits, **more: object
+    ) -> Supervisor:
         workshop = self._workshops[name] = Workshop(_made(self.root / "work" / name))
         spec = RunSpec(
             run_id=_run_id(clock.time(), name),
@@ -87,7 +80,9 @@ class StageOfRuns:
             original_prompt=task, primary_goal="tests/test_parser.py passes", expected_paths=("src", "tests"),
             constraints=("Do not touch data/", "Work only in src and tests"), workspace=str(workshop.root),
         )  # fmt: skip
-        made = Supervisor.open(spec=spec, config=config, context=context, store=self.store, clock=clock, **more)  # type: ignore[arg-type]
+        made = Supervisor.open(
+            spec=spec, config=config, context=context, store=Store(self.store.root, clock), clock=clock, **more
+        )  # type: ignore[arg-type]
         self._open.callback(made.close)
         return made
 
@@ -97,23 +92,58 @@ class StageOfRuns:
         limits = Limits(max_cost_usd=4.0, max_steps=200)
         supervisor = self._supervise(name, TASK, clock, "claude-sonnet-4-5", limits)
         workshop = self._workshops[name]
-        calls = 0
-        for event in Play(supervisor, workshop, clock, fast=True).run():
-            calls += event.kind == "call"
-            if scenes is not None and calls >= scenes and event.kind == "result":
+        for act in [act for scene in SCENES for act in scene.acts][:scenes]:
+            self._act(supervisor, workshop, clock, act)
+            if supervisor.run.ended:
                 break
         supervisor.run.journal.flush()
         if scenes is None:
             supervisor.close()
         return supervisor
 
+    def _act(self, supervisor: Supervisor, workshop: Workshop, clock: ManualClock, act: Act) -> None:
+        """One thing that the demonstration's agent says and does."""
+        usage = Usage(act.tokens * 9, act.tokens, act.tokens * 0.00006)
+        if act.says:
+            supervisor.after(supervisor.message(act.says, usage=usage))
+        if act.command or act.arguments:
+            call = supervisor.call(act.tool, act.arguments or {"command": act.command})
+            decision = supervisor.before(_with_usage(call, usage))
+            if decision.action == "hold":
+                supervisor.resume()
+                decision = supervisor.before(_with_usage(call, usage))
+            clock.advance(decision.delay_s)
+            if decision.action not in ("deny", "stop"):
+                output, failed = act.output, act.failed
+                if output is None:
+                    done = workshop.run(act.command)
+                    output, failed = done.text, done.failed
+                clock.advance(2.0)
+                supervisor.after(supervisor.result(output, error=failed, exit_code=int(failed)))
+        clock.advance(act.after)
+
     def _ordinary(
-        self, name: str, task: str, model: str, steps: int, cost: float, budget: float | None, *, started: float, end: bool
+        self,
+        name: str,
+        task: str,
+        model: str,
+        steps: int,
+        cost: float,
+        budget: float | None,
+        *,
+        started: float,
+        end: bool,
     ) -> Supervisor:
         """An agent that mostly works."""
         clock = ManualClock(started)
         supervisor = self._supervise(name, task, clock, model, Limits(max_cost_usd=budget, max_steps=120))
-        commands = ("cat src/parser.py", "ls src", "grep -rn parse src", "python -m pytest -q", "sed -n 1,40p src/report.py")
+        commands = (
+            "cat src/parser.py",
+            "ls src",
+            "grep -rn parse src",
+            "python -m pytest -q",
+            "sed -n 1,40p src/report.py",
+        )
         for number in range(steps):
             share = cost / steps * self._chance.uniform(0.6, 1.4)
             usage = Usage(self._chance.randint(2_000, 9_000), self._chance.randint(200, 900), share)
@@ -125,7 +155,9 @@ class StageOfRuns:
             call = supervisor.call("bash", {"command": command})
             supervisor.before(_with_usage(call, usage))
             failed = self._chance.random() < 0.12
-            supervisor.after(supervisor.result(f"{'1 failed' if failed else 'ok'}, {number} lines", exit_code=int(failed)))
+            supervisor.after(
+                supervisor.result(f"{'1 failed' if failed else 'ok'}, {number} lines", exit_code=int(failed))
+            )
             clock.advance(self._chance.uniform(4, 20))
         supervisor.run.journal.flush()
         if end:
@@ -137,7 +169,8 @@ class StageOfRuns:
         clock = ManualClock(started)
         approvals = Approvals(True)
         supervisor = self._supervise(
-            name, "Roll the new proxy configuration out to staging.", clock, "claude-opus-4-1", Limits(max_cost_usd=3.0),
+            name, "Roll the new proxy configuration out to staging.", clock, "claude-opus-4-1",
+            Limits(max_cost_usd=3.0),
             approvals=approvals,
         )  # fmt: skip
         for number in range(6):
@@ -148,25 +181,6 @@ class StageOfRuns:
         supervisor.before(supervisor.call("bash", {"command": "kubectl --context staging apply -f deploy/proxy.yaml"}))
         supervisor.run.journal.flush()
         return supervisor
-
-
-class Served:
-    """The dashboard over a store, in a thread."""
-
-    def __init__(self, store: Store, token: str = TOKEN) -> None:
-        listener = socket.create_server(("127.0.0.1", 0))
-        self.address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        self.entry = f"{self.address}/?token={token}"
-        config = uvicorn.Config(make_app(Source(store), token), log_level="warning", access_log=False, timeout_graceful_shutdown=1)
-        self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [listener]}, daemon=True)
-        self._thread.start()
-        while not self._server.started:
-            time.sleep(0.02)
-
-    def close(self) -> None:
-        self._server.should_exit = True
-        self._thread.join(10)
 
 
 def _with_usage(step, usage):  # type: ignore[no-untyped-def]

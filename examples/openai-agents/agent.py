@@ -6,7 +6,6 @@ import subprocess
 import sys
 
 from agents import Agent, function_tool, set_tracing_disabled
-
 from interlock.adapters.openai_agents import RunStopped, supervise
 
 

@@ -6,6 +6,8 @@ import json
 import os
 import re
 import subprocess
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -172,7 +174,7 @@ class AgentPlace(Place):
     def environment(self) -> dict[str, str]:
         path = os.pathsep.join((str(self._folder / "bin"), "/usr/local/bin", "/usr/bin", "/bin"))
         ours = {key: value for key, value in super().environment.items() if key in OURS}
-        return {**ours, "HOME": str(self.home), "PATH": path, "TERM": "dumb", **self._given}
+        return {**ours, "HOME": str(self.home), "PATH": path, "TERM": "dumb", **NO_PACKAGES, **self._given}
 
     def begin_agent(self, script: str = "", options: tuple[str, ...] = (), **more: Any) -> subprocess.Popen[bytes]:
         """Start the client on a script of the model."""
@@ -190,10 +192,21 @@ class AgentPlace(Place):
         return [r["step"] for r in self.records("step") if not kind or r["step"].get("kind") == kind]
 
 
-AGENT_S = 120.0
+AGENT_S = 150.0
+NO_PACKAGES = {"npm_config_registry": "http://127.0.0.1:9", "npm_config_fetch_retries": "0"}
+"""Nothing is fetched while an agent runs."""
+
 OURS = frozenset(
     ("PYTHONPATH", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "LANG", "LC_ALL")
 )
+
+
+def until(what: str, is_so: Callable[[], object]) -> None:
+    """Wait for something that a client does; some take their time to start."""
+    deadline = time.monotonic() + AGENT_S
+    while not is_so():
+        assert time.monotonic() < deadline, f"never: {what}"
+        time.sleep(0.05)
 
 
 def shown(value: object) -> str:

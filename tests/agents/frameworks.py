@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -12,6 +13,14 @@ from typing import Any
 
 from msgspec import Struct
 
+from interlock.adapters.abilities import (
+    CLAUDE_AGENT_SDK,
+    LANGCHAIN,
+    MINI_SWE_AGENT,
+    OPENAI_AGENTS,
+    PYDANTIC_AI,
+    SMOLAGENTS,
+)
 from interlock.core import Capability
 from interlock.demo.model import ScriptedModel
 from interlock.demo.model.script import Scripts
@@ -32,8 +41,29 @@ class Framework(Struct, frozen=True):
     def example(self) -> Path:
         return ROOT / "examples" / self.name / "agent.py"
 
+    @property
+    def version(self) -> str:
+        """What its lock pins."""
+        lock = (ROOT / "requirements" / "agents" / f"{self.name}.lock").read_text()
+        found = re.search(rf"^{PACKAGES.get(self.name, self.name)}==(\S+)", lock, re.MULTILINE)
+        assert found, self.name
+        return found[1]
+
     def python(self) -> str:
         return _python(self.name)
+
+
+PACKAGES = {"pydantic-ai": "pydantic-ai-slim"}
+"""Frameworks whose package has another name."""
+
+FRAMEWORKS = (
+    Framework("langchain", LANGCHAIN),
+    Framework("openai-agents", OPENAI_AGENTS),
+    Framework("claude-agent-sdk", CLAUDE_AGENT_SDK, ("claude-haiku-4-5", "claude-opus-5-5")),
+    Framework("pydantic-ai", PYDANTIC_AI),
+    Framework("mini-swe-agent", MINI_SWE_AGENT),
+    Framework("smolagents", SMOLAGENTS),
+)
 
 
 @cache

@@ -10,40 +10,41 @@ import pytest
 
 from interlock.demo.model import ScriptedModel, run, turns
 
-from ..e2e.running import until
-from .clients import AGENT_S, CLIENTS, AgentPlace, Client, shown
+from .clients import AGENT_S, CLIENTS, AgentPlace, Client, shown, until
 
 pytestmark = pytest.mark.agents
 
 DESTROY = "rm -rf ~/precious"
-STOP_AT_ONCE = {
-    name: False for name in ("soft_correction", "context_reinforcement", "resource_throttling", "checkpoint_rollback")
-}
+STOP_AT_ONCE = dict.fromkeys(
+    ("soft_correction", "context_reinforcement", "resource_throttling", "checkpoint_rollback"), False
+)
 """Every milder answer switched off."""
 
 MakePlace = Callable[..., AgentPlace]
 _versions: dict[str, str] = {}
 
 
-@pytest.fixture(params=CLIENTS, ids=lambda client: client.name)
+@pytest.fixture(scope="module", params=CLIENTS, ids=lambda client: client.name)
 def client(request: pytest.FixtureRequest) -> Client:
     return request.param  # type: ignore[no-any-return]
 
 
-@pytest.fixture
-def place_for(
-    client: Client, agents_folder: Path, tmp_path: Path, record_property: Callable[[str, object], None]
-) -> Iterator[MakePlace]:
-    """Make a place for a client with what its model says and a configuration; afterwards nothing of it runs."""
+@pytest.fixture(autouse=True)
+def told_about(client: Client, agents_folder: Path, tmp_path: Path, record_property: Callable[..., None]) -> None:
+    """Say which client a test is about."""
     if client.name not in _versions:
         _versions[client.name] = client.version(agents_folder, tmp_path)
     record_property("agent", client.name)
     record_property("version", _versions[client.name])
+
+
+@pytest.fixture
+def place_for(client: Client, agents_folder: Path, tmp_path: Path) -> Iterator[MakePlace]:
+    """Make a place for a client with what its model says and a configuration; afterwards nothing of it runs."""
     made: list[AgentPlace] = []
 
     def make(script: Any, config: dict[str, Any] | None = None) -> AgentPlace:
-        model = ScriptedModel(script).start()
-        made.append(AgentPlace(tmp_path, client, model, agents_folder, config or {}))
+        made.append(AgentPlace(tmp_path, client, ScriptedModel(script).start(), agents_folder, config or {}))
         return made[-1]
 
     yield make
@@ -52,29 +53,44 @@ def place_for(
         place.model.close()
 
 
-def test_a_healthy_task_goes_through_unharmed_and_unflagged(place_for: MakePlace) -> None:
-    place = place_for("healthy")
-    status, out, err = place.run_agent()
-    told = place.told()
-    assert status == 0, (out, err)
-    assert (place.workspace / "a.txt").read_text() == "hello\nworld\n"
-    assert (told["status"], told["issues"], told["interventions"]) == ("done", 0, 0), shown(place.records("issue"))
-    assert [step["tool"]["arguments"]["command"] for step in place.steps("tool_call")] == [
-        "echo hello > a.txt; cat a.txt", "ls", "echo world >> a.txt; cat a.txt",
-    ]  # fmt: skip
-    results = [step for step in place.steps("tool_result")]
+@pytest.fixture(scope="module")
+def healthy(client: Client, agents_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[AgentPlace]:
+    """A healthy task, done: three tests look at it."""
+    with ScriptedModel("healthy") as model:
+        place = AgentPlace(tmp_path_factory.mktemp(client.name), client, model, agents_folder, {})
+        (place.workspace / "a.txt").write_text("original")
+        status, out, err = place.run_agent()
+        assert status == 0, (out, err)
+        yield place
+        place.close()
+
+
+def test_a_healthy_task_goes_through_unharmed_and_unflagged(healthy: AgentPlace) -> None:
+    told = healthy.told()
+    assert (healthy.workspace / "a.txt").read_text() == "hello\nworld\n"
+    assert (told["status"], told["issues"], told["interventions"]) == ("done", 0, 0), shown(healthy.records("issue"))
+    assert [step["tool"]["arguments"]["command"] for step in healthy.steps("tool_call")] == [
+        "echo hello > a.txt; cat a.txt",
+        "ls",
+        "echo world >> a.txt; cat a.txt",
+    ]
+    results = healthy.steps("tool_result")
     assert ["hello" in step.get("content", "") for step in results] == [True, False, True], shown(results)
     assert not any(step.get("error") for step in results)
 
 
-def test_tokens_are_counted(place_for: MakePlace) -> None:
-    place = place_for(turns(run("echo one"), run("echo two"), "Finished."))
-    status, out, err = place.run_agent()
-    assert status == 0, (out, err)
-    asked = [request for request in place.model.asked]
-    assert len(asked) == 3
+def test_tokens_are_counted(healthy: AgentPlace) -> None:
+    asked = healthy.model.asked
+    assert len(asked) == 4
     expected = sum(max(1, len(request.raw) // 4) + 25 for request in asked)
-    assert place.told()["tokens"] == pytest.approx(expected, rel=0.02)
+    assert healthy.told()["tokens"] == pytest.approx(expected, rel=0.02)
+
+
+def test_a_rollback_restores_what_the_shell_changed(healthy: AgentPlace) -> None:
+    first = healthy.records("checkpoint")[0]["id"]
+    status, out, err = healthy.interlock("rollback", healthy.folder.run_id, "--to", first, "--yes")
+    assert status == 0, (out, err)
+    assert (healthy.workspace / "a.txt").read_text() == "original"
 
 
 def test_a_loop_is_corrected_in_the_next_request(place_for: MakePlace) -> None:
@@ -129,15 +145,3 @@ def test_an_emergency_stop_ends_the_run_and_leaves_no_process(place_for: MakePla
     assert place.processes() == []
     assert told["incident_id"]
     assert len(place.steps("tool_call")) < 10
-
-
-def test_a_rollback_restores_what_the_shell_changed(place_for: MakePlace) -> None:
-    place = place_for("writes")
-    (place.workspace / "kept.txt").write_text("original\n")
-    status, out, err = place.run_agent()
-    assert status == 0, (out, err)
-    assert (place.workspace / "kept.txt").read_text() == "changed\n"
-    first = place.records("checkpoint")[0]["id"]
-    assert place.interlock("rollback", place.folder.run_id, "--to", first, "--yes")[0] == 0
-    assert (place.workspace / "kept.txt").read_text() == "original\n"
-    assert not (place.workspace / "made-by-shell.txt").exists()

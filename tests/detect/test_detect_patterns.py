@@ -116,13 +116,37 @@ def test_one_missing_module_after_the_other_is_trial_and_error() -> None:
     assert kinds(steps(calls)) == []
 
 
+def test_a_failure_that_repeats_the_path_does_not_speak_for_it() -> None:
+    calls = [
+        Did("read_file", f"Error: no such file: src/{name}.py", {"path": f"src/{name}.py"}, error=True)
+        for name in ("zebra", "tall-giraffe")
+    ]
+    assert kinds(steps(calls)) == ["hallucination"]
+    listing = Did("list_dir", "zebra.py tall-giraffe.py", {"path": "src"})
+    assert kinds(steps([listing, *calls])) == []
+    written = [Did("write_file", "", {"path": path}) for path in ("src/zebra.py", "src/tall-giraffe.py")]
+    assert kinds(steps([*written, *calls])) == []
+
+
+def test_the_disk_bears_out_what_the_trace_does_not_show() -> None:
+    claims = [said(10, "I have created the file `report.md`."), said(12, "I've updated `notes.md` too.")]
+    detectors = Detectors()
+    assert [detectors.observe(Seen(claim, absent=())) for claim in claims] == [[], []]
+    detectors = Detectors()
+    absent = ("report.md", "notes.md")
+    assert [issue.type for claim in claims for issue in detectors.observe(Seen(claim, absent=absent))] == [
+        "hallucination"
+    ]
+
+
 def test_what_the_reviewer_would_block_is_told_once_it_happened() -> None:
     step = steps([Did("bash", "", {"command": "rm -rf /"})])[0]
-    review = Review("block", 1.0, 1.0, ("fs.recursive-delete",), "it deletes everything", "Name the files.")
+    review = Review("block", 1.0, 1.0, ("fs.recursive-delete",), "it deletes everything.", "Name the files.")
     found = Detectors().observe(Seen(step, review))
     assert [(issue.type, issue.severity) for issue in found] == [("destructive_action", "critical")]
-    assert "it deletes everything" in found[0].description
+    assert "it deletes everything." in found[0].description
     assert "Name the files." in found[0].description
+    assert ".." not in found[0].description
 
 
 @pytest.mark.parametrize("review", [None, Review("warn", 0.7), Review("allow")])
@@ -135,6 +159,19 @@ def test_the_same_sentence_before_call_after_call_is_told() -> None:
     thought = "The issue appears to be in how the ordering is handled for inherited models. Look at number {n}."
     calls = [Did("view", f"text{n} of part{n}", {"path": f"part{n}.py"}, thought.format(n=n)) for n in range(6)]
     assert first_alarm(calls, "loop") == 3
+
+
+def test_a_sentence_that_is_said_again_after_a_change_is_said_of_something_new() -> None:
+    thought = "The change has been applied, so now let us run the reproduction script once more to see what it does."
+    calls = [
+        call
+        for n in range(6)
+        for call in (
+            Did("edit_file", f"edited part{n}", {"path": "app.py", "text": f"version{n}"}),
+            Did("bash", f"value{n} came out", {"command": "python repro.py"}, thought),
+        )
+    ]
+    assert first_alarm(calls) is None
 
 
 def test_turns_of_phrase_may_come_again() -> None:
@@ -236,3 +273,23 @@ def test_every_issue_says_what_proves_it_and_what_to_do() -> None:
         assert issue.evidence[-1] <= issue.step
         assert issue.description.endswith(".")
         assert "\n" not in issue.description
+
+
+def guess(n: int, error: str = "No replacement was performed, old_str `{text}` did not appear in app.py.") -> Did:
+    text = f"def parse(self, source, options, strict, depth, limit): return {n}"
+    arguments: dict[str, object] = {"command": "str_replace", "path": "app.py", "old_str": text}
+    return Did("edit", "ERROR:\n" + error.format(text=text), arguments, error=True)
+
+
+def test_another_guess_with_another_answer_is_told_by_the_fourth() -> None:
+    assert first_alarm([guess(n) for n in range(8)]) == 4
+
+
+def test_nearly_the_same_guess_with_the_very_same_answer_is_told_by_the_third() -> None:
+    assert first_alarm([guess(n, "No replacement was performed.") for n in range(8)]) == 3
+
+
+def test_a_look_into_the_file_makes_the_next_try_an_informed_one() -> None:
+    look = Did("view", " ".join(f"word{n}" for n in range(40)), {"path": "app.py"})
+    assert first_alarm([guess(0), guess(1), look, guess(2), guess(3), guess(4)]) is None
+    assert first_alarm([guess(0), guess(1), guess(2), guess(3), guess(4)]) == 4

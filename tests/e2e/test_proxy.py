@@ -13,10 +13,9 @@ from typing import Any
 import pytest
 
 from interlock.demo.model import Request, ScriptedModel, Scripts, Turn, run, turns
-from interlock.process.proc import look_around
 
 from ..adapters.proxy.agent import KEY
-from .running import Place, finish, until
+from .running import Place, finish, owners, until
 
 AGENT = str(Path(__file__).parents[1] / "adapters" / "proxy" / "agent.py")
 
@@ -129,15 +128,23 @@ def test_when_the_owner_is_killed_the_next_one_goes_on_with_the_proxy(scene_with
     assert len(results) == len(set(results)) == 5
 
 
-def owners(place: Place) -> list[int]:
-    """The owner processes of this place's runs."""
-    found = []
-    for pid in look_around():
-        try:
-            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-            environment = Path(f"/proc/{pid}/environ").read_bytes()
-        except OSError:
-            continue
-        if b"interlock.adapters.process.owner" in words and str(place.root).encode() in environment:
-            found.append(pid)
-    return found
+def test_when_no_owner_can_be_had_the_agent_still_reaches_its_model(scene_with: Make) -> None:
+    killed: set[int] = set()
+    script = "touch waiting; while [ ! -e go ]; do sleep 0.05; done"
+    scene = scene_with(turns(run(script), run("touch two"), "Done."))
+    running = scene.start("anthropic")
+    scene.place.wait_for("waiting")
+
+    def given_up() -> bool:
+        for pid in owners(scene.place):
+            if pid not in killed:
+                os.kill(pid, signal.SIGKILL)
+                killed.add(pid)
+        return bool(owners(scene.place, b"interlock.adapters.proxy.bare"))
+
+    until("the front has given up", given_up)
+    (scene.place.workspace / "go").touch()
+    status, out, err = finish(running)
+    assert (status, out) == (0, b"Done.\n"), err
+    assert b"supervision was lost" in err
+    assert owners(scene.place, b"interlock.adapters.proxy.bare") == []

@@ -89,7 +89,7 @@ def orchestrator(
     screen: Screen | None = None,
     **keys: Any,
 ) -> InterventionOrchestrator:
-    extra = {key: keys.pop(key) for key in ("clock", "pace", "run", "window_id") if key in keys}
+    extra = {key: keys.pop(key) for key in ("clock", "pace", "run", "window_id", "pictures") if key in keys}
     config = InterventionConfig(**({"screenshot_dir": str(tmp_path), "min_cooldown_seconds": 0} | keys))
     return InterventionOrchestrator(config, screen or Screen(), Verdicts(*verdicts), steps or Steps(), **extra)
 

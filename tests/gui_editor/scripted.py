@@ -5,10 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-LONG = "".join(
-    f"def step_{n}(values, größe={n}):\n\treturn [v ** {n % 7} for v in values if v <= größe]  # → {n}%\n"
-    for n in range(150)
-)
+LONG = "".join(f"if v{n} <= {{{n}}}:\n\tf('é', [{n}])\n" for n in range(150))
 
 BEFORE = {
     "notes.md": "# Notes\n\nfirst\nsecond\nthird\n",
@@ -18,13 +15,12 @@ BEFORE = {
 AFTER = {
     "notes.md": "# Notes\n\nfirst\nzweitens: äöü ß → ✓ 日本語 €\n\tindented\nthe end",
     "src/data.yaml": '# made by a script\nname: "new {value}"\nitems:\n  - b\n  - c: [1, 2, (3)]\n',
-    "src/long.py": "#!/usr/bin/env python3\n" + LONG.replace("values, größe=3)", "values, größe=3, *rest)"),
+    "src/long.py": "#!/usr/bin/env python3\n" + LONG.replace("if v3 <= {3}:", "if (v3):"),
 }
 
 
 def session(session_id: str, chunk_chars: int = 400) -> dict[str, object]:
     """The session that makes AFTER from BEFORE."""
-    edited = LONG.splitlines(keepends=True)[6].replace("größe=3)", "größe=3, *rest)")
     return {
         "session_id": session_id,
         "title": "A demonstration",
@@ -54,7 +50,7 @@ def session(session_id: str, chunk_chars: int = 400) -> dict[str, object]:
                     {"type": "insert", "line": 1, "content": LONG},
                     {"type": "navigate", "line": 7},
                     {"type": "delete", "line": 7},
-                    {"type": "insert", "line": 7, "content": edited},
+                    {"type": "insert", "line": 7, "content": "if (v3):\n"},
                     {"type": "insert", "line": 1, "content": "#!/usr/bin/env python3\n"},
                 ],
             },

@@ -115,7 +115,7 @@ def test_a_replay_is_paused_resumed_and_cancelled_from_another_terminal(terminal
     [ended] = terminal.call("ps", "--all")["runs"]  # type: ignore[misc]
     assert ended["status"] == "aborted"
     assert ended["steps"] >= standing
-    folder = terminal.state / "runs" / str(run["run_id"])
+    folder = terminal.state / "runs" / str(run["run_id"]) / "pictures"
     events = [
         record["body"]
         for record in terminal.call("show", run["run_id"], "--kind", "gui_event")["records"]  # type: ignore[attr-defined]

@@ -10,8 +10,19 @@ export class ApiError extends Error {
   }
 }
 
+const early = new Map<string, Promise<unknown>>();
+
+/** Ask for what will be wanted in a moment; the next `get` of the same path takes it. */
+export function prefetch(path: string): void {
+  const asked = ask(path, {});
+  asked.catch(() => {});
+  early.set(path, asked);
+}
+
 export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
-  return ask<T>(path, { signal });
+  const asked = early.get(path) as Promise<T> | undefined;
+  early.delete(path);
+  return asked ?? ask<T>(path, { signal });
 }
 
 export async function post<T>(path: string, body: unknown): Promise<T> {
@@ -42,6 +53,7 @@ async function ask<T>(path: string, init: RequestInit): Promise<T> {
     throw new ApiError(response.status, "the server answered something that is no JSON", "");
   }
   if (response.ok) return body as T;
+  if (response.status === 401) window.dispatchEvent(new Event("interlock-locked"));
   const said = (body ?? {}) as { error?: string; todo?: string };
   throw new ApiError(response.status, said.error ?? `the server answered ${response.status}`, said.todo ?? "");
 }

@@ -3,14 +3,16 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { runPath } from "./api";
-import { count, dollars, many, short } from "./format";
+import { count, dollars, short } from "./format";
 import { useColours, useData } from "./hooks";
 import type { Feed } from "./run";
+import { steady } from "./steady";
 import type { Series } from "./types";
 import { Empty, Failed, Loading } from "./ui";
 
+export const SERIES = "/series?points=400";
 const AGAIN_MS = 1_500;
-const HEIGHT = 128;
+const HEIGHT = 104;
 
 interface Curve {
   label: string;
@@ -27,11 +29,14 @@ interface Drawn {
   words: string;
   curves: Curve[];
   range?: [number, number];
+  whole?: boolean;
   show: (value: number) => string;
 }
 
-export function Charts({ runId, feed, budget }: { runId: string; feed: Feed; budget: number | null }) {
-  const { data, error, loading, again } = useData<{ series: Series }>(runPath(runId, "/series?points=400"));
+export const Charts = steady(AllCharts);
+
+function AllCharts({ runId, feed, budget }: { runId: string; feed: Feed; budget: number | null }) {
+  const { data, error, loading, again } = useData<{ series: Series }>(runPath(runId, SERIES));
   useEffect(() => {
     let timer = 0;
     const unhear = feed.listen(() => {
@@ -47,7 +52,7 @@ export function Charts({ runId, feed, budget }: { runId: string; feed: Feed; bud
   }, [feed, again]);
   const series = data?.series;
   const drawn = useMemo(() => (series ? drawings(series, budget) : []), [series, budget]);
-  const titles = ["Tokens", "Cost", "Progress", "Issues and answers"];
+  const titles = ["Tokens", "Cost", "Progress", "Issues"];
   return (
     <section class="charts" aria-label="Charts over steps">
       {titles.map((title, at) => (
@@ -79,7 +84,7 @@ const EMPTY: Record<string, string> = {
   Tokens: "It begins with the agent's second step.",
   Cost: "It begins with the agent's second step.",
   Progress: "It begins with the agent's second step.",
-  "Issues and answers": "It begins with the agent's second step.",
+  Issues: "It begins with the agent's second step.",
 };
 
 function drawings(series: Series, budget: number | null): Drawn[] {
@@ -114,13 +119,14 @@ function drawings(series: Series, budget: number | null): Drawn[] {
       show: (value) => `${Math.round(value * 100)} %`,
     },
     {
-      title: "Issues and answers",
-      now: `${many(last(series.issues), "issue")}, ${many(last(series.interventions), "answer")}`,
-      words: `Issues and answers over steps: ${last(series.issues)} and ${last(series.interventions)}`,
+      title: "Issues",
+      now: `${short(last(series.issues))} found, ${short(last(series.interventions))} answered`,
+      words: `Issues over steps: ${last(series.issues)} found, ${last(series.interventions)} answered`,
       curves: [
         { label: "issues", values: series.issues, colour: "--rung-3", stepped: true, fill: true },
-        { label: "answers", values: series.interventions, colour: "--accent", stepped: true },
+        { label: "answered", values: series.interventions, colour: "--accent", stepped: true },
       ],
+      whole: true,
       show: short,
     },
   ];
@@ -187,8 +193,8 @@ function options(drawn: Drawn, width: number, onCursor: (u: uPlot) => void): uPl
     cursor: { y: false, sync: { key: "steps" }, points: { size: 6 }, drag: { x: false, y: false } },
     scales: { x: { time: false }, y: { range: drawn.range ?? ((_, __, high) => [0, high > 0 ? high * 1.08 : 1]) } },
     axes: [
-      { ...axis, size: 22, grid: { show: false }, values: (_, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? short(tick) : "")) },
-      { ...axis, size: 46, space: 34, values: (_, ticks) => ticks.map((tick) => drawn.show(tick)) },
+      { ...axis, size: 20, grid: { show: false }, values: (_, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? short(tick) : "")) },
+      { ...axis, size: 42, space: 30, values: (_, ticks) => ticks.map((tick) => (drawn.whole && !Number.isInteger(tick) ? "" : drawn.show(tick))) },
     ],
     series: [
       {},

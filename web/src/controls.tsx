@@ -1,11 +1,12 @@
 // Controls: the buttons, what waits for a person, and the history with REQUEST, ACK and RESULT as they come.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { send } from "./actions";
 import { get } from "./api";
-import { clock, late, plain } from "./format";
+import { clock, dateTime, isLive, late, plain } from "./format";
 import { useKeys, useNow } from "./hooks";
 import { Icon } from "./icons";
+import { steady } from "./steady";
 import type { About, Control, Head } from "./types";
 import { Banner, Card, Confirm, Dialog, Empty } from "./ui";
 
@@ -15,7 +16,7 @@ export function ControlBar({ head }: { head: Head }) {
   const { summary, status, controls } = head;
   const [asking, setAsking] = useState<"cancel" | "escalate" | null>(null);
   const runId = summary.run_id;
-  const ended = status.shown === "done" || status.shown === "aborted" || status.shown === "unreadable";
+  const ended = !isLive(status.shown);
   const held = status.shown === "paused" || status.shown === "pausing";
   const flip = () => void send(runId, held ? "resume" : "pause");
   useKeys(
@@ -141,7 +142,10 @@ export function Waits({ head }: { head: Head }) {
   useEffect(() => {
     if (failed) setSent("");
   }, [failed]);
-  useKeys(approval ? { a: () => void answer("approve"), x: () => void answer("reject") } : {});
+  const yes = useRef<HTMLButtonElement>(null);
+  const no = useRef<HTMLButtonElement>(null);
+  // A key leads to the button and Enter presses it: one slip of a finger decides nothing.
+  useKeys(approval ? { a: () => yes.current?.focus(), x: () => no.current?.focus() } : {});
   if (!waiting) return null;
   if (!approval) {
     return (
@@ -159,10 +163,10 @@ export function Waits({ head }: { head: Head }) {
           <span class="hidden-heading">Reason</span>
           <input placeholder="Reason (optional; the agent is told)" value={reason} onInput={(e) => setReason(e.currentTarget.value)} maxLength={500} />
         </label>
-        <button type="button" class="button good" disabled={!!sent} onClick={() => void answer("approve")}>
+        <button ref={yes} type="button" class="button good" disabled={!!sent} onClick={() => void answer("approve")}>
           <Icon name="check" /> Approve <kbd>a</kbd>
         </button>
-        <button type="button" class="button danger" disabled={!!sent} onClick={() => void answer("reject")}>
+        <button ref={no} type="button" class="button danger" disabled={!!sent} onClick={() => void answer("reject")}>
           <Icon name="cross" /> Reject <kbd>x</kbd>
         </button>
         {sent && <span class="dim">{sent} sent, waiting for the run…</span>}
@@ -171,7 +175,9 @@ export function Waits({ head }: { head: Head }) {
   );
 }
 
-export function ControlHistory({ controls, live }: { controls: Control[]; live: boolean }) {
+export const ControlHistory = steady(WholeHistory);
+
+function WholeHistory({ controls, live }: { controls: Control[]; live: boolean }) {
   return (
     <Card title="Control">
       {controls.length === 0 ? (
@@ -206,10 +212,9 @@ export function Way({ control, full }: { control: Control; full?: boolean }) {
     <div class={`way way-${control.outcome}`} data-request={control.request_id} data-command={control.command}>
       <div class="way-head">
         <strong>{control.command}</strong>
-        <span class="dim">
+        <time class="dim" title={dateTime(control.requested)}>
           {clock(control.requested)}
-          {control.actor ? `, ${control.actor}` : ""}
-        </span>
+        </time>
       </div>
       <ol class="way-steps">
         <li class="reached">
@@ -230,6 +235,7 @@ export function Way({ control, full }: { control: Control; full?: boolean }) {
       {(full || control.outcome !== "pending") && <p class="way-words">{words(control)}</p>}
       {control.notice && <p class="way-words way-notice">{control.notice}</p>}
       {full && control.reason && <p class="way-words dim">Reason: {control.reason}</p>}
+      {full && control.actor && <p class="way-words dim">By {control.actor}</p>}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 // Files: the checkpoints of a run, what each changed, and going back with a preview.
 
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { runPath } from "./api";
 import { clock, count, dateTime, many, size } from "./format";
 import { useData } from "./hooks";
@@ -20,7 +20,8 @@ export function Files({ runId, head }: { runId: string; head: Head }) {
   const [chosen, choose] = useQuery("checkpoint");
   const [back, setBack] = useState<Checkpoint | null>(null);
   const list = useMemo(() => [...head.checkpoints].reverse(), [head.checkpoints]);
-  const current = list.find((each) => each.id === chosen) ?? list[0];
+  const current = list.find((each) => each.id === chosen) ?? list[list.length - 1];
+  const whole = current !== undefined && current.id !== chosen;
   if (!head.summary.workspace) {
     return (
       <Card title="Files">
@@ -44,46 +45,63 @@ export function Files({ runId, head }: { runId: string; head: Head }) {
       <Card
         title="Checkpoints"
         class="checkpoints-card"
-        aside={
-          <button type="button" class="button small" onClick={() => setBack(first)}>
-            <Icon name="back" /> Back to the start…
-          </button>
-        }
+        aside={<span class="dim">{count(head.counts.checkpoint ?? list.length)}</span>}
       >
         <ol class="checkpoints">
-          {list.map((each) => (
+          <li>
+            <button type="button" class="checkpoint" aria-pressed={whole} onClick={() => choose("")}>
+              <span class="checkpoint-whole">The whole run</span>
+              <span class="checkpoint-why">everything that changed since its start</span>
+            </button>
+          </li>
+          {list.map((each, at) => (
             <li key={each.id}>
-              <button type="button" class="checkpoint" aria-pressed={each.id === current.id} onClick={() => choose(each.id)}>
+              <button type="button" class="checkpoint" aria-pressed={!whole && each.id === current.id} onClick={() => choose(each.id)}>
                 <span class="mono checkpoint-id">{each.id}</span>
                 <span class="checkpoint-step">step {count(each.step)}</span>
                 <time title={dateTime(each.time)}>{clock(each.time)}</time>
-                <span class="checkpoint-why">{each.label || each.cause || "checkpoint"}</span>
+                <span class="checkpoint-why">
+                  {each.label || each.cause || "checkpoint"}
+                  {growth(each, list[at + 1])}
+                </span>
               </button>
             </li>
           ))}
         </ol>
         {(head.counts.checkpoint ?? 0) > list.length && <p class="dim pad">The newest {list.length} are shown.</p>}
       </Card>
-      <Diff key={current.id} runId={runId} checkpoint={current} isFirst={current.id === first.id} onBack={() => setBack(current)} />
+      <Diff
+        key={whole ? "whole" : current.id}
+        runId={runId}
+        checkpoint={current}
+        first={current.id === first.id}
+        whole={whole}
+        onBack={() => setBack(current)}
+      />
       {back && <Rollback runId={runId} checkpoint={back} head={head} onClose={() => setBack(null)} />}
     </div>
   );
 }
 
-function Diff(props: { runId: string; checkpoint: Checkpoint; isFirst: boolean; onBack: () => void }) {
+/** How much the files grew or shrank since the checkpoint before; a change of equal length is only in the diff. */
+function growth(now: Checkpoint, before: Checkpoint | undefined): string {
+  const gap = before ? now.bytes - before.bytes : 0;
+  return gap ? `, ${gap > 0 ? "+" : "−"}${size(Math.abs(gap))}` : "";
+}
+
+function Diff(props: { runId: string; checkpoint: Checkpoint; first: boolean; whole: boolean; onBack: () => void }) {
   const { runId, checkpoint } = props;
-  const [against, setAgainst] = useState<string>(props.isFirst ? "now" : "before");
+  const [against, setAgainst] = useState<string>(props.first ? "now" : "before");
   const { data, error, loading, again } = useData<Difference>(
     runPath(runId, `/checkpoints/${encodeURIComponent(checkpoint.id)}/diff?against=${against}`),
   );
-  useEffect(() => window.scrollTo({ top: 0 }), []);
   return (
     <Card
-      title={`Checkpoint ${checkpoint.id}`}
+      title={props.whole ? "The whole run" : `Checkpoint ${checkpoint.id}`}
       class="diff-card"
       aside={
         <button type="button" class="button small" onClick={props.onBack}>
-          <Icon name="back" /> Go back to it…
+          <Icon name="back" /> {props.whole ? "Undo the whole run…" : "Go back to it…"}
         </button>
       }
     >
@@ -91,16 +109,23 @@ function Diff(props: { runId: string; checkpoint: Checkpoint; isFirst: boolean; 
         {dateTime(checkpoint.time)}, before step {count(checkpoint.step)}: {many(checkpoint.files, "file")}, {size(checkpoint.bytes)}
         {checkpoint.not_covered ? `; ${many(checkpoint.not_covered, "path is", "paths are")} not covered` : ""}
       </p>
-      <div class="segments pad" role="group" aria-label="Compare">
-        {AGAINST.map(([key, words]) => (
-          <button type="button" key={key} class="segment" aria-pressed={against === key} onClick={() => setAgainst(key)}>
-            {words}
-          </button>
-        ))}
-      </div>
+      {!props.whole && (
+        <div class="segments pad" role="group" aria-label="Compare">
+          {AGAINST.filter(([key]) => key !== "before" || !props.first).map(([key, words]) => (
+            <button type="button" key={key} class="segment" aria-pressed={against === key} onClick={() => setAgainst(key)}>
+              {words}
+            </button>
+          ))}
+        </div>
+      )}
+      {data && against === "now" && (
+        <button type="button" class="text-button look-again" disabled={loading} onClick={again}>
+          {loading ? "Looking…" : "Look again"}
+        </button>
+      )}
       {error ? (
         <Failed error={error} again={again} />
-      ) : loading || !data ? (
+      ) : !data ? (
         <Loading what="Comparing the files" />
       ) : data.total === 0 ? (
         <Empty title="No difference">{against === "now" ? "The files are as they were then." : "Nothing changed between the two checkpoints."}</Empty>

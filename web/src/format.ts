@@ -16,6 +16,11 @@ export function many(value: number, one: string, more = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : more}`;
 }
 
+export function title(name: string): string {
+  const words = plain(name);
+  return words.slice(0, 1).toUpperCase() + words.slice(1);
+}
+
 export function plain(name: string): string {
   return name.replaceAll("_", " ");
 }
@@ -32,7 +37,7 @@ export function size(bytes: number): string {
 }
 
 export function clock(seconds: number): string {
-  return new Date(seconds * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+  return new Date(seconds * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
 }
 
 export function dateTime(seconds: number): string {
@@ -44,6 +49,7 @@ export function dateTime(seconds: number): string {
     hour: "2-digit",
     minute: "2-digit",
     second: "2-digit",
+    hourCycle: "h23",
   });
 }
 

@@ -10,6 +10,7 @@ const PATHS: Record<string, string> = {
   question: "M7 7a3 3 0 1 1 4.2 2.7c-.8.4-1.2 1-1.2 1.8v.5M10 15.2v.3",
   back: "M8 5L3 10l5 5M3 10h9a5 5 0 0 1 0 10",
   search: "M9 3a6 6 0 1 0 0 12A6 6 0 0 0 9 3zM13.5 13.5L18 18",
+  step: "M4 6l4 4-4 4M10 15h6",
   tool: "M4 6l4 4-4 4M10 15h6",
   tool_call: "M4 6l4 4-4 4M10 15h6",
   tool_result: "M16 5v4a3 3 0 0 1-3 3H4M7 9l-3 3 3 3",
@@ -35,7 +36,7 @@ const PATHS: Record<string, string> = {
 };
 
 export function Icon({ name, label }: { name: string; label?: string }) {
-  const path = PATHS[name] ?? PATHS.note;
+  const path = Object.hasOwn(PATHS, name) ? PATHS[name] : PATHS.note;
   return (
     <svg class="icon" viewBox="0 0 20 20" aria-hidden={label ? undefined : true} role={label ? "img" : undefined} aria-label={label}>
       <path d={path} />

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, asError, post } from "./api";
-import { count, dateTime, dollars, plain, span } from "./format";
+import { count, dateTime, dollars, plain, span, title } from "./format";
 import { useData, usePageTitle } from "./hooks";
 import { Icon } from "./icons";
 import { incidentHref, Link, runHref } from "./router";
@@ -95,8 +95,8 @@ export function Incident({ id }: { id: string }) {
         <div>
           <Card title="Why">
             <div class="prose pad">
-              <p>{plain(report.root_cause)}</p>
-              <List items={report.contributing_factors} none="Nothing else is known to have made it worse." />
+              <p>{title(report.root_cause)}</p>
+              <List items={report.contributing_factors.map(plain)} none="Nothing else is known to have made it worse." />
             </div>
           </Card>
           <Card title="Impact">
@@ -125,7 +125,7 @@ export function Incident({ id }: { id: string }) {
 }
 
 function WayBanner({ way }: { way: Way }) {
-  const words = plain(way.option);
+  const words = title(way.option);
   if (way.state === "starting") return <Banner level="info" icon="state" title={`${words}: being carried out…`} />;
   if (way.state === "continued")
     return (
@@ -164,7 +164,7 @@ function Ways({ incident, way, again }: { incident: StoredIncident; way: Way | n
     return (
       <Card title="Settled">
         <p class="prose pad">
-          {plain(incident.option ?? incident.status)}
+          {title(incident.option ?? incident.status)}
           {incident.continued_by && (
             <>
               , as run <Link href={runHref(incident.continued_by)}>{incident.continued_by}</Link>
@@ -189,7 +189,7 @@ function Ways({ incident, way, again }: { incident: StoredIncident; way: Way | n
                 disabled={closed || busy}
                 onClick={() => setAsking(option)}
               >
-                <Icon name={ICONS[option.name] ?? "play"} /> {plain(option.name)}
+                <Icon name={ICONS[option.name] ?? "play"} /> {title(option.name)}
               </button>
               <p>{closed ? `Not possible: ${option.reason}` : option.description}</p>
               {!closed && <More option={option} />}
@@ -198,7 +198,7 @@ function Ways({ incident, way, again }: { incident: StoredIncident; way: Way | n
         })}
       </ul>
       {asking && (
-        <Confirm title={`${plain(asking.name)}?`} yes={asking.name === "abort" ? "Leave it stopped" : "Go on"} danger={asking.name !== "resume_with_limits"} onClose={() => setAsking(null)} onYes={() => void take(asking)}>
+        <Confirm title={`${title(asking.name)}?`} yes={asking.name === "abort" ? "Leave it stopped" : "Go on"} danger={asking.name !== "resume_with_limits"} onClose={() => setAsking(null)} onYes={() => void take(asking)}>
           <p>{asking.description}</p>
           {asking.name !== "abort" && (
             <p>

@@ -1,6 +1,7 @@
 // The ladder as a picture: five rungs from the mildest answer to the strongest, how often each was used and what it did.
 
 import { count, many, plain, RUNG_WORDS, RUNGS } from "./format";
+import { steady } from "./steady";
 import type { Intervention } from "./types";
 import { Card } from "./ui";
 
@@ -11,14 +12,18 @@ interface Rung {
   open: number;
 }
 
-export function Ladder({ interventions, counts }: { interventions: Intervention[]; counts: Record<string, number> }) {
+const NOT_DONE = ["held_back", "not_applied"];
+
+export const Ladder = steady(WholeLadder);
+
+function WholeLadder({ interventions, total }: { interventions: Intervention[]; total: number }) {
   const rungs = RUNGS.map((name) => tally(interventions.filter((made) => made.type === name)));
   const custom = interventions.filter((made) => !(RUNGS as readonly string[]).includes(made.type));
-  const newest = interventions[interventions.length - 1];
+  const done = interventions.filter((made) => !NOT_DONE.includes(made.outcome ?? ""));
+  const newest = done[done.length - 1];
   const at = newest ? (RUNGS as readonly string[]).indexOf(newest.type) : -1;
-  const total = counts.intervention ?? interventions.length;
   return (
-    <Card title="Ladder" aside={<span class="dim">{total ? many(total, "answer") : "no answer yet"}</span>}>
+    <Card title="Ladder" aside={<span class="dim">{total ? many(total, "intervention") : "not needed yet"}</span>}>
       <ol class="ladder" aria-label="Interventions from the strongest to the mildest">
         {[...RUNGS.keys()].reverse().map((level) => {
           const rung = rungs[level]!;
@@ -35,7 +40,7 @@ export function Ladder({ interventions, counts }: { interventions: Intervention[
           );
         })}
       </ol>
-      {custom.length > 0 && <p class="dim ladder-note">and {many(custom.length, "custom answer")}</p>}
+      {custom.length > 0 && <p class="dim ladder-note">and {many(custom.length, "custom intervention")}</p>}
       {newest && (
         <p class="ladder-note">
           Newest: <strong class={`rung-text-${Math.max(0, at)}`}>{plain(newest.type)}</strong> on {plain(newest.issue_type)} at step{" "}
@@ -43,7 +48,7 @@ export function Ladder({ interventions, counts }: { interventions: Intervention[
           {newest.reason ? `: ${newest.reason}` : "."}
         </p>
       )}
-      {total > interventions.length && <p class="dim ladder-note">The picture shows the newest {interventions.length}.</p>}
+      {total > done.length && <p class="dim ladder-note">The picture shows the newest {done.length}.</p>}
     </Card>
   );
 }

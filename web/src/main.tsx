@@ -20,7 +20,13 @@ function App() {
   const [theme, setTheme] = useState<Theme>(readTheme());
   const [help, setHelp] = useState(false);
   const [leading, setLeading] = useState(false);
+  const [locked, setLocked] = useState(false);
   useEffect(() => applyTheme(theme), [theme]);
+  useEffect(() => {
+    const lock = () => setLocked(true);
+    window.addEventListener("interlock-locked", lock);
+    return () => window.removeEventListener("interlock-locked", lock);
+  }, []);
   const turn = () => setTheme(THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length]!);
   useKeys({
     "?": () => setHelp(true),
@@ -30,10 +36,10 @@ function App() {
       setTimeout(() => setLeading(false), 1_000);
     },
     u: () => go("/"),
-    ...(leading ? { r: () => go("/"), i: () => go("/incidents") } : {}),
+    ...(leading ? { i: () => go("/incidents") } : {}),
   });
   const streams = route.page === "runs" || route.page === "run";
-  if (link.state === "refused" && link.error?.status === 401) return <Locked />;
+  if (locked) return <Locked />;
   return (
     <>
       <a class="skip" href="#main">
@@ -136,8 +142,7 @@ const KEYS: [string, string][] = [
   ["p", "pause or resume"],
   ["e", "escalate"],
   ["c", "cancel"],
-  ["a", "approve the step that waits"],
-  ["x", "reject it"],
+  ["a x", "to approve or reject the step that waits; Enter does it"],
   ["1 2 3 4", "timeline, files, screens, details"],
   ["t", "colours"],
   ["Esc", "close"],

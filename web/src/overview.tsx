@@ -7,6 +7,7 @@ import { useKeys, useNow, usePageTitle } from "./hooks";
 import { Icon } from "./icons";
 import { go, Link, runHref, useQuery } from "./router";
 import { Spark } from "./spark";
+import { steady } from "./steady";
 import { type Link as LinkInfo, openStream } from "./stream";
 import type { Row, Rows } from "./types";
 import { Banner, Empty, Failed, Loading, Meter, say, Status } from "./ui";
@@ -150,7 +151,7 @@ export function Overview({ tell }: { tell: (link: LinkInfo) => void }) {
               <th scope="col">Model</th>
               <th scope="col">Issue of the moment</th>
               <th scope="col" class="number">
-                Answers
+                Interventions
               </th>
               <th scope="col">Spend</th>
               <th scope="col">Updated</th>
@@ -175,7 +176,9 @@ export function Overview({ tell }: { tell: (link: LinkInfo) => void }) {
   );
 }
 
-function RunLine({ row, now, chosen }: { row: Row; now: number; chosen: boolean }) {
+const RunLine = steady(OneRun);
+
+function OneRun({ row, now, chosen }: { row: Row; now: number; chosen: boolean }) {
   const live = isLive(row.status);
   return (
     <tr class={`${live ? "live" : "ended"}${chosen ? " chosen" : ""}${row.waiting ? " waits" : ""}`} data-run={row.run_id}>
@@ -205,7 +208,7 @@ function RunLine({ row, now, chosen }: { row: Row; now: number; chosen: boolean 
       <td class="cell-issue" data-label="Issue">
         {row.issue ? <span class={live ? "issue-now" : "dim"}>{plain(row.issue)}</span> : <span class="dim">none</span>}
       </td>
-      <td class="cell-answers number" data-label="Answers">
+      <td class="cell-answers number" data-label="Interventions">
         {row.interventions ? short(row.interventions) : <span class="dim">0</span>}
       </td>
       <td class="cell-spend" data-label="Spend">

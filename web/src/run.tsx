@@ -1,18 +1,19 @@
 // A run's page: its head, its controls, and below them timeline, files, screens or details.
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { get, runPath } from "./api";
-import { Charts } from "./charts";
+import { prefetch, runPath } from "./api";
+import { Charts, SERIES } from "./charts";
 import { ControlBar, ControlHistory, Waits } from "./controls";
 import { Details } from "./details";
 import { Files } from "./files";
 import { count, dollars, isLive, short, span } from "./format";
 import { useKeys, useNow, usePageTitle } from "./hooks";
+import { Issues } from "./issues";
 import { Ladder } from "./ladder";
 import { go, incidentHref, Link, runHref, TABS } from "./router";
 import { Screens } from "./screens";
 import { type Link as LinkInfo, openStream } from "./stream";
-import { Timeline } from "./timeline";
+import { FIRST_LINES, Timeline } from "./timeline";
 import type { Head, Line } from "./types";
 import { Banner, Failed, Loading, Meter, Status } from "./ui";
 
@@ -24,7 +25,7 @@ export interface Feed {
 const TAB_WORDS: Record<string, string> = { timeline: "Timeline", files: "Files", screens: "Screens", details: "Details" };
 
 export function RunPage({ runId, tab, tell }: { runId: string; tab: string; tell: (link: LinkInfo) => void }) {
-  const { head, link, feed } = useRun(runId, tell);
+  const { head, link, feed } = useRun(runId, tab, tell);
   const shown = head?.status.shown ?? "";
   usePageTitle(head ? `${head.summary.name || runId} (${shown})` : runId);
   const tabs = TABS as readonly string[];
@@ -81,8 +82,9 @@ export function RunPage({ runId, tab, tell }: { runId: string; tab: string; tell
           {current === "screens" && <Screens runId={runId} feed={feed} />}
           {current === "details" && <Details runId={runId} head={head} />}
         </div>
-        <aside class="run-side" aria-label="Answers and controls">
-          <Ladder interventions={head.interventions} counts={head.counts} />
+        <aside class="run-side" aria-label="Interventions and controls">
+          <Ladder interventions={head.interventions} total={head.summary.interventions} />
+          <Issues issues={head.issues} total={head.summary.issues} live={isLive(shown)} />
           <ControlHistory controls={head.controls} live={isLive(shown)} />
         </aside>
       </div>
@@ -90,7 +92,7 @@ export function RunPage({ runId, tab, tell }: { runId: string; tab: string; tell
   );
 }
 
-function useRun(runId: string, tell: (link: LinkInfo) => void) {
+function useRun(runId: string, tab: string, tell: (link: LinkInfo) => void) {
   const [head, setHead] = useState<Head | null>(null);
   const [link, setLink] = useState<LinkInfo>({ state: "connecting" });
   const hearers = useRef(new Set<(lines: Line[]) => void>());
@@ -102,38 +104,28 @@ function useRun(runId: string, tell: (link: LinkInfo) => void) {
   useEffect(() => {
     setHead(null);
     last.current = null;
-    let stop = () => {};
-    let gone = false;
-    const begin = () =>
-      openStream(
-        () => runPath(runId, `/events${last.current === null ? "" : `?after=${last.current}`}`),
-        runPath(runId),
-        {
-          head: (parts: Partial<Head>) => setHead((before) => ({ ...(before ?? {}), ...parts }) as Head),
-          lines: (lines: Line[]) => {
-            last.current = Math.max(last.current ?? 0, lines[lines.length - 1]!.seq);
-            for (const hear of hearers.current) hear(lines);
-          },
+    if (tab === "timeline" && !location.search) {
+      prefetch(runPath(runId, FIRST_LINES));
+      prefetch(runPath(runId, SERIES));
+    }
+    return openStream(
+      () => runPath(runId, `/events${last.current === null ? "" : `?after=${last.current}`}`),
+      runPath(runId),
+      {
+        at: ({ seq }: { seq: number }) => {
+          last.current ??= seq;
         },
-        (now) => {
-          setLink(now);
-          tell(now);
+        head: (parts: Partial<Head>) => setHead((before) => ({ ...(before ?? {}), ...parts }) as Head),
+        lines: (lines: Line[]) => {
+          last.current = Math.max(last.current ?? 0, lines[lines.length - 1]!.seq);
+          for (const hear of hearers.current) hear(lines);
         },
-      );
-    // Where the journal is now, so that no line is missed between the first page and the stream.
-    get<{ last: number }>(runPath(runId, "/lines?limit=1")).then(
-      (page) => {
-        last.current = page.last;
-        if (!gone) stop = begin();
       },
-      () => {
-        if (!gone) stop = begin();
+      (now) => {
+        setLink(now);
+        tell(now);
       },
     );
-    return () => {
-      gone = true;
-      stop();
-    };
   }, [runId]);
   const feed = useMemo<Feed>(() => ({ listen }), [listen]);
   return { head, link, feed };
@@ -168,7 +160,7 @@ function RunHead({ head }: { head: Head }) {
         <Fact name="Model" value={summary.model ?? "not known"} />
         <Fact name="Steps" value={count(summary.steps)} />
         <Fact name="Issues" value={count(summary.issues)} level={summary.issues ? "notice" : ""} />
-        <Fact name="Answers" value={count(summary.interventions)} level={summary.interventions ? "warning" : ""} />
+        <Fact name="Interventions" value={count(summary.interventions)} level={summary.interventions ? "warning" : ""} />
         <Fact name="Tokens" value={short(summary.tokens)} />
         <Fact name="Spend" value={dollars(summary.cost_usd) + (summary.max_cost_usd !== null ? ` of ${dollars(summary.max_cost_usd)}` : "")}>
           <Meter value={summary.cost_usd} most={summary.max_cost_usd} label="Budget used" />

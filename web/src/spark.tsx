@@ -15,7 +15,7 @@ export function Spark({ values }: { values: number[] }) {
   const level = now < 0.4 ? "bad" : now < 0.75 ? "fair" : "good";
   const words = `Progress ${Math.round(now * 100)} per cent over the newest steps`;
   return (
-    <svg class={`spark spark-${level}`} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={words}>
+    <svg class={`spark spark-${level}`} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={words}>
       <title>{words}</title>
       <polygon points={`0,${HEIGHT} ${points.join(" ")} ${WIDTH},${HEIGHT}`} />
       <polyline points={points.join(" ")} />

@@ -7,11 +7,16 @@ import { useData, useKeys } from "./hooks";
 import { Icon } from "./icons";
 import { useQuery } from "./router";
 import type { Feed } from "./run";
+import { alikeKinds, steady } from "./steady";
 import type { Line, Moment } from "./types";
 import { Card, Empty, Failed, Loading, safe } from "./ui";
 
-const PAGE = 150;
-const MOST = 1_500;
+const PAGE = 120;
+const MOST = 600;
+const BATCH_MS = 50;
+
+/** The first part of a timeline that nobody narrowed. */
+export const FIRST_LINES = `/lines?limit=${PAGE}`;
 const KINDS = ["step", "review", "issue", "intervention", "checkpoint", "control", "state", "limit", "incident", "approval", "picture", "note"];
 
 interface Page {
@@ -20,7 +25,9 @@ interface Page {
   last: number;
 }
 
-export function Timeline({ runId, feed, counts }: { runId: string; feed: Feed; counts: Record<string, number> }) {
+export const Timeline = steady(WholeTimeline, alikeKinds);
+
+function WholeTimeline({ runId, feed, counts }: { runId: string; feed: Feed; counts: Record<string, number> }) {
   const [text, setText] = useQuery("find");
   const [kinds, setKinds] = useQuery("kinds");
   const chosen = useMemo(() => new Set(kinds.split(",").filter(Boolean)), [kinds]);
@@ -110,7 +117,7 @@ function useLines(runId: string, feed: Feed, kinds: Set<string>, text: string) {
   const [turn, setTurn] = useState(0);
   const busy = useRef(false);
   const key = [...kinds].sort().join(",");
-  const query = `&kinds=${encodeURIComponent(key)}&text=${encodeURIComponent(text)}`;
+  const query = (key ? `&kinds=${encodeURIComponent(key)}` : "") + (text ? `&text=${encodeURIComponent(text)}` : "");
 
   useEffect(() => {
     const stop = new AbortController();
@@ -119,7 +126,15 @@ function useLines(runId: string, feed: Feed, kinds: Set<string>, text: string) {
     const fits = (line: Line) =>
       (!kinds.size || kinds.has(line.kind)) && (!text || `${line.title} ${line.detail ?? ""}`.toLowerCase().includes(text.toLowerCase()));
     const add = (news: Line[]) => setLines((before) => join(before, news.filter(fits)));
-    const unhear = feed.listen((news) => (read ? add(news) : early.push(...news)));
+    let batch = 0;
+    const flush = () => {
+      batch = 0;
+      if (read) add(early.splice(0));
+    };
+    const unhear = feed.listen((news) => {
+      early.push(...news);
+      batch ||= window.setTimeout(flush, BATCH_MS);
+    });
     busy.current = false;
     setLoading(true);
     setLines([]);
@@ -129,7 +144,7 @@ function useLines(runId: string, feed: Feed, kinds: Set<string>, text: string) {
           (page) => {
             read = true;
             setLines(page.lines);
-            add(early);
+            flush();
             setMore(page.more);
             setError(undefined);
             setLoading(false);
@@ -144,6 +159,7 @@ function useLines(runId: string, feed: Feed, kinds: Set<string>, text: string) {
     );
     return () => {
       clearTimeout(timer);
+      clearTimeout(batch);
       stop.abort();
       unhear();
     };
@@ -183,7 +199,9 @@ function useLines(runId: string, feed: Feed, kinds: Set<string>, text: string) {
   }
 }
 
-function LineItem({ runId, line }: { runId: string; line: Line }) {
+const LineItem = steady(OneLine);
+
+function OneLine({ runId, line }: { runId: string; line: Line }) {
   const [open, setOpen] = useState(false);
   const rung = /^rung-(\d)$/.exec(line.record ?? "")?.[1];
   const icon = line.kind === "step" ? line.record || "tool" : line.kind;
@@ -200,7 +218,7 @@ function LineItem({ runId, line }: { runId: string; line: Line }) {
           </span>
           <span class="line-text">
             <span class="line-title">{line.title}</span>
-            {line.detail && !open && <span class="line-detail">{line.detail}</span>}
+            {line.detail && !open && !line.title.includes(line.detail.trim()) && <span class="line-detail">{line.detail}</span>}
           </span>
         </summary>
         {open && <Whole runId={runId} line={line} />}
@@ -214,6 +232,7 @@ function Whole({ runId, line }: { runId: string; line: Line }) {
   return (
     <div class="line-whole">
       {line.detail && <pre class="block">{data?.detail ?? line.detail}</pre>}
+      {data && <Shot runId={runId} data={data.data} />}
       {error && <Failed error={error} again={again} />}
       {loading && !data && <Loading what="Reading the record" />}
       {data && (
@@ -224,6 +243,14 @@ function Whole({ runId, line }: { runId: string; line: Line }) {
       )}
     </div>
   );
+}
+
+/** The picture that a record of a GUI session speaks of. */
+function Shot({ runId, data }: { runId: string; data: Record<string, unknown> }) {
+  const path = data.screenshot_path ?? data.picture;
+  const name = typeof path === "string" ? path.split("/").pop() : "";
+  if (!name) return null;
+  return <img class="shot" src={runPath(runId, `/pictures/${encodeURIComponent(name)}`)} alt="The screen at this moment" loading="lazy" />;
 }
 
 const RECORDS: Record<string, string[]> = {

@@ -26,20 +26,31 @@ from claude_agent_sdk import (
 from ..core import Usage
 from ..process.family import MARKER, add_marker
 from ..runtime import Options
+from .abilities import CLAUDE_AGENT_SDK
 from .inprocess import Asked, Outcome, RunStopped, Session, Supervision
-from .inprocess.abilities import CLAUDE_AGENT_SDK
 
-__all__ = ["RunStopped", "SupervisedClient", "supervise"]
+__all__ = ["RunStopped", "SupervisedClient", "query", "supervise"]
 
 Json: TypeAlias = "dict[str, object]"
 
-HOLD_S = 30 * 24 * 3600.0
-"""How long a hook may take: a paused run is held in it."""
+HOLD_S = 20 * 24 * 3600.0
+"""How long a hook may take: a paused run is held in it. Timers of 2^31 ms and more fire at once."""
 
 
 def supervise(options: ClaudeAgentOptions | None = None, **more: Unpack[Options]) -> SupervisedClient:
     """A client whose agent is supervised; `options` are the SDK's, the rest as for `Supervisor.open`."""
     return SupervisedClient(options, **more)
+
+
+async def query(
+    *, prompt: str, options: ClaudeAgentOptions | None = None, **more: Unpack[Options]
+) -> AsyncIterator[Message]:
+    """The SDK's `query`, supervised: one prompt, and the messages until its result."""
+    more.setdefault("task", prompt)
+    async with supervise(options, **more) as client:
+        await client.query(prompt)
+        async for message in client.receive_response():
+            yield message
 
 
 class SupervisedClient(ClaudeSDKClient):
@@ -63,7 +74,8 @@ class SupervisedClient(ClaudeSDKClient):
         return self.supervision.last
 
     async def connect(self, prompt: str | AsyncIterable[Json] | None = None) -> None:
-        session = self.supervision.open(prompt if isinstance(prompt, str) else "", model=self._given.model)
+        asked = prompt if isinstance(prompt, str) else ""
+        session = await self.supervision.open_async(asked, model=self._given.model)
         marked = add_marker({MARKER: mark} if (mark := _outer_mark(self._given)) else {}, session.children.marker)
         fails = "block" if session.supervisor.config.runtime.fail == "closed" else None
         ours = {
@@ -121,7 +133,8 @@ class SupervisedClient(ClaudeSDKClient):
         self._asked[call_id or ""] = asked
         if asked.decision.action != "rewrite":
             return {}
-        return {"hookSpecificOutput": {**answer, "permissionDecision": "allow", "updatedInput": asked.arguments}}
+        # No "allow" beside it: whether the call needs the user's permission is not ours to say.
+        return {"hookSpecificOutput": {**answer, "updatedInput": asked.arguments}}
 
     async def _after(self, told: Json, call_id: str | None, context: object) -> Json:
         """PostToolUse and PostToolUseFailure: what came of it."""

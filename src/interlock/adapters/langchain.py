@@ -12,14 +12,15 @@ from typing import Annotated, NotRequired, TypeAlias, Unpack
 from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse, hook_config
 from langchain.agents.middleware.types import PrivateStateAttr
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage, ToolMessage
+from langgraph.errors import GraphBubbleUp
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from ..core import Usage
 from ..runtime import Options
+from .abilities import LANGCHAIN
 from .inprocess import Asked, Outcome, Session, Supervision, Turn
-from .inprocess.abilities import LANGCHAIN
 
 Update: TypeAlias = "dict[str, object] | None"
 Result: TypeAlias = "ToolMessage | Command"
@@ -33,7 +34,7 @@ def supervise(**options: Unpack[Options]) -> InterlockMiddleware:
 class SupervisedState(AgentState):
     """The agent's state, with the run that it belongs to."""
 
-    interlock_run: NotRequired[Annotated[str, PrivateStateAttr]]
+    interlock_run: NotRequired[Annotated[str, PrivateStateAttr]]  # type: ignore[valid-type]
 
 
 class InterlockMiddleware(AgentMiddleware):
@@ -46,7 +47,7 @@ class InterlockMiddleware(AgentMiddleware):
 
     def __init__(self, **options: Unpack[Options]) -> None:
         super().__init__()
-        self.supervision = Supervision("langchain", LANGCHAIN, options)
+        self.supervision = Supervision("langchain", LANGCHAIN, options, flow=(GraphBubbleUp,))
         self._sessions: dict[str, Session] = {}
 
     def before_agent(self, state: SupervisedState, runtime: Runtime) -> Update:
@@ -69,7 +70,8 @@ class InterlockMiddleware(AgentMiddleware):
 
     def wrap_model_call(self, request: ModelRequest, handler: Callable[[ModelRequest], ModelResponse]) -> ModelResponse:
         session = self._session(request.state)
-        response = handler(_switch(request, session.adapter.model))
+        with session.waiting():
+            response = handler(_switch(request, session.adapter.model))
         _note(session, response)
         return response
 
@@ -77,7 +79,8 @@ class InterlockMiddleware(AgentMiddleware):
         self, request: ModelRequest, handler: Callable[[ModelRequest], Awaitable[ModelResponse]]
     ) -> ModelResponse:
         session = self._session(request.state)
-        response = await handler(_switch(request, session.adapter.model))
+        with session.waiting():
+            response = await handler(_switch(request, session.adapter.model))
         _note(session, response)
         return response
 
@@ -105,9 +108,10 @@ class InterlockMiddleware(AgentMiddleware):
 
     def _session(self, state: SupervisedState) -> Session:
         run_id = state.get("interlock_run") or ""
-        if run_id not in self._sessions:
-            # Taken up again from a LangGraph checkpoint, by a process that did not begin it.
-            self._sessions[run_id] = self.supervision.open()
+        known = self._sessions.get(run_id)
+        if known is None or known.closed:
+            # Taken up again from a LangGraph checkpoint, by a process that did not begin it, or after its end.
+            self._sessions[run_id] = self.supervision.open(continues=run_id or None)
         return self._sessions[run_id]
 
 

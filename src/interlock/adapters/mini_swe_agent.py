@@ -15,8 +15,8 @@ from minisweagent.exceptions import InterruptAgentFlow
 
 from ..core import Usage
 from ..runtime import Options
+from .abilities import MINI_SWE_AGENT
 from .inprocess import Outcome, Session, Supervision, read_outcome
-from .inprocess.abilities import MINI_SWE_AGENT
 
 Json: TypeAlias = "dict[str, object]"
 A = TypeVar("A", bound=DefaultAgent)
@@ -27,7 +27,7 @@ EXIT_STATUS = "StoppedByInterlock"
 
 def supervise(agent: A, **options: Unpack[Options]) -> A:
     """The same agent, each of its runs supervised; options as for `Supervisor.open`."""
-    supervision = Supervision("mini-swe-agent", MINI_SWE_AGENT, options)
+    supervision = Supervision("mini-swe-agent", MINI_SWE_AGENT, options, flow=(InterruptAgentFlow,))
     model, environment, run = agent.model, agent.env, agent.run
 
     def supervised_run(task: str = "", **more: object) -> Json:
@@ -97,24 +97,12 @@ class _Environment(_Stand):
         )
         if not asked.runs:
             return {"output": asked.words, "returncode": 1, "exception_info": ""}
-
-        def work(arguments: Json) -> Json | InterruptAgentFlow:
-            try:
-                done: Json = self._original.execute({**action, **arguments}, *rest, **more)
-            except InterruptAgentFlow as flow:
-                return flow
-            return done
-
-        done = self._session.run(asked, work, _outcome)
-        if isinstance(done, InterruptAgentFlow):
-            raise done
-        return done
+        return self._session.run(
+            asked, lambda arguments: self._original.execute({**action, **arguments}, *rest, **more), _outcome
+        )
 
 
-def _outcome(done: Json | InterruptAgentFlow) -> Outcome:
-    """A submitted task is what the agent was to do, no error."""
-    if isinstance(done, InterruptAgentFlow):
-        return Outcome("\n".join(str(message.get("content", "")) for message in done.messages))
+def _outcome(done: Json) -> Outcome:
     told = read_outcome(done)
     return Outcome(told.content or str(done.get("exception_info") or ""), told.error, told.exit_code)
 

@@ -6,11 +6,16 @@ result = await supervise(task="fix the tests", workspace=".").run(agent, "fix th
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TypeAlias, Unpack
+
+from agents.exceptions import AgentsException
+from agents.run import CallModelData, ModelInputData
+from agents.tool_context import ToolContext
 
 from agents import (
     Agent,
@@ -27,14 +32,11 @@ from agents import (
     Tool,
     TResponseInputItem,
 )
-from agents.exceptions import AgentsException
-from agents.run import CallModelData, ModelInputData
-from agents.tool_context import ToolContext
 
 from ..core import Usage
 from ..runtime import Options
+from .abilities import OPENAI_AGENTS
 from .inprocess import Edits, Outcome, RunStopped, Session, Supervision, read_outcome
-from .inprocess.abilities import OPENAI_AGENTS
 
 Input: TypeAlias = "str | list[TResponseInputItem] | RunState"
 Filter: TypeAlias = Callable[[CallModelData], "ModelInputData | Awaitable[ModelInputData]"]
@@ -68,7 +70,7 @@ class SupervisedRunner:
         self.supervision = Supervision("openai-agents", OPENAI_AGENTS, options)
 
     async def run(self, agent: Agent, input: Input, **more: object) -> RunResult:  # noqa: A002  the SDK's name
-        watched = self._watch(agent, input, more)
+        watched = await asyncio.to_thread(self._watch, agent, input, more)
         try:
             result = await Runner.run(watched.agent(agent), input, **watched.arguments(more))
         except BaseException as error:

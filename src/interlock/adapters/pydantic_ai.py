@@ -13,24 +13,27 @@ from typing import TypeAlias, Unpack
 
 from pydantic_ai import RunContext, ToolDefinition
 from pydantic_ai.capabilities import AbstractCapability
-from pydantic_ai.exceptions import ToolFailed
+from pydantic_ai.exceptions import ApprovalRequired, CallDeferred, SkipToolExecution, ToolFailed
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models import Model, ModelRequestContext, infer_model
 from pydantic_ai.run import AgentRunResult
 
 from ..core import Usage
 from ..runtime import Options
+from .abilities import PYDANTIC_AI
 from .inprocess import RunStopped, Session, Supervision
-from .inprocess.abilities import PYDANTIC_AI
 
 Arguments: TypeAlias = "Mapping[str, object]"
+
+FLOW = (ApprovalRequired, CallDeferred, SkipToolExecution)
+"""How a tool says that somebody else goes on with its call."""
 
 __all__ = ["RunStopped", "supervise"]
 
 
 def supervise(**options: Unpack[Options]) -> InterlockCapability:
     """A capability that supervises every run of the agent; options as for `Supervisor.open`."""
-    return InterlockCapability(Supervision("pydantic-ai", PYDANTIC_AI, options))
+    return InterlockCapability(Supervision("pydantic-ai", PYDANTIC_AI, options, flow=FLOW))
 
 
 class InterlockCapability(AbstractCapability):
@@ -48,7 +51,7 @@ class InterlockCapability(AbstractCapability):
 
     async def wrap_run(self, ctx: RunContext, *, handler: Callable[[], Awaitable[AgentRunResult]]) -> AgentRunResult:
         prompt = ctx.prompt if isinstance(ctx.prompt, str) else ""
-        session = self._session = self.supervision.open(prompt, model=ctx.model.model_name)
+        session = self._session = await self.supervision.open_async(prompt, model=ctx.model.model_name)
         try:
             result = await handler()
         except BaseException as error:

@@ -56,9 +56,10 @@ def replay(
         repair=repair,
         record=record,
     )
+    settings = load(config)
     with _progress(quiet=json) as (say, advance):
-        done = replay(session, workspace, load(config), wishes, say=say, on_progress=advance)
-    page = write_report(done.run_id, report)
+        done = replay(session, workspace, settings, wishes, say=say, on_progress=advance)
+    page = write_report(Path(done.folder), settings, report)
     if json:
         print_json(_plain(done, page))
     else:

@@ -29,8 +29,10 @@ def launch_and_exit(launch: Launch, summary: Path | None, *, proxy: bool | None 
     if summary is not None:
         _write(summary, finished)
     _print(finished)
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            # None where we were started without it.
+            stream.flush()
     if finished.exit_status < 0:
         die_of(-finished.exit_status)
     raise SystemExit(5 if finished.exit_status == UNKNOWN_STATUS else finished.exit_status)

@@ -19,9 +19,7 @@ PATIENCE_S = 20.0
 @app.command()
 def notify(
     names: Annotated[list[str] | None, typer.Argument(metavar="[CHANNEL]...", help="Only these channels.")] = None,
-    test: Annotated[
-        bool, typer.Option("--test", help="Send a message through each and say how it went.")
-    ] = False,
+    test: Annotated[bool, typer.Option("--test", help="Send a message through each and say how it went.")] = False,
     json: Annotated[bool, typer.Option("--json", help='{"channels": [{"name", "kind", "ok", "message"}]}')] = False,
 ) -> None:
     """List the channels of the configuration (notifications.channels), and try them.

@@ -48,9 +48,10 @@ def report(
     from ..report.rendering import render
 
     with Story.open(folder) as story:
-        workspace = story.spec.workspace
-        changes = read_changes(story.checkpoints, workspace, load()) if diffs else Changed(note="Left out.")
-        text = render(gather(story, changes), made)
+        config, workspace = load(), story.spec.workspace
+        changes = read_changes(story.checkpoints, workspace, config) if diffs else Changed(note="Left out.")
+        album = config.gui.screenshot_dir
+        text = render(gather(story, changes, albums=(Path(album).expanduser(),) if album else ()), made)
     if target is None:
         sys.stdout.write(text)
         return

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Annotated
 
 import msgspec
 import typer
 
+from ..core import BadInput
 from .app import new_app
 from .output import print_json
 
@@ -34,6 +36,7 @@ def show(
     folder = the_store().find(run)
     wanted = frozenset(kinds) if kinds else None
     with JournalReader.open(folder) as reader:
+        check_kinds(wanted or frozenset(), reader.counts().keys())
         summary = reader.summary()
         if json:
             records = [
@@ -48,3 +51,13 @@ def show(
             print_header(console, summary, folder.spec())
         for record in reader.read(kinds=wanted):
             print_record(console, record)
+
+
+def check_kinds(wanted: Set[str], there: Set[str]) -> None:
+    """Refuse a kind that neither we nor this journal know: a slip would look like a run in which nothing happened."""
+    from ..report.moment import EVERY
+
+    known = {*EVERY, *there}
+    for kind in wanted:
+        if kind not in known:
+            raise BadInput(f"there is no kind of record {kind!r}", todo=f"Known: {', '.join(sorted(known))}")

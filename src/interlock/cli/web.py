@@ -32,6 +32,7 @@ def web(
 
     Example: interlock web --no-open --port 8000
     """
+    import secrets
     import sys
 
     from ..core import BadInput
@@ -53,15 +54,12 @@ def web(
         say_error(f"the dashboard listens on {host}: whoever gets its address with the token can steer every run")
     token = keep_token(store.root, new=new_token)
     listener = open_socket(host, port)
-    url = address(listener, token, host)
-    source = Source(store, _connect(hub))
-    sys.stdout.write(f"{url}\n")
+    once = secrets.token_urlsafe(24)
+    app = make_app(Source(store, _connect(hub)), token, hosts=(*LOOPBACK, host), once={once})
+    sys.stdout.write(f"{address(listener, token, host)}\n")
     sys.stdout.flush()
-    serve(
-        make_app(source, token, hosts=(*LOOPBACK, host)),
-        listener,
-        (lambda: None) if no_open else (lambda: open_browser(url)),
-    )
+    # Other users can see a browser's command line: its address is good for one visit.
+    serve(app, listener, None if no_open else lambda: open_browser(address(listener, once, host)))
 
 
 def _connect(hub: str | None) -> HubClient | None:

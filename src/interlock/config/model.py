@@ -224,7 +224,7 @@ class Gui(Section, frozen=True, kw_only=True):
         Literal["auto", "mss", "scrot", "wayland"], Meta(description="How the screen is captured.")
     ] = "auto"
     save_screenshots: Annotated[bool, Meta(description="Keep the pictures.")] = True
-    screenshot_dir: Annotated[str | None, Meta(description="Where; default: the user's state directory.")] = None
+    screenshot_dir: Annotated[str | None, Meta(description="Where; default: the run's folder.")] = None
     screenshot_retention_days: Annotated[float, Meta(ge=0, description="Pictures are kept this long.")] = 7
     analyzer: Annotated[Literal["auto", "claude", "local"], Meta(description="Who looks at the picture.")] = "auto"
     model: Annotated[str | None, Meta(description="The large model; default: the newest Opus known.")] = None

@@ -33,7 +33,11 @@ class Review(Struct, frozen=True, omit_defaults=True):
 
 
 class Seen(Struct, frozen=True):
-    """What a detector observes: a step and the review that it got, if any."""
+    """What a detector observes: a step and the review that it got, if any.
+
+    `absent` are the files that it claims to have written and that are not on the disk; None where nobody looked.
+    """
 
     step: Step
     review: Review | None = None
+    absent: tuple[str, ...] | None = None

@@ -33,7 +33,7 @@ _ALL_WELL = (b"0 error", b"no error", b"0 fail", b"no fail", b"no issue", b"no p
 _NAMED = (b"Error: ", b"Exception: ", b"Error:\n", b"Exception:\n")
 _LAST_LINE = re.compile(rb"^([A-Za-z_][\w.]*(?:: [^\n]*)?)$", re.MULTILINE)
 _EXIT = re.compile(rb"exit(?:ed with)? (?:code|status)[ :=]+(\d+)", re.IGNORECASE)
-_PIECE = re.compile(rb"'[^'\n]{0,200}'|\"[^\"\n]{0,200}\"|`[^`\n]{0,200}`|[\w.@~-]*(?:/[\w.@~-]+)+/?")
+_PIECE = re.compile(rb"'[^'\n]{0,200}'|\"[^\"\n]{0,200}\"|`[^`\n]{0,200}`|(?<![\w.@~-])[\w.@~-]*(?:/[\w.@~-]+)+/?")
 _OPEN_QUOTE = re.compile(rb"[`'\"][^`'\"\n]{2,}$")
 _BRACES = re.compile(rb"\{[^{}]*\}")
 _SPACE = re.compile(rb"\s+")
@@ -68,13 +68,13 @@ def _failed(step: Step, text: bytes) -> bool:
 
 def _complains(head: bytes) -> bool:
     """Whether the opening lines complain, apart from paths and quotes in them."""
+    if not _complaint(head.lower() + b"\n"):
+        return False
     opening = b""
     for line in head.split(b"\n", OPENING)[:OPENING]:
         # A numbered line is a piece of a file.
         if not line.lstrip()[:1].isdigit():
             opening += line.lower() + b"\n"
-    if not _complaint(opening):
-        return False
     opening = _PIECE.sub(b"", opening)
     return _complaint(opening) and not any(word in opening for word in _ALL_WELL)
 

@@ -18,7 +18,10 @@ _KEYS = frozenset((
 ))  # fmt: skip
 _BETWEEN = str.maketrans(dict.fromkeys("\"'<>|;&:,", " "))
 """What stands between the words of a command, beside blanks."""
-_IN_WORD = re.compile(r"(?:^|[=(])((?:~|\.{0,2}/|[\w@%+-]+/)[\w@%+./~-]*|[\w@%+-]+\.[A-Za-z]\w{0,5})(?=$|\))")
+_IN_WORD = re.compile(
+    r"(?:^|[=(])((?:~|\.{0,2}/|\.?[\w@%+-]+/)[\w@%+./~-]*|[\w@%+-]+\.[A-Za-z]\w{0,5}"
+    r"|\.(?:env(?:\.[\w.-]+)?|netrc|npmrc|pypirc|pgpass|htpasswd))(?=$|\))"
+)
 
 
 def read_paths(step: Step, tool: Tool, effect: Effect) -> list[str]:

@@ -46,8 +46,8 @@ class Knowledge(Struct):
         fresh = found.difference(known)
         known.update(dict.fromkeys(fresh, self.turns))
         _trim(known)
-        others = found - asked
-        return len(fresh & others) / len(found), len(found) > SHORT and len(others) / len(found) < ECHO
+        echo = len(found) > SHORT and len(found - asked) / len(found) < ECHO
+        return len(fresh - asked) / len(found), echo
 
 
 def gained(turn: Turn, before: Sequence[Turn]) -> bool:
@@ -57,9 +57,9 @@ def gained(turn: Turn, before: Sequence[Turn]) -> bool:
     the one that the same call had before: an edit/test round whose failures change or shrink is progress, and so is a
     poll whose answer changes, or a batch that goes from file to file.
     """
-    last = next((one for one in reversed(before) if one.key == turn.key), None)
-    if last is not None:
-        return last.outcome != turn.outcome or (turn.wrote and not turn.failed)
+    for last in reversed(before):
+        if last.key == turn.key:
+            return last.outcome != turn.outcome or (turn.wrote and not turn.failed)
     if turn.failed:
         return not any(one.error == turn.error for one in before)
     return turn.wrote or turn.taught or (turn.target and not turn.echo)

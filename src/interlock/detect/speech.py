@@ -19,7 +19,10 @@ NAMES = 64
 
 _AGENT = re2.compile(r"\b([a-z][a-z0-9]*(?:_[a-z0-9]+)*_agent)\b")
 _TOOL = re2.compile(r"\b([a-z][a-z0-9]*(?:_[a-z0-9]+)+)[`'\"]? tool\b")
-_CALLED = re.compile(r"\b([a-z][a-z0-9]*(?:_[a-z0-9]+)+)\s*\(")
+_CALLED = re.compile(r"([a-z](?<!\w\w)[a-z0-9]*(?:_[a-z0-9]+)+)\s*\Z")
+"""A name of several words that ends before a parenthesis."""
+LONGEST = 80
+"""Characters before a parenthesis that are read for it."""
 _PLAN = re2.compile(r"(?m)^\s*(?:[-•*]|\d+[.)])\s")
 _RETRIEVE = re2.compile(
     r"(?mi)^\s*(?:[-•*]|\d+[.)])\s[^\n]*\b"
@@ -41,10 +44,8 @@ class Speech(Struct):
         if step.tool is not None:
             self._note(self.called, step.tool.name, step.index)
             if effect in ("run", "answer"):
-                script = script_of(step.tool)
-                if "(" in script and "_" in script:
-                    for name in _CALLED.findall(script):
-                        self._note(self.called, name, step.index)
+                for name in called_names(script_of(step.tool)):
+                    self._note(self.called, name, step.index)
         for hint, pattern in (("_agent", _AGENT), (" tool", _TOOL)):
             if hint in text:
                 for name in pattern.findall(text):
@@ -60,6 +61,15 @@ class Speech(Struct):
     def _note(self, names: dict[str, int], name: str, step: int) -> None:
         if name not in names and len(names) < NAMES:
             names[name] = step
+
+
+def called_names(script: str) -> list[str]:
+    """The names of several words that a program calls, in order."""
+    if "_" not in script:
+        return []
+    # From parenthesis to parenthesis: there are far fewer of them than of words.
+    before = (piece[-LONGEST:] for piece in script.split("(")[:-1])
+    return [found[1] for text in before if "_" in text and (found := _CALLED.search(text))]
 
 
 def sentences(text: str) -> list[bytes]:

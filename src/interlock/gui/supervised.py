@@ -13,8 +13,8 @@ from ..config import Config
 from ..core import Applied, Capability, Directive, InterlockError, RunSpec, Step, Stop, Tool
 from ..journal import Entry, RunFolder, Store, new_run_id
 from ..runtime import Supervisor, open_store
+from ..runtime.causes import AFTER_STEP
 from ..runtime.opening import Options
-from ..runtime.workspace import AFTER_STEP
 from .orchestrator.event import InterventionEvent
 from .run import Passage
 from .screenshot.names import NAME
@@ -123,13 +123,13 @@ class SupervisedRun:
         self.supervisor.close()
 
     def _portable(self, event: InterventionEvent) -> InterventionEvent:
-        """Pictures by their place in the run's folder, which may be moved and sent."""
+        """Pictures by their name in the run's folder of pictures, which may be moved and sent."""
 
         def inside(path: str | None) -> str | None:
-            folder = self.run.folder
-            if path is None or folder is None or not Path(path).is_relative_to(folder.path):
+            pictures = self.pictures
+            if path is None or pictures is None or not Path(path).is_relative_to(pictures):
                 return path
-            return str(Path(path).relative_to(folder.path))
+            return str(Path(path).relative_to(pictures))
 
         return msgspec.structs.replace(
             event,

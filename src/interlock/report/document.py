@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
@@ -102,9 +103,18 @@ class Document(Struct, frozen=True, kw_only=True):
     verifications: tuple[Verification, ...]
     pictures: tuple[Picture, ...]
 
+    @property
+    def answers(self) -> tuple[int, int]:
+        """How often something was done about a problem, and how often it worked; on a screen too."""
+        looks = self.sums.looks
+        made = sum(rung.made for rung in self.ladder) + looks["recovered"] + looks["failed"]
+        return made, sum(rung.worked for rung in self.ladder) + looks["recovered"]
 
-def gather(story: Story, changes: Changed | None = None, *, now: float | None = None) -> Document:
-    """Everything about a run, as it is now."""
+
+def gather(
+    story: Story, changes: Changed | None = None, *, albums: tuple[Path, ...] = (), now: float | None = None
+) -> Document:
+    """Everything about a run, as it is now. `albums` are folders that its pictures may lie in beside its own."""
     from .narrative import tell
 
     sums = story.sums
@@ -134,7 +144,7 @@ def gather(story: Story, changes: Changed | None = None, *, now: float | None = 
         changes=changed,
         incidents=incidents,
         verifications=find_verifications(story),
-        pictures=gather_pictures(story),
+        pictures=gather_pictures(story, albums),
     )
 
 

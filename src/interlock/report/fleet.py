@@ -102,7 +102,7 @@ class Fleet:
             return sorted([*rows, *self._remote(kept)], key=lambda row: (row.started, row.run_id), reverse=True)
 
     def _look(self, folder: RunFolder, known: _Seen | None) -> _Seen | None:
-        signature = _signature(folder)
+        signature = read_signature(folder)
         if known is not None and signature == known.signature and time.time_ns() - max(signature) > SETTLED_NS:
             if known.summary.status in ENDED or known.summary.status == "unreadable":
                 return known
@@ -206,7 +206,7 @@ def draw_spark(folder: RunFolder) -> tuple[float, ...]:
     return tuple(sum(group) / len(group) for group in groups)
 
 
-def _signature(folder: RunFolder) -> tuple[int, ...]:
+def read_signature(folder: RunFolder) -> tuple[int, ...]:
     """What changes when the journal is written to: the times of its two files."""
     journal = str(folder.journal)
     times = []

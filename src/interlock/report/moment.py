@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from ..core import Record
+from .gui_words import GUI_TOLD
 from .words import TOLD, Level, MomentKind, Told
 
 KINDS: tuple[MomentKind, ...] = (
@@ -22,7 +23,7 @@ HIDDEN = frozenset(("snapshot",))
 """Records that are for the machine alone."""
 
 RECORDS: dict[str, frozenset[str]] = {
-    "step": frozenset(("step",)),
+    "step": frozenset(("step", "gui_chunk")),
     "review": frozenset(("step",)),
     "issue": frozenset(("issue",)),
     "intervention": frozenset(("intervention", "effect", "applied")),
@@ -32,11 +33,15 @@ RECORDS: dict[str, frozenset[str]] = {
     "limit": frozenset(("limit",)),
     "incident": frozenset(("incident", "plan")),
     "approval": frozenset(("state",)),
-    "picture": frozenset(("gui_event", "gui_picture", "gui_verification", "gui_trouble")),
+    "picture": frozenset(("gui_event",)),
 }
 """Which records a kind of moment may come from; everything else is a note."""
 
 NAMED = frozenset().union(*RECORDS.values()) | HIDDEN
+
+
+EVERY = {**TOLD, **GUI_TOLD}
+"""The words for every kind of record that we know."""
 
 
 class Moment(Struct, frozen=True):
@@ -57,7 +62,7 @@ def read_moment(record: Record) -> Moment | None:
     if record.kind in HIDDEN:
         return None
     body = _body(record)
-    tell = TOLD.get(record.kind)
+    tell = EVERY.get(record.kind)
     told = None
     if tell is not None:
         try:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import msgspec
 from msgspec import Struct, field
 
-KINDS = frozenset(("step", "issue", "intervention", "effect"))
+KINDS = frozenset(("step", "issue", "intervention", "effect", "gui_chunk", "gui_event", "gui_model_call"))
 
 POINTS = 2048
 """Points kept; when there are twice as many, every second one goes."""
@@ -32,7 +32,10 @@ class Series(Struct):
 
 
 class Sums(Struct):
-    """Issues by type and severity, answers by type and outcome, what the run used."""
+    """Issues by type and severity, answers by type and outcome, what the run used.
+
+    `looks` are a GUI session's looks at the screen, by what came of them.
+    """
 
     steps: int = 0
     calls: int = 0
@@ -45,6 +48,7 @@ class Sums(Struct):
     interventions: dict[str, Counter[str]] = field(default_factory=dict)
     verdicts: Counter[str] = field(default_factory=Counter)
     tools: Counter[str] = field(default_factory=Counter)
+    looks: Counter[str] = field(default_factory=Counter)
 
 
 class _Usage(Struct):
@@ -92,6 +96,21 @@ class _MadeLine(Struct):
     directives: list[msgspec.Raw] = []
 
 
+class _Chunk(Struct):
+    chunk: int
+
+
+class _Look(Struct):
+    status: str = ""
+    outcome: str = "none"
+
+
+class _Call(Struct):
+    input_tokens: int | None = 0
+    output_tokens: int | None = 0
+    cost_usd: float | None = 0.0
+
+
 def count(counter: Counter[str], name: str) -> None:
     """Count a name; when there are too many different ones, under `…`."""
     counter[name if name in counter or len(counter) < NAMES else "…"] += 1
@@ -101,6 +120,9 @@ _step = msgspec.json.Decoder(_StepLine)
 _issue = msgspec.json.Decoder(_Issue)
 _made = msgspec.json.Decoder(_MadeLine)
 _effect = msgspec.json.Decoder(_Made)
+_chunk = msgspec.json.Decoder(_Chunk)
+_look = msgspec.json.Decoder(_Look)
+_call = msgspec.json.Decoder(_Call)
 
 
 class Tally:
@@ -152,6 +174,16 @@ class Tally:
             self._acted += bool(line.directives)
             sums.interventions.setdefault(line.intervention.type, Counter())[line.intervention.outcome] += 1
             self._amend()
+        elif kind == "gui_chunk":
+            # A chunk that was typed is a GUI session's step, and a step forward.
+            self._step(_StepLine(_Step(_chunk.decode(body).chunk)))
+        elif kind == "gui_event":
+            self._look(_look.decode(body))
+        elif kind == "gui_model_call":
+            usage = _call.decode(body)
+            sums.input_tokens += usage.input_tokens or 0
+            sums.output_tokens += usage.output_tokens or 0
+            sums.cost_usd += usage.cost_usd or 0.0
         else:
             judged = _effect.decode(body)
             outcomes = sums.interventions.setdefault(judged.type, Counter())
@@ -196,6 +228,16 @@ class Tally:
             if len(self._points) >= 2 * POINTS:
                 self._points = self._points[::2]
                 self._every *= 2
+
+    def _look(self, look: _Look) -> None:
+        """A look at the screen that found something is an issue, one that did something about it an answer."""
+        count(self.sums.looks, look.outcome)
+        if look.outcome == "none":
+            return
+        self._issues += 1
+        self._acted += look.outcome in ("recovered", "failed")
+        count(self.sums.issues, f"screen: {look.status}")
+        self._amend()
 
     def _amend(self) -> None:
         """What a step led to belongs to its point."""

@@ -44,11 +44,11 @@ def tell_step(body: Body) -> Told:
     step, review = body["step"], body.get("review") or {}
     decision = body.get("decision") or {}
     verdict, index = review.get("verdict", "allow"), step.get("index")
-    title, detail = step_title(step), _cut(str(step.get("content") or ""), DETAIL)
+    title, detail = step_title(step), cut(str(step.get("content") or ""), DETAIL)
     if verdict in VERDICT_LEVEL:
         why = review.get("reason") or decision.get("reason") or ""
         instead = f" Instead: {review['instead']}" if review.get("instead") else ""
-        return Told("review", VERDICT_LEVEL[verdict], f"{verdict}: {title}", _cut(f"{why}{instead}", DETAIL), index)
+        return Told("review", VERDICT_LEVEL[verdict], f"{verdict}: {title}", cut(f"{why}{instead}", DETAIL), index)
     if decision.get("action") in ("deny", "stop"):
         return Told("review", "warning", f"{decision['action']}: {title}", decision.get("reason", ""), index)
     if body.get("unobserved"):
@@ -93,7 +93,13 @@ def tell_intervention(body: Body) -> Told:
     if not body.get("directives") and body.get("would"):
         return Told("intervention", "notice", f"would have been: {about}", reason, made.get("step"))
     rung = RUNG_LEVEL[max(0, min(level, len(RUNG_LEVEL) - 1))]
-    return Told("intervention", rung, about, reason, made.get("step"))
+    return Told("intervention", rung, about, cut("\n".join((reason, *_said(body))), DETAIL), made.get("step"))
+
+
+def _said(body: Body) -> list[str]:
+    """What the agent was told."""
+    orders = (order for order in body.get("directives") or () if isinstance(order, dict))
+    return [str((order.get("message") or {}).get("content", "")) for order in orders if order.get("do") == "inject"]
 
 
 def tell_effect(body: Body) -> Told:
@@ -108,8 +114,8 @@ def tell_applied(body: Body) -> Told:
     words = (order.get("message") or {}).get("content", "") or order.get("reason", "") or order.get("text", "")
     detail = "\n".join(filter(None, (applied.get("how", ""), words)))
     if applied.get("ok"):
-        return Told("intervention", "quiet", f"done: {what}", _cut(detail, DETAIL))
-    return Told("intervention", "notice", f"not done: {what}", _cut(detail, DETAIL))
+        return Told("intervention", "quiet", f"done: {what}", cut(detail, DETAIL))
+    return Told("intervention", "notice", f"not done: {what}", cut(detail, DETAIL))
 
 
 def tell_checkpoint(body: Body) -> Told:
@@ -207,25 +213,9 @@ def tell_lost(body: Body) -> Told:
     return Told("note", "warning", title, body.get("reason", ""))
 
 
-def tell_gui(body: Body) -> Told:
-    """A GUI session's events differ much; those with a picture are pictures."""
-    words = str(body.get("description") or body.get("message") or body.get("event") or body.get("trouble") or "")
-    picture = find_picture(body)
-    name = str(body.get("state") or body.get("event") or body.get("kind") or "screen")
-    level: Level = "notice" if body.get("trouble") or body.get("ok") is False else "info"
-    return Told("picture" if picture else "note", level, one_line(plain(name)), _cut(words, DETAIL))
+Tell = Callable[[Body], Told]
 
-
-def find_picture(body: Body) -> str | None:
-    """The name of the picture that a record speaks of, if any."""
-    for key in ("picture", "screenshot", "screenshot_path", "image"):
-        value = body.get(key)
-        if isinstance(value, str) and value:
-            return value
-    return None
-
-
-TOLD: dict[str, Callable[[Body], Told]] = {
+TOLD: dict[str, Tell] = {
     "step": tell_step,
     "issue": tell_issue,
     "intervention": tell_intervention,
@@ -248,10 +238,6 @@ TOLD: dict[str, Callable[[Body], Told]] = {
     "plan": tell_plan,
     "fault": tell_fault,
     "lost": tell_lost,
-    "gui_event": tell_gui,
-    "gui_picture": tell_gui,
-    "gui_trouble": tell_gui,
-    "gui_verification": tell_gui,
 }
 
 
@@ -261,10 +247,10 @@ def plain(name: str) -> str:
 
 
 def one_line(text: str) -> str:
-    return _cut(" ".join(text.split()), TITLE)
+    return cut(" ".join(text.split()), TITLE)
 
 
-def _cut(text: str, length: int) -> str:
+def cut(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
@@ -272,4 +258,4 @@ def _pairs(values: Body) -> str:
     shown = (
         f"{plain(key)}: {value}" for key, value in values.items() if isinstance(value, str | int | float) and value
     )
-    return _cut(", ".join(shown), DETAIL)
+    return cut(", ".join(shown), DETAIL)

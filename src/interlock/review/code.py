@@ -7,6 +7,7 @@ assignment. `print("os.remove('/')")` is a mention, `os.remove('/')` a call.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from msgspec import Struct
 
@@ -33,7 +34,7 @@ def read_calls(code: str, depth: int = 0) -> list[Call]:
     if depth >= MAX_NESTING or HINT.search(code) is None:
         return []
     found: list[Call] = []
-    known = {name: unquote(text) for name, text in ASSIGNED.findall(code)}
+    known = {name: unquote(text) for name, text in assigned(code)}
     aliases = {alias: name for name, alias in ALIASED.findall(code)} if " as " in code else {}
     if "unlink" in code:
         code = UNLINK_GLOB.sub("unlink ", code)
@@ -58,10 +59,10 @@ TOKEN = re.compile(
     r"|(?P<name>[A-Za-z_]\w*)|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<end>[;\n])",
     re.MULTILINE,
 )
-ASSIGNED = re.compile(
-    r"(?:^|[;\s])(?:const |let |var |my )?\$?([A-Za-z_]\w{0,63})\s{0,4}=\s{0,4}(\"[^\"\n]{0,999}\"|'[^'\n]{0,999}')",
-    re.MULTILINE,
-)
+LITERAL = re.compile(r"=\s{0,4}(\"[^\"\n]{0,999}\"|'[^'\n]{0,999}')")
+NAME = re.compile(r"(?:^|[;\s])(?:const |let |var |my )?\$?([A-Za-z_]\w{0,63})\s{0,4}\Z", re.MULTILINE)
+MAX_BEFORE = 80
+"""Characters before the sign that are read for the name."""
 HINT = re.compile(
     r"rm|remove|unlink|delete|system|exec|spawn|popen|Popen|subprocess|drop|destroy|purge|terminate|flush|truncate|DELETE|open|write"
     r"|shell_exec|passthru|rename|move|`|qx|rimraf|empty|query|raw|kill|erase|reset|wipe|clear|cancel|revoke|deregister"
@@ -70,6 +71,16 @@ ALIASED = re.compile(r"\bimport\s{1,4}([A-Za-z_]\w{0,63})\s{1,4}as\s{1,4}([A-Za-
 UNLINK_GLOB = re.compile(r"\bunlink\s{1,4}glob\b\s{0,4}")
 REQUEST_DELETE = re.compile(r"method[\"']?\s*[:=]\s*[\"']DELETE[\"']|request\(\s*[\"']DELETE[\"']")
 URL = re.compile(r"https?://[^\s\"'`)]+")
+
+
+def assigned(code: str) -> Iterator[tuple[str, str]]:
+    """Names and the literals that they are given; found by the sign, of which there are few."""
+    at = 0
+    while (literal := LITERAL.search(code, at)) is not None:
+        name = NAME.search(code[max(0, literal.start() - MAX_BEFORE) : literal.start()])
+        if name is not None:
+            yield name[1], literal[1]
+        at = literal.start() + 1 if name is None else literal.end()
 
 
 Found = tuple[str, list[str], list[str]]

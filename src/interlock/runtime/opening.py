@@ -21,7 +21,7 @@ from .border import one_line, redact_text, redact_tree
 from .direct import Direct
 from .guard import Fault
 from .hands import Hands, Processes
-from .metrics import Metrics
+from .metrics import Metrics, process_metrics
 from .mutes import read_mutes
 from .notify import Notifier, Trouble, apprise_channel
 from .orders import Orders
@@ -161,7 +161,7 @@ def _assemble(run: Run, config: Config, adapter: Adapter, options: Options) -> S
         hands,
         context=context,
         plugins=plugins,
-        metrics=options.get("metrics"),
+        metrics=options.get("metrics") or process_metrics(),
         approvals=options.get("approvals"),
     )
     supervisor.watch.prices.warm()
@@ -171,8 +171,14 @@ def _assemble(run: Run, config: Config, adapter: Adapter, options: Options) -> S
 def _listen(supervisor: Supervisor, folder: RunFolder, listener: socket.socket | None = None) -> None:
     """Obey whoever pauses, resumes, cancels, escalates, approves, rejects or rolls back."""
     run = supervisor.run
-    steering = Steering(run, folder, supervisor.config, supervisor.hands.adapter, listener)
+    steering = Steering(run, folder, supervisor.config, supervisor.hands.adapter, listener, supervisor.scribe.metrics)
     steering.orders = Orders(supervisor)
     run.steering = steering
     steering.start()
     run.on_close(steering.close)
+    if supervisor.config.hub.url:
+        from ..link.hub_owner import HubLink
+
+        link = HubLink(supervisor.config.hub, steering.endpoint, run.journal)
+        link.start()
+        run.on_close(link.close)

@@ -11,7 +11,8 @@ class StepRecord(Struct, frozen=True, omit_defaults=True):
     """kind `step`: a step as admitted, the review that it got, and what was decided where that was not to proceed.
 
     `unobserved` says that supervision was broken when it came, `stalled` that the run was not on the way forward after
-    it. `cost_usd` is what it cost by the price list, where its usage does not say.
+    it. `cost_usd` is what it cost by the price list, where its usage does not say. `absent` are files that it claims
+    and that are missing.
     """
 
     step: Step
@@ -20,6 +21,7 @@ class StepRecord(Struct, frozen=True, omit_defaults=True):
     unobserved: bool = False
     stalled: bool = False
     cost_usd: float = 0.0
+    absent: tuple[str, ...] | None = None
 
 
 class InterventionRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):

@@ -52,4 +52,4 @@ def _observe(watch: Watch, taken: StepRecord) -> None:
         return
     watch.review(taken.step)
     let = taken.decision is None or taken.decision.action in ("proceed", "rewrite")
-    watch.observe(taken.step, taken.review, prevented=not let)
+    watch.observe(taken.step, taken.review, prevented=not let, absent=taken.absent)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 from msgspec.structs import replace
 
 from ..core import Issue, Step
@@ -12,6 +14,8 @@ from .metrics import Metrics
 from .records import InterventionRecord, LimitRecord, StepRecord
 from .run import Run
 from .watch import Judgement, Watch
+
+log = logging.getLogger("interlock")
 
 
 class Scribe:
@@ -45,6 +49,8 @@ class Scribe:
             )
             entries.append(Entry("intervention", body, judgement.now))
         self._count(record, judgement)
+        if log.isEnabledFor(logging.INFO):
+            self._log(judgement)
         if self.alerts is not None:
             self.alerts.found(judgement.issues)
             self.alerts.spent(self.watch.ledger.spend, self.watch.meter.limits)
@@ -57,6 +63,19 @@ class Scribe:
     def limit(self, record: LimitRecord) -> None:
         """A limit that was set, waited for or reached."""
         self.run.record("limit", record)
+
+    def _log(self, judgement: Judgement) -> None:
+        run_id = self.run.spec.run_id
+        for issue in judgement.issues:
+            facts = {"type": issue.type, "severity": issue.severity, "step": issue.step, "words": issue.description}
+            log.info("issue", extra={"run_id": run_id, **facts})
+        for ruling in judgement.rulings:
+            made = ruling.intervention
+            facts = {"type": made.type, "issue": made.issue_type, "step": made.step, "outcome": made.outcome}
+            log.info("intervention", extra={"run_id": run_id, **facts})
+        for judged in judgement.judged:
+            facts = {"type": judged.type, "issue": judged.issue_type, "step": judged.step, "outcome": judged.outcome}
+            log.info("effect", extra={"run_id": run_id, **facts})
 
     def _changes(self, step: Step) -> dict[str, object]:
         spend, limits = self.watch.ledger.spend, self.watch.meter.limits
@@ -86,7 +105,8 @@ class Scribe:
         if record.review is not None:
             self.metrics.reviewed(record.review)
         if record.step.usage is not None:
-            self.metrics.spent(record.step.usage)
+            usage = record.step.usage
+            self.metrics.spent(replace(usage, cost_usd=usage.cost_usd or record.cost_usd))
         for issue in judgement.issues:
             self.metrics.issue_found(issue)
         for ruling in judgement.rulings:

@@ -34,6 +34,7 @@ from .border import Border, blank, redact_text
 from .calls import Calls
 from .causes import AFTER_STEP
 from .checkpointing import Checkpointing, may_change
+from .disk import absent_files
 from .guard import Broken, Fault, Guard
 from .hands import Hands
 from .limiting import Limiting
@@ -160,10 +161,10 @@ class Supervisor(Asking):
         with self._lock:
             self._note_trouble()
             self.meanwhile.catch_up()
-            step = self._admit(step)
+            told, step = step, self._admit(step)
             decision = self.run.gate.enter(step)
             if decision.action == "proceed":
-                decision = self._before(step)
+                decision = self._before(step, whole=told.tool == step.tool)
                 if decision.action not in LET:
                     self.run.gate.leave(step)
             elif self.run.ended:
@@ -183,14 +184,15 @@ class Supervisor(Asking):
                 self.run.gate.leave(step)
                 self._judged.end(step)
                 review = self._reviews.end(step)
-            self._guard.part("supervisor", lambda: self.watch.count(step), 0.0)
+            self._guard.part("supervisor", self.watch.count, 0.0, step)
+            absent = self._guard.part("disk", absent_files, None, step, self.run.spec.workspace)
             try:
                 # A call that comes here was not asked about: what would have been blocked is seen after the fact.
                 late = self._guard.run(lambda: self.watch.review(step)) if step.kind == "tool_call" else None
-                judgement = self._guard.run(lambda: self.watch.observe(step, late))
+                judgement = self._guard.run(lambda: self.watch.observe(step, late, absent=absent))
             except Broken as broken:
-                return self._broken(broken, StepRecord(step), ran=True)
-            self._take(StepRecord(step, late), judgement)
+                return self._broken(broken, StepRecord(step, absent=absent), ran=True)
+            self._take(StepRecord(step, late, absent=absent), judgement)
             if step.kind == "tool_result" and may_change(review):
                 self._checkpointing.make(cause=AFTER_STEP, step=step.index + 1)
             used_up = None if self._observe else self._limiting.check_spend()
@@ -244,30 +246,31 @@ class Supervisor(Asking):
         with self._lock:
             return self.hands.carry_out(order)
 
-    def _before(self, step: Step) -> Decision:
+    def _before(self, step: Step, *, whole: bool) -> Decision:
         known = self._judged.get(step)
         if known is not None:
             return self._standing(known, before=True)
-        record = StepRecord(step)
+        absent = self._guard.part("disk", absent_files, None, step, self.run.spec.workspace)
+        record = StepRecord(step, absent=absent)
         try:
             review = self._reviews.get(step) or self._guard.run(lambda: self.watch.review(step))
             self._reviews.begin(step, review)
-            decision = self._decide(step, review)
+            decision = self._decide(step, review, whole=whole)
             if decision.action == "hold":
                 return decision
             if decision.action in LET and may_change(review):
                 self._checkpointing.make(cause="before step", step=step.index)
-            record = StepRecord(step, review, None if decision is PROCEED else decision)
+            record = StepRecord(step, review, None if decision is PROCEED else decision, absent=absent)
             self._judged.begin(step, decision)
-            self._guard.part("supervisor", lambda: self.watch.count(step), 0.0)
+            self._guard.part("supervisor", self.watch.count, 0.0, step)
             prevented = decision.action not in LET
-            judgement = self._guard.run(lambda: self.watch.observe(step, review, prevented=prevented))
+            judgement = self._guard.run(lambda: self.watch.observe(step, review, prevented=prevented, absent=absent))
         except Broken as broken:
             return self._broken(broken, record)
         self._take(record, judgement)
         return self._standing(decision, before=True)
 
-    def _decide(self, step: Step, review: Review | None) -> Decision:
+    def _decide(self, step: Step, review: Review | None, *, whole: bool) -> Decision:
         """A person's answer, the run's limits, the verdict; a call that may go on may still have to wait."""
         if self._observe:
             return PROCEED
@@ -280,7 +283,10 @@ class Supervisor(Asking):
         used_up = self._limiting.check_spend()
         if used_up is not None:
             return used_up
-        return self._limiting.slow_down(decide_call(review, step, self.hands.adapter.capabilities, observe=False))
+        can = self.hands.adapter.capabilities
+        # What was redacted or shortened is not written anew from what is left of it.
+        decision = decide_call(review, step, can if whole else can - {"rewrite"}, observe=False)
+        return self._limiting.slow_down(decision)
 
     def _take(self, record: StepRecord, judgement: Judgement) -> None:
         """Record, then act: what cannot be made durable does not happen. An emergency stop acts first."""

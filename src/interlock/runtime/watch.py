@@ -157,15 +157,25 @@ class Watch:
             self.ledger.count(step, now, cost)
         return now
 
-    def observe(self, step: Step, review: Review | None = None, *, prevented: bool = False) -> Judgement:
-        """Answer what a counted step shows; `prevented` says that a call was refused and did not run."""
+    def observe(
+        self,
+        step: Step,
+        review: Review | None = None,
+        *,
+        prevented: bool = False,
+        absent: tuple[str, ...] | None = None,
+    ) -> Judgement:
+        """Answer what a counted step shows.
+
+        `prevented` says that a call was refused and did not run; `absent` which files that it claims are not there.
+        """
         now, assumed = self._clock.now or 0.0, self._assumed
         if step.origin != "agent":
             return Judgement(now, assumed)
         if step.kind == "tool_result":
             self.guard.part("reviewer", self.reviewer.observe, None, step)
         issues: list[Issue] = []
-        issues = self.guard.part("detectors", self.detectors.observe, issues, Seen(step, review))
+        issues = self.guard.part("detectors", self.detectors.observe, issues, Seen(step, review, absent))
         if prevented:
             issues = [_milder(issue, review) for issue in issues]
             # Trying again what was refused leads nowhere, however often: the attempt counts, our own words do not.

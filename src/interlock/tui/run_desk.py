@@ -7,8 +7,9 @@ from textual.message_pump import MessagePump
 
 from ..core import InterlockError
 from ..report import RunRow, Series, Story
+from ..report.copy import Copy
 from .errand import Desk
-from .place import Copy, Place
+from .place import Place
 from .timeline import Part, Want
 from .view import News, take_view
 

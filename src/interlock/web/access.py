@@ -39,10 +39,14 @@ COOKIE_S = 30 * 86_400
 
 
 class Access:
-    """The one door in front of the dashboard."""
+    """The one door in front of the dashboard.
 
-    def __init__(self, app: ASGIApp, token: str, hosts: Iterable[str] = LOOPBACK) -> None:
+    `once` are words that stand for the token in one address each, for addresses that others may see.
+    """
+
+    def __init__(self, app: ASGIApp, token: str, hosts: Iterable[str] = LOOPBACK, once: set[str] | None = None) -> None:
         self._app, self._token = app, token
+        self._once = once if once is not None else set()
         self._hosts = frozenset(host.lower() for host in hosts)
         self.cookie = cookie_name(token)
 
@@ -91,7 +95,8 @@ class Access:
         # Two slashes at the beginning would name another host.
         target = "/" + scope["path"].lstrip("/\\") + (f"?{urlencode(rest)}" if rest else "")
         response = RedirectResponse(target, status_code=303)
-        if self._is_token(given):
+        if self._is_token(given) or given in self._once:
+            self._once.discard(given)
             response.set_cookie(self.cookie, self._token, COOKIE_S, path="/", httponly=True, samesite="strict")
         return response
 

@@ -12,14 +12,19 @@ from starlette.middleware import Middleware
 from ..core import InterlockError
 from .access import LOOPBACK, Access
 from .answers import on_error, on_http_error
+from .assets import load_assets, page_routes
 from .controls import TIMEOUT_S, Controls
 from .routes import Routes
 from .source import Source
-from .static import load_assets, page_routes
 
 
 def make_app(
-    source: Source, token: str, *, hosts: Iterable[str] = LOOPBACK, control_timeout: float = TIMEOUT_S
+    source: Source,
+    token: str,
+    *,
+    hosts: Iterable[str] = LOOPBACK,
+    once: set[str] | None = None,
+    control_timeout: float = TIMEOUT_S,
 ) -> Starlette:
     """The pages and the interface behind them, for whoever has the token."""
     controls = Controls(source, control_timeout)
@@ -33,7 +38,7 @@ def make_app(
 
     return Starlette(
         routes=[*routes.all(), *page_routes(load_assets())],
-        middleware=[Middleware(Access, token=token, hosts=tuple(hosts))],
+        middleware=[Middleware(Access, token=token, hosts=tuple(hosts), once=once)],
         exception_handlers={InterlockError: on_error, HTTPException: on_http_error},
         lifespan=lifespan,
     )

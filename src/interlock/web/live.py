@@ -75,9 +75,10 @@ def _sort(moment: Moment) -> str:
 class Watched:
     """One run that somebody looks at."""
 
-    def __init__(self, story: Story, controls: Controls) -> None:
-        self.story = story
+    def __init__(self, story: Story, source: Source, controls: Controls) -> None:
+        self.story, self._source = story, source
         self.users = 0
+        self.over = False
         self.head: Parts = {}
         self.lines: tuple[Line, ...] = ()
         self._controls = controls
@@ -86,13 +87,14 @@ class Watched:
 
     def look(self) -> bool:
         """Take in what is new; whether anything is."""
+        self._source.refresh(self.story)
         news = self.story.update()
         self.lines = (*self.lines, *map(to_line, news))[-KEPT:]
         mark = (self.story.summary, self.story.problem, self._controls.version, len(news) and news[-1].seq)
         if not news and mark[:3] == self._mark:
             return False
         self._mark = mark[:3]
-        self.head = make_head(self.story, self._controls.of(self.story.folder.run_id))
+        self.head = make_head(self.story, self._controls.of(self.story.spec.run_id))
         return True
 
     def since(self, seq: int) -> list[Line]:
@@ -122,7 +124,8 @@ class Live:
         try:
             told: Parts = {}
             seq = watched.story.last_seq if after is None else after
-            while True:
+            yield Event("at", msgspec.json.encode({"seq": seq}))
+            while not watched.over:
                 changed = watched.changed
                 parts = {name: part for name, part in watched.head.items() if told.get(name) != part}
                 if parts:
@@ -161,8 +164,8 @@ class Live:
     async def _join(self, run_id: str) -> Watched:
         watched = self._watched.get(run_id)
         if watched is None:
-            story = await asyncio.to_thread(self._source.story, run_id)
-            watched = self._watched.get(run_id) or Watched(story, self._controls)
+            story = await asyncio.to_thread(self._source.open, run_id)
+            watched = self._watched.get(run_id) or Watched(story, self._source, self._controls)
             await asyncio.to_thread(watched.look)
         watched.users += 1
         if run_id not in self._watched:
@@ -184,7 +187,11 @@ class Live:
                 await asyncio.sleep(max(pause, SHARE * (time.monotonic() - began)))
                 pause = min(slow, pause * 1.2)
         finally:
+            # Whoever still follows is sent away, and comes back to a new look.
             self._watched.pop(run_id, None)
+            watched.over = True
+            watched.ring()
+            watched.story.close()
 
 
 def join_parts(parts: Parts) -> bytes:

@@ -47,8 +47,9 @@ def read_picture(folder: RunFolder, name: str) -> tuple[str, bytes]:
         handle = os.open(folder.pictures / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         raise NotFound("there is no such picture", todo="Old pictures are removed after a while.") from None
+    about = os.fstat(handle)
+    if not stat.S_ISREG(about.st_mode) or about.st_size > MAX_BYTES:
+        os.close(handle)
+        raise NotFound("there is no such picture")
     with os.fdopen(handle, "rb") as file:
-        about = os.fstat(handle)
-        if not stat.S_ISREG(about.st_mode) or about.st_size > MAX_BYTES:
-            raise NotFound("there is no such picture")
         return TYPES[matched[1]], file.read()

@@ -17,13 +17,13 @@ from ..config import load
 from ..config.models import Models
 from ..core import ENDED, NotFound
 from ..report import KINDS
+from ..report.metrics import JournalMetrics
 from . import files
 from .answers import number_from, read_body, to_json
 from .controls import Controls, Order
 from .head import make_head
 from .incidents import WayOn, WaysOn
 from .live import Event, Live, join_parts, to_line
-from .metrics import render
 from .pictures import list_pictures, read_picture
 from .source import Source
 
@@ -54,6 +54,7 @@ class Routes:
         self.source, self.controls = source, controls
         self.live = Live(source, controls)
         self.ways = WaysOn(source.store)
+        self._metrics = JournalMetrics(source.store)
 
     def all(self) -> list[Route]:
         run = "/api/runs/{run_id}"
@@ -98,7 +99,7 @@ class Routes:
 
     def run(self, request: Request) -> Response:
         story = self.source.story(request.path_params["run_id"])
-        parts = make_head(story, self.controls.of(story.folder.run_id))
+        parts = make_head(story, self.controls.of(story.spec.run_id))
         return Response(join_parts(parts), media_type="application/json")
 
     async def fleet_events(self, request: Request) -> Response:
@@ -180,10 +181,11 @@ class Routes:
         return to_json(way, 202)
 
     def metrics(self, _: Request) -> Response:
-        return Response(render(self.source.rows()), media_type="text/plain; version=0.0.4; charset=utf-8")
+        return Response(self._metrics.render(), media_type=self._metrics.content_type)
 
     def _send(self, run_id: str, order: Order) -> object:
         if self.source.host_of(run_id) is None:
+            # Says what is wrong with a run that is nowhere.
             self.source.folder(run_id)
         return self.controls.send(run_id, order)
 

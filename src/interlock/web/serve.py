@@ -45,11 +45,12 @@ def address(listener: socket.socket, token: str, host: str) -> str:
     return f"http://{name}:{listener.getsockname()[1]}/?token={token}"
 
 
-def serve(app: ASGIApp, listener: socket.socket, on_ready: Callable[[], None] = lambda: None) -> None:
+def serve(app: ASGIApp, listener: socket.socket, on_ready: Callable[[], None] | None = None) -> None:
     """Serve until Ctrl-C. There is no log of requests: their addresses may hold the token."""
     config = uvicorn.Config(
         app,
         access_log=False,
+        log_config=None,
         log_level="warning",
         server_header=False,
         date_header=False,
@@ -59,7 +60,8 @@ def serve(app: ASGIApp, listener: socket.socket, on_ready: Callable[[], None] = 
         ws="none",
     )
     server = uvicorn.Server(config)
-    threading.Thread(target=_when_ready, args=(server, on_ready), name="interlock-ready", daemon=True).start()
+    if on_ready is not None:
+        threading.Thread(target=_when_ready, args=(server, on_ready), name="interlock-ready", daemon=True).start()
     with contextlib.suppress(KeyboardInterrupt):
         server.run(sockets=[listener])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import msgspec
 from ...core import BadInput
 from .building import hook_command
 from .claude_code import MOMENTS, ClaudeCode
+from .switches import switches_hooks_off
 from .wiring import HOLD_S, HookWords, Place, Wired
 
 NOT_A_SESSION = frozenset(
@@ -35,12 +37,28 @@ class ClaudeWiring:
         rest, given = _take_settings(self._arguments)
         words = HookWords(hook_command(), place, self.client)
         settings = add_hooks(given, lambda event: exec_form(event, words))
+        user, *projects = settings_files()
+        notes = []
+        if switches_hooks_off(user):
+            notes.append(f"hooks are switched off in {user}: its steps are not seen")
+        else:
+            # A project's settings, which the agent itself can write, do not switch supervision off.
+            settings = {"disableAllHooks": False, **settings}
+        if "--bare" in self._arguments:
+            notes.append("--bare switches its hooks off: its steps are not seen")
         path = place.folder / "settings.json"
         path.write_bytes(msgspec.json.format(msgspec.json.encode(settings), indent=2))
         path.chmod(0o400)
-        bare = ("--bare switches its hooks off",) if "--bare" in self._arguments else ()
         argv = (*self._command, "--settings", str(path), *rest)
-        return Wired(argv=argv, files=(path, Path(words.command[0])), notes=bare)
+        files = (path, Path(words.command[0]))
+        return Wired(argv=argv, files=files, settings=(user, *projects), notes=tuple(notes))
+
+
+def settings_files() -> tuple[Path, ...]:
+    """The user's settings, then those of the project that one stands in."""
+    user = Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude") / "settings.json"
+    project = Path.cwd() / ".claude"
+    return user, project / "settings.json", project / "settings.local.json"
 
 
 def exec_form(event: str, words: HookWords) -> dict[str, object]:

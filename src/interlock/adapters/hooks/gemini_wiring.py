@@ -52,6 +52,7 @@ class GeminiWiring:
             argv=argv,
             environment={HOME: str(place.folder)},
             files=(ours / SETTINGS, Path(words.command[0])),
+            settings=(Path.cwd() / FOLDER / SETTINGS,),
             settle=lambda: _settle(ours, real, written),
         )
 

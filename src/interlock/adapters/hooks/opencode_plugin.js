@@ -8,13 +8,17 @@ import { createConnection } from "node:net"
 const DEADLINE_MS = 10_000
 const LOOK_MS = 100
 
-const socketPath = process.env.INTERLOCK_SOCKET || process.env.INTERLOCK_SERVE || ""
-const gatePath = process.env.INTERLOCK_GATE || ""
+const SERVE = ""
+const GATES = ""
+// Filled in where the plugin is installed for good: the resident supervisor's socket and its folder of gates.
+
+const socketPath = process.env.INTERLOCK_SOCKET || SERVE
 const failsClosed = process.env.INTERLOCK_FAIL === "closed"
 
 const pause = (ms) => new Promise((done) => setTimeout(done, ms))
 
-function isShut() {
+function isShut(session) {
+  const gatePath = process.env.INTERLOCK_GATE || (GATES && session ? `${GATES}/${session}` : "")
   if (!gatePath) return false
   try {
     return !readFileSync(gatePath, "utf8").includes('"shut":false')
@@ -59,7 +63,7 @@ async function tell(event, payload) {
       if (!answer.error) return answer
       break
     } catch (error) {
-      if (isShut()) until = Date.now() + DEADLINE_MS
+      if (isShut(payload.root)) until = Date.now() + DEADLINE_MS
       else if (error.message !== "lost" || Date.now() > until) break
     }
     await pause(LOOK_MS)

@@ -27,11 +27,15 @@ class Place(Struct, frozen=True, kw_only=True):
 
 
 class Wired(Struct, frozen=True, kw_only=True):
-    """A command with the hooks in place. `files` are ours, and nobody else changes them while the run lasts."""
+    """A command with the hooks in place. `files` are ours, and nobody else changes them while the run lasts.
+
+    `settings` are the user's, in which hooks could be switched off; `notes` is what the user should know.
+    """
 
     argv: tuple[str, ...]
     environment: dict[str, str] = {}
     files: tuple[Path, ...] = ()
+    settings: tuple[Path, ...] = ()
     notes: tuple[str, ...] = ()
     settle: Callable[[], None] = lambda: None
 

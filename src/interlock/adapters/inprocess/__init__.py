@@ -4,10 +4,9 @@ from .adapter import InProcess
 from .asked import Asked, Outcome, read_outcome
 from .edits import Edits
 from .session import RunStopped, Session
-from .supervision import Supervision, open_sessions
+from .supervision import Supervision
 from .turn import Turn
 
 __all__ = [
-    "Asked", "Edits", "InProcess", "Outcome", "RunStopped", "Session", "Supervision", "Turn", "open_sessions",
-    "read_outcome",
+    "Asked", "Edits", "InProcess", "Outcome", "RunStopped", "Session", "Supervision", "Turn", "read_outcome",
 ]  # fmt: skip

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
+import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -13,13 +16,15 @@ from msgspec.structs import replace
 from ...core import ENDED, Decision, InterlockError, Message, NotFound, Step, Usage
 from ...core.step import Role
 from ...runtime import Supervisor
-from ...runtime.workspace import MEANWHILE
+from ...runtime.causes import MEANWHILE
 from .adapter import InProcess
 from .asked import Asked, Outcome, read_error, read_outcome
 from .children import Children
 from .turn import Marks, Turn
 
 T = TypeVar("T")
+Flow = tuple[type[BaseException], ...]
+"""Exceptions that are no errors: a framework's own way to end or to interrupt an agent."""
 
 
 class RunStopped(InterlockError):
@@ -33,16 +38,20 @@ class RunStopped(InterlockError):
 class Session:
     """Thread-safe. Every waiting method has a twin for event loops, in which nothing of ours blocks the loop."""
 
-    def __init__(self, supervisor: Supervisor, adapter: InProcess, children: Children) -> None:
+    def __init__(self, supervisor: Supervisor, adapter: InProcess, children: Children, flow: Flow = ()) -> None:
         self.supervisor = supervisor
         self.adapter = adapter
         self.children = children
+        self._flow = flow
         self._messages: list[Message] = []
         self._marks = Marks()
         self._lock = threading.Lock()
         self.closed = False
-        self._under_way = 0
+        self._running = 0
+        self._waiting = 0
         children.on_frozen = self._keep_work
+        # Before the journal, which closes itself at the end of the program too.
+        atexit.register(self._leave)
 
     @property
     def run_id(self) -> str:
@@ -54,6 +63,22 @@ class Session:
         run = self.supervisor.run
         return run.why_ended if run.gate.status in ENDED else None
 
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is under way: no call, no question, no wait. An agent that lives is never long so."""
+        return self._running == 0 and self._waiting == 0
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """While the agent waits for an answer: of ours, or of the model."""
+        with self._lock:
+            self._waiting += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._waiting -= 1
+
     def check(self) -> None:
         """Raise RunStopped where the run was stopped."""
         if (reason := self.stopped) is not None:
@@ -64,7 +89,8 @@ class Session:
     ) -> Asked:
         """May this call run? Returns when it may, or may not; holds and delays are waited out."""
         step = self._call(tool, arguments, call_id, agent)
-        return self._asked(step, self.supervisor.ask(step))
+        with self.waiting():
+            return self._asked(step, self.supervisor.ask(step))
 
     async def ask_async(
         self, tool: str, arguments: Mapping[str, object], *, call_id: str | None = None, agent: str | None = None
@@ -72,17 +98,18 @@ class Session:
         """`ask` for an event loop."""
         step = self._call(tool, arguments, call_id, agent)
         gate = self.supervisor.run.gate
-        while True:
-            version = gate.version
-            decision = await self._in_thread(lambda: self.supervisor.before(step), step)
-            if decision.action == "hold":
-                await gate.wait_async(version)
-                continue
-            if decision.delay_s:
-                await asyncio.sleep(decision.delay_s)
-                if gate.status != "running":
+        with self.waiting():
+            while True:
+                version = gate.version
+                decision = await self._in_thread(lambda: self.supervisor.before(step), step)
+                if decision.action == "hold":
+                    await gate.wait_async(version)
                     continue
-            return self._asked(step, decision)
+                if decision.delay_s:
+                    await asyncio.sleep(decision.delay_s)
+                    if gate.status != "running":
+                        continue
+                return self._asked(step, decision)
 
     def run(
         self,
@@ -96,7 +123,7 @@ class Session:
             with self.children.marked():
                 result = work(asked.arguments)
         except BaseException as error:
-            self.tell(asked, read_error(error), _since(begin))
+            self.tell(asked, self._read_error(error), _since(begin))
             raise
         self.tell(asked, read(result), _since(begin))
         return result
@@ -114,7 +141,7 @@ class Session:
                 result = await work(asked.arguments)
         except BaseException as error:
             # Cancelled or failed: nothing may be awaited any more.
-            self.tell(asked, read_error(error), _since(begin))
+            self.tell(asked, self._read_error(error), _since(begin))
             raise
         outcome, took = read(result), _since(begin)
         await asyncio.to_thread(self.tell, asked, outcome, took)
@@ -123,7 +150,7 @@ class Session:
     def tell(self, asked: Asked, outcome: Outcome, duration_ms: float | None = None) -> None:
         """What came of a call."""
         with self._lock:
-            self._under_way -= 1
+            self._running -= 1
         call = asked.step.tool
         step = self.supervisor.result(outcome.content, error=outcome.error, exit_code=outcome.exit_code)
         tool = replace(call, arguments={}) if call is not None else None
@@ -150,15 +177,17 @@ class Session:
     def turn(self, length: int) -> Turn:
         """Before the model is asked with a conversation of `length` items; returns when it may be."""
         gate = self.supervisor.run.gate
-        while (version := gate.version) is not None and gate.status in SHUT:
-            gate.wait(version)
+        with self.waiting():
+            while (version := gate.version) is not None and gate.status in SHUT:
+                gate.wait(version)
         return self._turn(length)
 
     async def turn_async(self, length: int) -> Turn:
         """`turn` for an event loop."""
         gate = self.supervisor.run.gate
-        while (version := gate.version) is not None and gate.status in SHUT:
-            await gate.wait_async(version)
+        with self.waiting():
+            while (version := gate.version) is not None and gate.status in SHUT:
+                await gate.wait_async(version)
         return self._turn(length)
 
     def close(self, error: BaseException | None = None) -> None:
@@ -166,10 +195,21 @@ class Session:
         with self._lock:
             closed, self.closed = self.closed, True
         if not closed:
+            atexit.unregister(self._leave)
             self.supervisor.close(None if isinstance(error, RunStopped) else error)
 
+    def _leave(self) -> None:
+        """The program ends, and its run with it; one that failed says why."""
+        error = getattr(sys, "last_value", None)
+        self.close(error if isinstance(error, BaseException) else None)
+
+    def _read_error(self, error: BaseException) -> Outcome:
+        return Outcome(str(error)) if isinstance(error, self._flow) else read_error(error)
+
     def _call(self, tool: str, arguments: Mapping[str, object], call_id: str | None, agent: str | None) -> Step:
-        return replace(self.supervisor.call(tool, dict(arguments), call_id=call_id), agent=agent)
+        step = self.supervisor.call(tool, dict(arguments), call_id=call_id)
+        named = step.tool if call_id is not None or step.tool is None else replace(step.tool, call_id=f"#{step.index}")
+        return replace(step, tool=named, agent=agent)
 
     def _asked(self, step: Step, decision: Decision) -> Asked:
         self._keep(decision)
@@ -177,7 +217,7 @@ class Session:
         rewritten = decision.arguments if decision.action == "rewrite" else None
         asked = Asked(step, decision, {**known, **rewritten} if rewritten is not None else known)
         with self._lock:
-            self._under_way += asked.runs
+            self._running += asked.runs
         return asked
 
     def _keep(self, decision: Decision) -> None:
@@ -204,7 +244,7 @@ class Session:
 
     def _keep_work(self) -> None:
         """Before files go back: what changed while a call runs is the run's own work."""
-        if self._under_way:
+        if self._running:
             self.supervisor.checkpoint(cause=MEANWHILE, step=self.supervisor.next_index)
 
     async def _in_thread(self, work: Callable[[], Decision], step: Step) -> Decision:

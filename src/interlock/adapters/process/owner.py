@@ -7,6 +7,7 @@ and of listening sockets. When the front is gone, the owner goes on until the co
 from __future__ import annotations
 
 import contextlib
+import shutil
 import signal
 import socket
 import sys
@@ -17,19 +18,23 @@ import msgspec
 
 from ...core import Adapter, InterlockError
 from ...journal import RunFolder, Store
+from ...link import socket_path
 from ...process import UNKNOWN_STATUS, Tree, attach
-from ...runtime import Incidents, Supervisor
+from ...runtime import Supervisor
 from ...runtime.approvals import Approvals
 from ...runtime.causes import MEANWHILE
 from ...runtime.continuing import clean_up, keep_tree
+from ...runtime.log import configure_log, is_chosen
 from ...runtime.opening import Options
+from ...runtime.tidying import tidy_store
 from ..hooks.clients import adapter_named, dialect_named, new_dialects
 from ..hooks.exchange import HookExchange
+from ..hooks.guardian import HookGuardian
 from ..proxy import ModelChoice, ProxyAdapter, Switched
 from .held import HeldTree
 from .look import Look
 from .steps import StepServer
-from .talk import Begin, Channel, Exited, Failed, Finished, Ready, Started, ToOwner
+from .talk import Asks, Begin, Channel, Exited, Failed, Finished, Ready, Started, ToOwner, steps_path
 
 if TYPE_CHECKING:
     from ..proxy.proxy import Proxy
@@ -50,7 +55,15 @@ class Owner:
         self._folder = RunFolder(Path(begin.store) / begin.spec.run_id)
         self._supervisor = self._open(control)
         self._steps = StepServer(steps, self._supervisor)
-        self._hooks = self._steps.hooks = HookExchange(self._steps.book, new_dialects())
+        self._guardian = HookGuardian(
+            self._supervisor,
+            self.held,
+            files=tuple(map(Path, begin.watched)),
+            settings=tuple(map(Path, begin.settings)),
+            socket=steps_path(socket_path(self._folder.path)),
+            expects_hooks=bool(begin.watched),
+        )
+        self._hooks = self._steps.hooks = HookExchange(self._steps.book, new_dialects(), self._guardian)
         self._proxy = self._make_proxy(door)
         self.held.speaks = lambda: self._steps.spoken
         run = self._supervisor.run
@@ -60,7 +73,7 @@ class Owner:
             if self._proxy is not None:
                 self._proxy.recall(run.journal.reader())
         self.held.on_frozen = self._keep_silent_work
-        self._look = Look(self._supervisor, self.held, self._steps, run.summary.started)
+        self._look = Look(self._supervisor, self.held, self._steps, run.summary.started, self._look_at_hooks)
 
     def start(self) -> None:
         """Be there for the command."""
@@ -68,8 +81,18 @@ class Owner:
         if self._proxy is not None:
             self._proxy.start()
         self._look.start()
-        days = self._begin.config.interventions.emergency_stop.preserve_incident_data_days
-        Incidents(Store(Path(self._begin.store))).remove_older_than(days, self._supervisor.run.clock.time())
+        tidy_store(Store(Path(self._begin.store)), self._begin.config, self._supervisor.run.clock.time())
+
+    def ask_through(self, channel: Channel) -> None:
+        """Have the front ask whoever sits at its terminal."""
+        supervisor, tell = self._supervisor, self._supervisor.run.on_waiting
+
+        def ask(step: int, what: str) -> None:
+            tell(step, what)
+            if step in supervisor.approvals.waiting:
+                channel.send(Asks(step, what))
+
+        supervisor.run.on_waiting = ask
 
     def take(self, tree: Tree) -> None:
         """The command runs."""
@@ -84,6 +107,7 @@ class Owner:
         """The command has ended: the run ends, and this is what it was."""
         supervisor, run = self._supervisor, self._supervisor.run
         self._look.close()
+        self._hooks.look()
         killed_by_limit = status is not None and status < 0 and bool(limits or self.limits_reached())
         if killed_by_limit and run.reason is None:
             supervisor.finish("done", "MAX_ITERATIONS", "; ".join(limits or self.limits_reached()))
@@ -102,6 +126,10 @@ class Owner:
         if run.reason == "EMERGENCY_STOP" and self._begin.config.interventions.emergency_stop.auto_cleanup:
             clean_up(self._folder)
         return finished
+
+    def _look_at_hooks(self) -> None:
+        self._hooks.look()
+        self._guardian.look()
 
     def limits_reached(self) -> tuple[str, ...]:
         """In words, the limits that the process tree reached."""
@@ -204,6 +232,8 @@ class Owner:
 def main() -> None:
     """Serve one run; everything that goes wrong before it starts is told to the front."""
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    if is_chosen():
+        configure_log()
     front, control, steps, *doors = (socket.socket(fileno=int(word)) for word in sys.argv[1:])
     channel = Channel(front)
     line = channel.receive()
@@ -216,6 +246,7 @@ def main() -> None:
     except InterlockError as error:
         channel.send(Failed(error.what, error.where, error.todo))
         return
+    owner.ask_through(channel)
     channel.send(Ready())
     _serve(owner, channel, RunFolder(Path(begin.store) / begin.spec.run_id))
 
@@ -235,6 +266,16 @@ def _serve(owner: Owner, channel: Channel, folder: RunFolder) -> None:
     if tree is not None:
         tree.wait()
     owner.finish(None)
+    _tidy(folder)
+
+
+def _tidy(folder: RunFolder) -> None:
+    """Take away what the front would have taken away."""
+    control = socket_path(folder.path)
+    steps = steps_path(control)
+    control.unlink(missing_ok=True)
+    steps.unlink(missing_ok=True)
+    shutil.rmtree(steps.with_suffix(".d"), ignore_errors=True)
 
 
 def _words(status: int | None) -> str:

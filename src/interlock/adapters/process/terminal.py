@@ -91,6 +91,16 @@ def keep_settings() -> Callable[[], None]:
     return restore
 
 
+def fill_standard_streams() -> None:
+    """Open what we were started without: else the next socket would be somebody's standard input."""
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            # The lowest free number is this one.
+            os.open(os.devnull, os.O_RDWR)
+
+
 def is_terminal() -> bool:
     """Whether people read what we say."""
     return sys.stderr.isatty()

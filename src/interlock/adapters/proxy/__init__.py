@@ -5,5 +5,15 @@ Needs the extra `proxy`; what is imported here does not.
 
 from .adapter import PROXIED, ModelChoice, ProxyAdapter, Switched
 from .environment import Proxied, find_upstreams, point
+from .lost import relay_without_owner
 
-__all__ = ["PROXIED", "ModelChoice", "Proxied", "ProxyAdapter", "Switched", "find_upstreams", "point"]
+__all__ = [
+    "PROXIED",
+    "ModelChoice",
+    "Proxied",
+    "ProxyAdapter",
+    "Switched",
+    "find_upstreams",
+    "point",
+    "relay_without_owner",
+]

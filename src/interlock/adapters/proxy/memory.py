@@ -65,8 +65,7 @@ class Memory:
 
     def agent(self, form: Format, body: Json) -> str | None:
         """Who talks: None for the first, a name made of its instructions and tools for each other one."""
-        tools = sorted(msgspec.json.encode(tool)[:200].decode("utf-8", "replace") for tool in body.get("tools") or [])
-        key = digest([form.system(body), tools])
+        key = digest([form.system(body), form.tool_names(body)])
         with self._lock:
             if key not in self._agents:
                 self._agents[key] = f"sub-{key[:6]}" if self._agents else None

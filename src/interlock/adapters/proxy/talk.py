@@ -220,11 +220,13 @@ class Talk:
             for data in response.stream:  # type: ignore[union-attr]
                 passed = bytearray()
                 for event in events.feed(data):
-                    if event.data is not None:
-                        flow = self._take(reader, event.data, flow)
-                    if flow is Flow.PASS or (flow is Flow.HOLD and not keep_calls):
+                    goes = self._take(reader, event.data, flow) if event.data is not None else flow
+                    if goes is Flow.DROP:
+                        continue
+                    flow = goes if keep_calls else Flow.PASS
+                    if flow is Flow.PASS:
                         passed += event.raw
-                    elif flow is Flow.HOLD:
+                    else:
                         kept += event.raw
                 now = time.monotonic()
                 if not passed and now - spoken > SILENCE_S:

@@ -47,7 +47,7 @@ class Upstream:
     """Sends requests on. Thread-safe."""
 
     def __init__(self) -> None:
-        self._pools: dict[str, httpcore.ConnectionPool] = {}
+        self._ways: dict[tuple[str, str], httpcore.ConnectionPool] = {}
         self._lock = threading.Lock()
 
     @contextmanager
@@ -68,16 +68,16 @@ class Upstream:
             response.close()
 
     def close(self) -> None:
-        for pool in self._pools.values():
+        for pool in self._ways.values():
             pool.close()
 
     def _pool(self, scheme: str, host: str) -> httpcore.ConnectionPool:
-        proxies = getproxies()
-        way = "" if proxy_bypass(host) else proxies.get(scheme) or proxies.get("all") or ""
         with self._lock:
-            if way not in self._pools:
-                self._pools[way] = _new_pool(way)
-            return self._pools[way]
+            if (scheme, host) not in self._ways:
+                proxies = getproxies()
+                way = "" if proxy_bypass(host) else proxies.get(scheme) or proxies.get("all") or ""
+                self._ways[scheme, host] = _new_pool(way)
+            return self._ways[scheme, host]
 
 
 OURS = frozenset((b"host", b"content-length"))

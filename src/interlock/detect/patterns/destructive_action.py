@@ -27,11 +27,12 @@ class DestructiveAction(Remembering[Nothing]):
         step, review = seen.step, seen.review
         if step.kind != "tool_call" or step.tool is None or review is None or review.verdict != "block":
             return ()
+        why = review.reason.rstrip(". ") or "blocked by review"
         advice = f" {review.instead}" if review.instead else ""
         return (
             self.issue(
                 step.index,
-                f"{step.tool.name} did something destructive: {review.reason or 'blocked by review'}.{advice}",
+                f"{step.tool.name} did something destructive: {why}.{advice}",
                 key=f"{step.tool.name}:{','.join(review.rules) or 'risk'}",
                 severity="critical" if review.risk >= 0.95 else "high",
                 confidence=1.0,

@@ -17,7 +17,7 @@ class Wanderings(Struct):
 
     looks: list[tuple[int, str, bool, bool]] = field(default_factory=list)
     last: str = ""
-    goal: list[bytes] | None = None
+    goal: dict[bytes, None] | None = None
 
 
 class ExplorationWandering(Remembering[Wanderings]):
@@ -39,9 +39,10 @@ class ExplorationWandering(Remembering[Wanderings]):
         if not turn.paths:
             return ()
         if state.goal is None:
-            state.goal = goal_stems(self.context, self.history.past.prompt)
+            state.goal = dict.fromkeys(goal_stems(self.context, self.history.past.prompt))
         place = _directory(turn.paths[0])
-        about = any(not path_stems(path).isdisjoint(state.goal) for path in turn.paths)
+        goal = state.goal.keys()
+        about = any(not goal.isdisjoint(path_stems(path)) for path in turn.paths)
         push(state.looks, (turn.step, place, place != state.last, about), tuning.wander_window)
         state.last = place
         if len(state.looks) < tuning.wander_least or len(state.goal) < tuning.goal_words:

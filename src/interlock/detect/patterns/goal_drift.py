@@ -62,8 +62,8 @@ class GoalDrift(Remembering[Course]):
         if len(state.recent) < tuning.drift_window:
             return ()
         values = [value for _, value in state.recent]
-        mean, slope = sum(values) / len(values), _slope(values)
-        if mean >= tuning.drift_mean or slope >= tuning.drift_slope:
+        mean = sum(values) / len(values)
+        if mean >= tuning.drift_mean or (slope := _slope(values)) >= tuning.drift_slope:
             return ()
         return (
             self.issue(

@@ -10,6 +10,7 @@ from msgspec import Struct, field
 from ...core import Issue, Seen, Step
 from ..claims import claimed_files, claims_pass, claims_ran
 from ..detector import Remembering, Setting
+from ..fingerprint import words
 from ..history import push
 from ..ledger import file_name
 from ..turn import Turn
@@ -25,7 +26,9 @@ _NO_SUCH_TOOL = re.compile(
     r"|(?:is|are) not (?:a|an) (?:known|valid|recogni[sz]ed) (?:command|tool|function)",
     re.IGNORECASE,
 )
-_NO_SUCH_FILE = re.compile(r"no such file|does not exist|not found|cannot find|can't open", re.IGNORECASE)
+_TOOL_HINTS = ("unknown", "tool", "not a")
+"""What such a message has in it; most messages have none of it, and looking is cheaper than matching."""
+_NO_SUCH_FILE = ("no such file", "does not exist", "not found", "cannot find", "can't open")
 _NO_SUCH_NAME = re.compile(r"(?:No module named|cannot import name) ['\"]([\w.]+)['\"]")
 
 
@@ -56,27 +59,28 @@ class Hallucination(Remembering[Contradictions]):
             unfounded = self._answer(step.index)
             if unfounded:
                 return unfounded
-        return self._tell(step.index) if step.content and self._said(step) else ()
+        return self._tell(step.index) if step.content and self._said(step, seen.absent) else ()
 
     def _did(self, turn: Turn) -> bool:
         """Whether a result contradicts what the call took for granted."""
         state = self.state
         if not turn.failed:
             return False
-        if _NO_SUCH_TOOL.search(turn.message):
+        message = turn.message.lower()
+        if _has(message, _TOOL_HINTS) and _NO_SUCH_TOOL.search(turn.message):
             return self._note(turn.asked, f"there is no tool {turn.tool}")
-        name = _NO_SUCH_NAME.search(turn.message)
+        name = _NO_SUCH_NAME.search(turn.message) if "name" in message else None
         if name is not None:
             # Missing once is how one finds out; used again it is made up.
             known = name[1] in state.missing
             push(state.missing, name[1], MISSING)
             return known and self._note(turn.asked, f"there is no {name[1]}")
-        if turn.paths and _NO_SUCH_FILE.search(turn.message) and turn.effect != "write":
+        if turn.paths and turn.effect != "write" and _has(message, _NO_SUCH_FILE):
             unheard = [path for path in turn.paths if not self._heard(path)]
             return bool(unheard) and self._note(turn.asked, f"there is no {unheard[0]}, and nothing spoke of it")
         return False
 
-    def _said(self, step: Step) -> bool:
+    def _said(self, step: Step, absent: tuple[str, ...] | None) -> bool:
         """Take in what is said; whether the run contradicts it."""
         done = self.history.ledger
         if done.failing is not None and claims_pass(step.content):
@@ -84,7 +88,8 @@ class Hallucination(Remembering[Contradictions]):
         if not done.ran and claims_ran(step.content):
             return self._note(step.index, "tests are said to have been run, but nothing was run")
         for path in claimed_files(step.content):
-            if file_name(path) not in done.written and not self._pending(path):
+            there = absent is not None and path not in absent
+            if not there and file_name(path) not in done.written and not self._pending(path):
                 return self._note(step.index, f"{path} is said to have been written, but it was not")
         return False
 
@@ -131,14 +136,28 @@ class Hallucination(Remembering[Contradictions]):
         return True
 
     def _heard(self, path: str) -> bool:
-        """Whether a result or the task spoke of the file before."""
-        stem = file_name(path).partition(".")[0].lower()
-        known = self.history.past.knowledge.known
-        return not stem or stem.encode("utf-8", "replace") in known or stem in self.context.original_prompt.lower()
+        """Whether the task or an earlier result spoke of the file, or the run wrote it.
+
+        The failure itself often repeats the path: what was learnt with this very turn does not count.
+        """
+        name = file_name(path)
+        stem = name.lstrip(".").partition(".")[0].lower()
+        past, known = self.history.past, self.history.past.knowledge.known
+        now = past.knowledge.turns
+        return (
+            all(known.get(word, now) < now for word in words(stem.encode("utf-8", "replace")))
+            or stem in self.context.original_prompt.lower()
+            or stem in past.prompt.lower()
+            or name in self.history.ledger.written
+        )
 
     def _pending(self, path: str) -> bool:
         """Whether a call that may write it has no result yet, the one that goes with the words included."""
         return any(file_name(path) in map(file_name, call.paths) for call in self.history.past.pending)
+
+
+def _has(message: str, words: Iterable[str]) -> bool:
+    return any(word in message for word in words)
 
 
 detector = Hallucination

@@ -136,6 +136,8 @@ class Loop(Remembering[Rounds]):
                     found, again = at, sentence
         push(state.said, said, tuning.sentence_window - 1)
         push(state.said_at, step.index, tuning.sentence_window - 1)
+        if found and any(turn.wrote and turn.asked >= found[0] for turn in self.history.turns):
+            found = []  # "Let's run the test again" after a change is said of something new
         times = len(found) + 1
         severity = tuning.severity(times - tuning.sentence_times + tuning.medium_after)
         if severity is None:

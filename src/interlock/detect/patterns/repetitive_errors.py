@@ -74,6 +74,7 @@ class RepetitiveErrors(Remembering[Failures]):
             or state.worked.get(turn.tool, 0) > thread.turn
             or state.gains - thread.gains > self.tuning.error_noise
             or prompts > thread.prompts
+            or (thread.count and self._looked(turn, thread.steps[-1]))
         ):
             thread.clear()
         elif thread.count:
@@ -82,12 +83,29 @@ class RepetitiveErrors(Remembering[Failures]):
             if before is not None and before.key == turn.key and written:
                 thread.clear()  # the same test after an edit is a new experiment: rounds of it are a loop
             else:
-                thread.close += before is not None and before.near(turn)
+                thread.close += before is not None and _same_try(before, turn)
                 thread.rounds += written
         thread.add(turn.step)
         thread.turns = [at for at in thread.turns if at > state.turns - self.tuning.error_window] + [state.turns]
         thread.turn, thread.gains, thread.writes, thread.prompts = state.turns, state.gains, state.writes, prompts
         return thread
+
+    def _looked(self, turn: Turn, since: int) -> bool:
+        """Whether a look into the file that the call is about taught something: the next try is informed."""
+        for before in self.history.turns[-2::-1]:
+            if before.step <= since:
+                break
+            if before.taught and before.effect == "read" and not set(before.paths).isdisjoint(turn.paths):
+                return True
+        return False
+
+
+def _same_try(before: Turn, turn: Turn) -> bool:
+    """Whether a call was made again in the same way; nearly the same counts if nothing in the answer differs.
+
+    A message that repeats another argument each time answers another guess.
+    """
+    return before.key == turn.key or (before.outcome == turn.outcome and before.near(turn))
 
 
 def _said(message: str) -> str:

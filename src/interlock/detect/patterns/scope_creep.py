@@ -76,16 +76,20 @@ class ScopeCreep(Remembering[Scope]):
             state.roots = self._roots()
         if not state.roots:
             return ()
+        left = False
         for path in turn.paths:
             if path.startswith("/") and not _NEUTRAL.match(path):
                 outside = not any(path == root or path.startswith(root.rstrip("/") + "/") for root in state.roots)
                 push(state.recent, (turn.step, path, outside, turn.wrote), WINDOW)
+                left = left or outside
+        if not left:
+            return ()
         outside_of = [one for one in state.recent if one[2]]
-        share = len(outside_of) / len(state.recent) if state.recent else 0.0
+        share = len(outside_of) / len(state.recent)
         least, most = tuning.scope_least, tuning.scope_share
         if not state.told:
             least, most = tuning.scope_least_guessed, tuning.scope_share_guessed
-        if len(outside_of) < least or share <= most or outside_of[-1][0] != turn.step:
+        if len(outside_of) < least or share <= most:
             return ()
         return (
             self.issue(

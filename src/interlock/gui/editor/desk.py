@@ -65,10 +65,17 @@ class EditorDesk:
 
     def wait_for_window(self) -> None:
         """Wait until the editor is there and answers to the keyboard."""
-        if not wait_until(self._is_up, WINDOW_S, every_s=0.1):
+        if wait_until(self._is_up, WINDOW_S, every_s=0.1):
+            return
+        shown = [window.title for window in self.windows.listed()]
+        if shown and self.controller.window() is None:
             raise InvalidState(
-                f"the editor does not come up: {self.programs.log('chromium', 300)!r}", where=str(self.programs.folder)
+                f"the editor's title {shown[-1][:80]!r} does not tell its state",
+                todo="Write its settings with interlock gui doctor --profile DIR, where DIR is its user-data folder.",
             )
+        raise InvalidState(
+            f"the editor does not come up: {self.programs.log('chromium', 300)!r}", where=str(self.programs.folder)
+        )
 
     def restart_server(self) -> None:
         """Start the server again on its port."""

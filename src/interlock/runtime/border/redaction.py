@@ -15,7 +15,7 @@ from .arguments import NAMED, NAMING
 from .assignments import NAMED_SECRETS, Span, searchable
 from .bounds import mend
 from .secret_names import is_secret, kind_of_name
-from .shapes import SHAPES, Shape
+from .shapes import FAMILIES, Shape
 
 PASSES = 5
 """What one pass leaves may, once in a blue moon, look like a secret to the next."""
@@ -58,12 +58,12 @@ class Redactor:
     """All rules, and one cheap look that says which of them are worth trying."""
 
     def __init__(self) -> None:
-        hints = [shape.hint for shape in SHAPES] + [named.hint for named in NAMED_SECRETS]
-        self._rules: list[Find] = [*map(_finder, SHAPES), *NAMED_SECRETS]
+        self._families = [
+            *(_Family([shape.hint for shape in family], list(map(_finder, family))) for family in FAMILIES),
+            _Family([named.hint for named in NAMED_SECRETS], list(NAMED_SECRETS)),
+        ]
         # One pattern of them all is searched much faster than a set that says which ones hit.
-        self._any = _search_set(["|".join(f"(?:{hint})" for hint in hints)])
-        # The last one always matches: an answer without it means that the search itself has failed.
-        self._each = _search_set([*hints, ""])
+        self._any = _search_set(["|".join(f"(?:{hint})" for family in self._families for hint in family.hints)])
 
     def suspects(self, text: bytes) -> bool:
         """Whether a text, in UTF-8, may hold a secret: cheap, and false for most texts."""
@@ -126,8 +126,20 @@ class Redactor:
         return self.redact_value(item)
 
     def _candidates(self, text: bytes) -> list[Find]:
-        if not self.suspects(text):
-            return []
+        return [rule for family in self._families for rule in family.worth(text)] if self.suspects(text) else []
+
+
+class _Family:
+    """Rules of one kind. A set of all rules would meet ever new combinations of half-read hints, and be built long."""
+
+    def __init__(self, hints: list[str], rules: list[Find]) -> None:
+        self.hints = hints
+        self._rules = rules
+        # The last one always matches: an answer without it means that the search itself has failed.
+        self._each = _search_set([*hints, ""])
+
+    def worth(self, text: bytes) -> list[Find]:
+        """The rules that are worth trying, in their order."""
         hits = self._each.Match(text)
         return [self._rules[hit] for hit in sorted(hits)[:-1]] if hits else self._rules
 

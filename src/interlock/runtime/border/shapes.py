@@ -228,5 +228,5 @@ AWS_PAIR = Shape(
 )
 """A secret key has no shape of its own, but often stands behind its id: looked for before the id is gone."""
 
-SHAPES = (*KEYS, AWS_PAIR, *ISSUED, *CARRIED, *COMMANDS)
+FAMILIES = ((*KEYS, AWS_PAIR), ISSUED, CARRIED, COMMANDS)
 """In the order in which they are looked for: what is found first names the kind."""

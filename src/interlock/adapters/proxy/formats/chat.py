@@ -18,6 +18,9 @@ class Chat(Format):
     def has_tools(self, body: Json) -> bool:
         return bool(body.get("tools") or body.get("functions"))
 
+    def tool_names(self, body: Json) -> list[str]:
+        return [str((tool.get("function") or tool).get("name", "")) for tool in body.get("tools") or []]
+
     def wants_usage(self, body: Json) -> bool:
         if not body.get("stream") or (body.get("stream_options") or {}).get("include_usage") is not None:
             return False

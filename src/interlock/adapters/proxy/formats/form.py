@@ -58,6 +58,10 @@ class Format(ABC):
     def has_tools(self, body: Json) -> bool:
         return bool(body.get("tools"))
 
+    def tool_names(self, body: Json) -> list[str]:
+        """What the agent can do, in the order that it says it."""
+        return [str(tool.get("name") or tool.get("type") or "") for tool in body.get("tools") or []]
+
     def is_stream(self, path: str, body: Json) -> bool:
         return bool(body.get("stream"))
 

@@ -18,6 +18,10 @@ class Gemini(Format):
     name = "gemini"
     key = "contents"
 
+    def tool_names(self, body: Json) -> list[str]:
+        declared = [one for tool in body.get("tools") or [] for one in tool.get("functionDeclarations") or []]
+        return [str(one.get("name", "")) for one in declared]
+
     def is_stream(self, path: str, body: Json) -> bool:
         # Without alt=sse a stream is one JSON list, read whole.
         return ":streamGenerateContent" in path and "alt=sse" in path

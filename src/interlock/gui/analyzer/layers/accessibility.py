@@ -32,10 +32,11 @@ class AccessibilityLayer:
 
     def look(self, screenshot: Screenshot | None, situation: Situation) -> Evidence:
         try:
-            if not self._accessibility.frames():
+            frames = self._accessibility.frames()
+            if not frames:
                 return nothing(self.name, "no program describes itself")
-            dialogs = self._accessibility.dialogs()
-            focused = self._accessibility.focused()
+            dialogs = self._accessibility.dialogs(frames)
+            focused = self._accessibility.focused(frames)
         except NoAccessibility as error:
             if "no answer" in error.what:
                 return problem(self.name, ERROR, "stalled", "error", 0.6, f"a program does not answer ({error.what})")
