@@ -67,22 +67,6 @@ class SupervisedRun:
         except InterlockError as error:
             log.error("a record could not be written", kind=kind, error=str(error))
 
-    def _changes(self, kind: str, body: object) -> dict[str, object]:
-        summary = self.run.summary
-        changes: dict[str, object] = {}
-        if isinstance(body, InterventionEvent):
-            if body.outcome != "none":
-                changes = {"issues": summary.issues + 1, "last_issue": f"{body.status.value}: {body.description}"[:200]}
-            if body.outcome in ("recovered", "failed"):
-                changes["interventions"] = summary.interventions + 1
-        elif kind == "gui_chunk":
-            changes = {"steps": summary.steps + 1}
-        elif kind == "gui_model_call" and isinstance(body, dict):
-            tokens = int(body.get("input_tokens") or 0) + int(body.get("output_tokens") or 0)
-            cost = float(body.get("cost_usd") or 0.0)
-            changes = {"tokens": summary.tokens + tokens, "cost_usd": summary.cost_usd + cost}
-        return changes
-
     def gate(self) -> Passage:
         """One passage for each chunk; the chunk before is over when the next one asks."""
         gate = self.run.gate
@@ -128,6 +112,22 @@ class SupervisedRun:
 
     def close(self) -> None:
         self.supervisor.close()
+
+    def _changes(self, kind: str, body: object) -> dict[str, object]:
+        summary = self.run.summary
+        changes: dict[str, object] = {}
+        if isinstance(body, InterventionEvent):
+            if body.outcome != "none":
+                changes = {"issues": summary.issues + 1, "last_issue": f"{body.status.value}: {body.description}"[:200]}
+            if body.outcome in ("recovered", "failed"):
+                changes["interventions"] = summary.interventions + 1
+        elif kind == "gui_chunk":
+            changes = {"steps": summary.steps + 1}
+        elif kind == "gui_model_call" and isinstance(body, dict):
+            tokens = int(body.get("input_tokens") or 0) + int(body.get("output_tokens") or 0)
+            cost = float(body.get("cost_usd") or 0.0)
+            changes = {"tokens": summary.tokens + tokens, "cost_usd": summary.cost_usd + cost}
+        return changes
 
     def _portable(self, event: InterventionEvent) -> InterventionEvent:
         """Pictures by their name in the run's folder of pictures, which may be moved and sent."""
