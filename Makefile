@@ -6,9 +6,16 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 WORKERS ?= 2
 SCREEN_PACKAGES := xvfb openbox xdotool scrot xterm dbus-daemon at-spi2-core tesseract-ocr sway grim
+TERMINAL_PACKAGES := tmux
+EDITOR_PACKAGES := chromium zenity build-essential libkrb5-dev pkg-config
+LIGHT_EXTRAS := hub notify model otel tui web proxy gui
+FRAMEWORKS := langchain openai-agents claude-agent-sdk pydantic-ai mini-swe-agent smolagents
+LOCK_STYLE := --generate-hashes --no-emit-index-url --no-header
+BROWSER_PACKAGES := chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench bench-detect torture lock clean
+.PHONY: help setup demo test test-gui test-agents check bench bench-detect torture docs lock clean
+.PHONY: help setup demo web test test-gui test-agents check bench bench-detect torture lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -32,14 +39,28 @@ demo: setup ## a scripted agent goes wrong in every way, supervised live
 	@$(BIN)/interlock demo
 
 test: setup ## all tests that install in a few minutes
-	@scripts/debian-packages $(SCREEN_PACKAGES)
+	@scripts/debian-packages $(SCREEN_PACKAGES) $(TERMINAL_PACKAGES) $(BROWSER_PACKAGES)
 	$(BIN)/python -m pytest -n $(WORKERS)
 
-check: setup ## lint, types, rooms
+test-gui: setup ## with a real VS Code, installed once and cached
+	@scripts/debian-packages $(SCREEN_PACKAGES) $(EDITOR_PACKAGES)
+	@$(BIN)/python -m interlock.gui.editor.install
+	$(BIN)/python -m pytest tests/gui_editor -m editor -v
+
+test-agents: setup ## the real agent clients, offline (AGENT=name: one of them)
+	@$(BIN)/python scripts/install-agents >/dev/null
+	@$(BIN)/python scripts/install-frameworks $(AGENT) >/dev/null
+	$(BIN)/python -m pytest -m agents $(if $(AGENT),-k "$(AGENT)") tests/agents
+
+web: setup ## build the dashboard's front end (installs Node from PyPI once)
+	$(BIN)/python scripts/web_build.py
+
+check: setup ## lint, types, rooms, built files
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python scripts/web_build.py --check
 
 bench: setup ## measure, and write bench/RESULTS.md
 	$(BIN)/python bench/run.py
@@ -50,8 +71,14 @@ bench-detect: setup ## detection on recorded traces (TRACES=DIR), writes bench/D
 torture: setup ## the long versions: crashes, simulations, properties
 	$(BIN)/python -m pytest -n $(WORKERS) -m torture --timeout 7200
 
-lock: ## write requirements/dev.lock anew (needs uv)
-	uv pip compile -q pyproject.toml --all-extras --group dev --generate-hashes --no-emit-index-url --no-header -o requirements/dev.lock
+docs: setup ## build the documentation into site/; a warning is an error
+	$(BIN)/mkdocs build --strict --quiet
+	@echo "site/index.html"
+
+lock: ## write the locks in requirements anew (needs uv)
+	uv pip compile -q pyproject.toml $(LIGHT_EXTRAS:%=--extra %) --group dev $(LOCK_STYLE) -o requirements/dev.lock
+	@for name in $(FRAMEWORKS); do \
+	  uv pip compile -q pyproject.toml requirements/agents/$$name.in --extra $$name $(LOCK_STYLE) -o requirements/agents/$$name.lock; done
 
 clean: ## remove what setup made
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -15,9 +15,33 @@ from pathlib import Path
 from typing import Any
 
 from interlock.review.command import review_command
+from interlock.review.rules.load import FAMILIES, read_family
 
 LABELS = ("destructive", "benign", "risky", "ordinary")
 HALVES = ("first", "second")
+
+
+NOTES = (
+    "The cases that stand beside the rules: what a rule says it stops, and what it says it lets pass. "
+    "With `--traces DIR` the same for a set of labelled commands."
+)
+
+
+def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
+    """Title, header and rows for the table of results."""
+    rows = []
+    for path in sorted(FAMILIES.glob("*.yaml")):
+        rules = read_family(path).rules
+        named = [review_command(case) for rule in rules for case in rule.matches]
+        passed = [review_command(case) for rule in rules for case in rule.passes]
+        stopped = sum(review.verdict != "allow" for review in named)
+        let = sum(review.verdict != "block" for review in passed)
+        rows.append([path.stem, f"{stopped} of {len(named)}", f"{let} of {len(passed)}"])
+    return (
+        "Shell commands",
+        ["family of rules", "what they name, not allowed as it is", "what they let pass, not blocked"],
+        rows,
+    )
 
 
 def evaluate(path: Path | str) -> dict[str, Any]:
@@ -81,11 +105,16 @@ def table(totals: Counter[tuple[str, ...]], blocked: Counter[tuple[str, ...]], k
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--traces", required=True, type=Path, help="a folder with commands.jsonl.gz")
+    parser.add_argument("--traces", type=Path, help="a folder with commands.jsonl.gz")
     parser.add_argument("--list", action="store_true", help="list misses and false blocks")
     parser.add_argument("--half", choices=HALVES, help="list those of one half only")
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
     options = parser.parse_args()
+    if options.traces is None:
+        from table import as_markdown
+
+        print(as_markdown(*measure(), NOTES))
+        return
     result = evaluate(options.traces / "commands.jsonl.gz")
     if options.json:
         print(json.dumps(result))

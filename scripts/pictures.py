@@ -11,7 +11,8 @@ from rich.console import Console
 from interlock.demo import play
 from interlock.demo.stage import Stage
 
-IMAGES = Path(__file__).parents[1] / "docs" / "images"
+ROOT = Path(__file__).parents[1]
+IMAGES = ROOT / "docs" / "images"
 
 
 def draw_demo(columns: int, only: range | None = None) -> str:
@@ -31,9 +32,26 @@ def draw_demo(columns: int, only: range | None = None) -> str:
     return re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
 
 
+TOP = {
+    "top": "test_all_runs[120x40]",
+    "top-run": "test_a_run_that_was_stopped[120x40]",
+    "top-run-80": "test_a_run_in_trouble[80x24]",
+    "top-light": "test_the_light_theme",
+}
+"""Pictures of the terminal UI, and the tests that keep them true."""
+
+
+def copy_top() -> None:
+    """Take the pictures that the tests compare with."""
+    kept = ROOT / "tests" / "tui" / "__snapshots__" / "test_pictures"
+    for name, test in TOP.items():
+        (IMAGES / f"{name}.svg").write_text((kept / f"{test}.svg").read_text())
+
+
 def main() -> None:
     """Write the pictures."""
     IMAGES.mkdir(exist_ok=True)
+    copy_top()
     (IMAGES / "demo.svg").write_text(draw_demo(110, range(3, 5)))
     (IMAGES / "demo-80.svg").write_text(draw_demo(80))
     (IMAGES / "demo-160.svg").write_text(draw_demo(160))

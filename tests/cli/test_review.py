@@ -139,3 +139,15 @@ def test_answers_come_while_the_input_is_still_open() -> None:
             assert json.loads(process.stdout.readline())["verdict"] == verdict
         process.stdin.close()
         assert process.wait(timeout=60) == 1
+
+
+def test_our_own_options_are_ours_wherever_they_stand(interlock: Interlock) -> None:
+    for words in (
+        ("git push --force", "--json"),
+        ("git", "push", "--force", "--json"),
+        ("--json", "git", "push", "--force"),
+    ):
+        done = interlock(*words)
+        assert json.loads(done.stdout)["command"] == "git push --force"
+    done = interlock("--json", "--", "npm", "ls", "--json")
+    assert json.loads(done.stdout)["command"] == "npm ls --json"

@@ -1,6 +1,10 @@
 """Runs are listed, shown, exported and pruned."""
 
+import os
+import subprocess
+import sys
 import tarfile
+import zipfile
 
 import pytest
 
@@ -73,3 +77,43 @@ def test_schemas_are_published(ended):
     (answer,) = lines_of(interlock("schema", home=ended).stdout)
     assert {"step", "issue", "decision", "config"} <= set(answer["schemas"])
     assert interlock("schema", "nonsense", home=ended).returncode == 2
+
+
+def test_watching_ends_when_nobody_reads_any_more(tmp_path):
+    for options in ((), ("--json",)):
+        done = subprocess.run(
+            ["/bin/bash", "-c", f'"{sys.executable}" -m interlock ps --all --watch {" ".join(options)} | head -1'],
+            env={**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+        assert done.stdout.count("\n") == 1
+        assert done.stderr == ""
+
+
+def test_a_kind_of_record_that_nobody_knows_is_bad_input(tmp_path):
+    with Supervisor.open(name="x", store=Store(tmp_path / "state" / "interlock" / "runs")):
+        pass
+    done = interlock("show", "x", "--kind", "issue", "--kind", "bogus", home=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "'bogus'" in done.stderr
+    assert interlock("show", "x", "--kind", "issue", home=tmp_path).returncode == 0
+
+
+def test_an_export_is_what_its_name_says(tmp_path):
+    with Supervisor.open(name="x", store=Store(tmp_path / "state" / "interlock" / "runs")) as supervisor:
+        run_id = supervisor.run.spec.run_id
+    assert interlock("export", "x", "-o", "x.zip", home=tmp_path).returncode == 0
+    with zipfile.ZipFile(tmp_path / "x.zip") as archive:
+        assert f"{run_id}/journal.db" in archive.namelist()
+    done = interlock("export", "x", "-o", "x.tar.xz", home=tmp_path)
+    assert (done.returncode, (tmp_path / "x.tar.xz").exists()) == (2, False)
+
+
+def test_a_summary_that_cannot_be_written_is_said_before_the_command_runs(tmp_path):
+    done = interlock("run", "--summary", str(tmp_path), "--", "touch", "ran", home=tmp_path)
+    assert done.returncode == 2
+    assert not (tmp_path / "ran").exists()

@@ -129,10 +129,14 @@ def test_other_variables_of_ours_are_no_keys() -> None:
         ("INTERLOCK_LIMITS__MAX_STEP", "1", "limits.max_step: unknown key. Did you mean max_steps?"),
         ("INTERLOCK_RUNTIME__MAX_TOKENS", "1", "runtime.max_tokens: max_tokens belongs under limits"),
         ("INTERLOCK_NONSUCH__X", "1", "nonsuch: unknown key"),
-        ("INTERLOCK_LIMITS__MAX_STEPS", "many", "limits.max_steps: expected a whole number of at least 0, not 'many'"),
+        (
+            "INTERLOCK_LIMITS__MAX_STEPS",
+            "many",
+            "limits.max_steps: expected a whole number of at least 0, not what it holds",
+        ),
         ("INTERLOCK_LIMITS__MAX_STEPS", "[", "limits.max_steps: is not YAML"),
         ("INTERLOCK_LIMITS__MAX_STEPS__MORE", "1", "limits.max_steps has no keys of its own"),
-        ("INTERLOCK_GUI__BUDGET", "5", "gui.budget: expected keys and values, not '5'"),
+        ("INTERLOCK_GUI__BUDGET", "5", "gui.budget: expected keys and values, not what it holds"),
         ("INTERLOCK__X", "5", "unknown key"),
     ],
 )
@@ -164,3 +168,21 @@ def test_any_configuration_survives_a_trip_through_yaml(
     assert config == msgspec.convert(values, Config)
     path.write_text(yaml.safe_dump(msgspec.to_builtins(config)), encoding="utf-8")
     assert load(path, env={}) == config
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "INTERLOCK_LIMITS__MAX_STEPS",
+        "INTERLOCK_GUI__BUDGET",
+        "INTERLOCK_NOTIFICATIONS__CHANNELS",
+        "INTERLOCK_RUNTIME__FAIL",
+    ],
+)
+@pytest.mark.parametrize(
+    "text", ["sk-secret-key", "{a: [sk-secret-key", "[sk-secret-key]", "@sk-secret-key", "*sk-secret-key"]
+)
+def test_what_a_variable_holds_is_never_repeated(name: str, text: str) -> None:
+    with pytest.raises(BadInput) as raised:
+        load(env={name: text})
+    assert "sk-secret" not in str(raised.value)

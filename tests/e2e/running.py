@@ -136,6 +136,20 @@ def finish(process: subprocess.Popen[bytes], data: bytes | None = None) -> tuple
     return process.returncode, out, err
 
 
+def owners(place: Place, module: bytes = b"interlock.adapters.process.owner") -> list[int]:
+    """The owner processes of a place's runs, or those of another module of ours."""
+    found = []
+    for pid in look_around():
+        try:
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            environment = Path(f"/proc/{pid}/environ").read_bytes()
+        except OSError:
+            continue
+        if module in words and str(place.root).encode() in environment:
+            found.append(pid)
+    return found
+
+
 def until(what: str, is_so: Callable[[], object]) -> None:
     """Wait for something that another process does."""
     deadline = time.monotonic() + PATIENCE_S
@@ -144,4 +158,4 @@ def until(what: str, is_so: Callable[[], object]) -> None:
         time.sleep(0.01)
 
 
-__all__ = ["MARKER", "Place", "finish", "until"]
+__all__ = ["MARKER", "Place", "finish", "owners", "until"]

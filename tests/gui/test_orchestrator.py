@@ -28,6 +28,7 @@ from interlock.gui import (
 from interlock.gui.analyzer import Situation
 from interlock.gui.desktop.display import VirtualDisplay
 from interlock.gui.desktop.programs import Programs
+from interlock.gui.run import NoRun
 
 NORMAL = AnalysisResult(ReplayStatus.NORMAL, 0.95, "fine")
 DIALOG = AnalysisResult(ReplayStatus.DIALOG_BLOCKING, 0.95, "a dialog", ["press Escape"])
@@ -88,7 +89,7 @@ def orchestrator(
     screen: Screen | None = None,
     **keys: Any,
 ) -> InterventionOrchestrator:
-    extra = {key: keys.pop(key) for key in ("clock", "pace", "run", "window_id") if key in keys}
+    extra = {key: keys.pop(key) for key in ("clock", "pace", "run", "window_id", "pictures") if key in keys}
     config = InterventionConfig(**({"screenshot_dir": str(tmp_path), "min_cooldown_seconds": 0} | keys))
     return InterventionOrchestrator(config, screen or Screen(), Verdicts(*verdicts), steps or Steps(), **extra)
 
@@ -358,7 +359,7 @@ def test_the_live_situation_goes_to_the_analyzer(tmp_path: Path) -> None:
 def test_every_event_goes_to_the_runs_journal(tmp_path: Path) -> None:
     records: list[tuple[str, object]] = []
 
-    class Journal:
+    class Journal(NoRun):
         def record(self, kind: str, body: object) -> None:
             records.append((kind, body))
 

@@ -39,6 +39,8 @@ from interlock.gui.input.xtest import XTestInput
 from interlock.gui.replay.plan import make_plan
 from interlock.gui.replay.repair import repair_plan
 from interlock.gui.replay.store import SessionStore
+from interlock.gui.run import NoRun
+from interlock.gui.session import read_session
 from interlock.gui.text import expected_content
 from interlock.gui.waiting import wait_until
 
@@ -251,7 +253,7 @@ def _once(action: Callable[[], object]) -> Callable[[int, int, str], None]:
     return lambda done, total, path: left.pop()() and None if left else None
 
 
-class Gate:
+class Gate(NoRun):
     """A run that is paused after some chunks, and cancelled if told so."""
 
     def __init__(self, after: int, cancel: bool = False) -> None:
@@ -442,3 +444,12 @@ def test_a_plan_restarts_where_the_cursor_can_be_put(size: int) -> None:
         start = plan.restart(chunk.index)
         assert start <= chunk.index
         assert plan.chunks[start].start.reachable
+
+
+def test_a_session_from_a_file_is_the_same_one_when_it_is_resumed(tmp_path: Path) -> None:
+    file = tmp_path / "session.json"
+    file.write_text('{"session_id": "s", "title": "t", "replay_config": {"chunk_chars": 5}, "files": '
+                    '[{"path": "a", "operations": [{"type": "insert", "line": 1, "content": "x"}]}]}')  # fmt: skip
+    store = SessionStore(tmp_path, "s", tmp_path / "state")
+    store.begin(read_session(file))
+    assert store.resume(read_session(file)) is not None

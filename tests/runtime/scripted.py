@@ -7,9 +7,13 @@ import re
 from pathlib import Path
 
 from interlock.config import Config
+from interlock.config.model import Runtime
 from interlock.core import ManualClock, Step, Tool, Usage
 from interlock.journal import JournalReader, RunFolder, Store
 from interlock.runtime import Supervisor
+
+PATIENT = Config(runtime=Runtime(step_timeout_ms=60_000))
+"""Decisions that are compared must not depend on how busy the machine is."""
 
 START = 1_700_000_000.0
 TASK = "Fix the parser in src/parser.py so that tests/test_parser.py passes"
@@ -79,4 +83,4 @@ def _nameless(folder: RunFolder, body: bytes) -> bytes:
 
 def open_run(root: Path, clock: ManualClock, config: Config | None = None) -> Supervisor:
     """A supervisor over a run in a store of its own, without a workspace."""
-    return Supervisor.open(task=TASK, store=Store(root), clock=clock, config=config or Config())
+    return Supervisor.open(task=TASK, store=Store(root), clock=clock, config=config or PATIENT)

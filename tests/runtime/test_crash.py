@@ -18,7 +18,7 @@ from interlock.journal import Entry, JournalReader, MemoryJournal, Store
 from interlock.runtime import Supervisor, Watch
 from interlock.runtime.records import StepRecord
 from interlock.runtime.replay import replay
-from tests.runtime.scripted import START, TASK, decisions, feed, open_run, steps
+from tests.runtime.scripted import PATIENT, START, TASK, decisions, feed, open_run, steps
 
 COUNT = 60
 
@@ -59,7 +59,7 @@ def kill_and_succeed(root: Path, seed: int, kill_after: int) -> list[tuple[str, 
         ]
         assert seen == list(range(len(seen)))
     clock = ManualClock(START)
-    successor = Supervisor.reopen(folder, clock=clock, config=Config())
+    successor = Supervisor.reopen(folder, clock=clock, config=PATIENT)
     if not successor.run.ended:
         feed(successor, clock, [step for step in steps(seed, COUNT) if step.index >= len(seen)])
     successor.close()

@@ -17,7 +17,7 @@ app = new_app()
 def export(
     run: Annotated[str, typer.Argument(help="A run's id, name or unique prefix.")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="A .tar.gz or a folder; default: RUN.tar.gz.")
+        Path | None, typer.Option("--output", "-o", help="A .tar.gz, a .zip or a folder; default: RUN.tar.gz.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help='{"run_id", "path", "bytes"}')] = False,
 ) -> None:

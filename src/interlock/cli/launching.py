@@ -2,31 +2,68 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
 
 import msgspec
+from msgspec.structs import replace
 
+from ..adapters.hooks.recognition import recognise
 from ..adapters.process import Finished, Launch, run_command
 from ..adapters.process.terminal import die_of
+from ..adapters.proxy import Proxied, ProxyAdapter, find_upstreams
+from ..core import BadInput
 from ..process import UNKNOWN_STATUS
 from .output import say_error
 
 SHOWN_FILES = 5
 
 
-def launch_and_exit(launch: Launch, summary: Path | None) -> NoReturn:
+def launch_and_exit(launch: Launch, summary: Path | None, *, proxy: bool | None = None) -> NoReturn:
     """Run to the end, sum up on stderr and in the file, and exit as the run did."""
-    finished = run_command(launch)
+    finished = run_command(with_proxy(with_hooks(launch), proxy))
     if summary is not None:
         _write(summary, finished)
     _print(finished)
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            # None where we were started without it.
+            stream.flush()
     if finished.exit_status < 0:
         die_of(-finished.exit_status)
     raise SystemExit(5 if finished.exit_status == UNKNOWN_STATUS else finished.exit_status)
+
+
+def with_hooks(launch: Launch) -> Launch:
+    """The launch with the hooks of the agent that it starts, if we know it; its prompt is the task if none is given."""
+    wiring = recognise(launch.spec.argv)
+    if wiring is None:
+        return launch
+    task = launch.spec.task or wiring.task
+    context = replace(launch.context, original_prompt=launch.context.original_prompt or task)
+    return replace(launch, spec=replace(launch.spec, adapter=wiring.client, task=task), context=context, wiring=wiring)
+
+
+def with_proxy(launch: Launch, wanted: bool | None) -> Launch:
+    """The launch with the proxy before the model's API: where it is wanted, else where the environment names one.
+
+    A client that has hooks is not led elsewhere by its key alone: it knows its maker's address, and minds.
+    """
+    if wanted is False:
+        return launch
+    upstreams = find_upstreams(os.environ, every=wanted is True, keys=launch.wiring is None)
+    if not upstreams:
+        return launch
+    if find_spec("httpcore") is None:
+        if wanted:
+            raise BadInput("the proxy is not installed", todo='pip install "interlock[proxy]"')
+        return launch
+    spec = launch.spec if launch.wiring is not None else replace(launch.spec, adapter=ProxyAdapter.name)
+    return replace(launch, spec=spec, proxied=Proxied(upstreams, secrets.token_urlsafe(12)))
 
 
 def _write(path: Path, finished: Finished) -> None:

@@ -16,9 +16,14 @@ from .output import say_error
 COMMANDS: dict[str, str] = {
     "demo": "a scripted agent goes wrong in every way that we detect, supervised live",
     "run": "supervise any command",
+    "serve": "the resident supervisor, for agents with permanent hooks",
+    "install": "permanent hooks in an agent's own settings",
+    "uninstall": "take permanent hooks out again",
     "scan": "recorded traces: where they went wrong, what would have been done",
     "review": "the verdict on shell commands",
     "ps": "the live runs",
+    "report": "one run as one self-contained file",
+    "top": "watch and steer all runs in the terminal",
     "show": "one run in full",
     "incidents": "what emergency stops left behind",
     "incident": "one emergency stop: its report, and the four ways on",
@@ -34,12 +39,19 @@ COMMANDS: dict[str, str] = {
     "checkpoint": "create, show, diff, gc, verify checkpoints",
     "rollback": "take a workspace back to a checkpoint",
     "undo": "take the last rollback back",
+    "gui": "GUI sessions: replay, watch, verify, analyze, doctor, chaos",
     "config": "write, show and check the configuration",
     "mute": "a false alarm stays quiet from now on",
+    "notify": "who is told, and whether that works",
     "doctor": "what works on this machine",
+    "web": "the dashboard: all runs in a browser",
     "schema": "JSON Schemas of everything on the wire and in the journal",
 }
 """Command to the one line that `interlock --help` shows. The command `a-b` lives in the module `a_b` as `app`."""
+
+
+LOGGING = frozenset(("gui", "serve", "web"))
+"""Commands that log by themselves; the others only if they are told to, for a log takes time to set up."""
 
 
 class LazyGroup(TyperGroup):
@@ -77,12 +89,21 @@ app = typer.Typer(cls=LazyGroup, no_args_is_help=True, rich_markup_mode=None, pr
 
 @app.callback()
 def interlock(
+    ctx: typer.Context,
     version: bool = typer.Option(False, "--version", help="Show the version."),
+    log_json: bool = typer.Option(False, "--log-json", help="Log as JSON lines."),
+    log_level: str | None = typer.Option(None, "--log-level", metavar="LEVEL", help="debug, info, warning or error."),
+    log_file: str | None = typer.Option(None, "--log-file", metavar="FILE", help="Log there instead of to stderr."),
 ) -> None:
     """Keep autonomous agents and unattended sessions on track.
 
     Example: interlock run -- claude -p "fix the tests"
     """
+    if log_json or log_level or log_file or ctx.invoked_subcommand in LOGGING:
+        from ..runtime.log import choose_log, configure_log
+
+        choose_log(json=log_json, level=log_level, file=log_file)
+        configure_log()
 
 
 def run() -> None:

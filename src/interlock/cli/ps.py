@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import select
+import sys
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
@@ -10,7 +14,13 @@ import typer
 from .app import new_app
 from .output import print_json
 
+if TYPE_CHECKING:
+    from rich.table import Table
+
 app = new_app()
+
+LOOK_S = 0.5
+"""Time between two looks while watching."""
 
 
 @app.command()
@@ -18,15 +28,12 @@ def ps(
     every: Annotated[bool, typer.Option("--all", help="Ended runs too.")] = False,
     watch: Annotated[bool, typer.Option("--watch", help="Show again until interrupted.")] = False,
     hub: Annotated[str | None, typer.Option("--hub", metavar="URL", help="Runs on all machines: nats://...")] = None,
-    json: Annotated[bool, typer.Option("--json", help='{"runs": [...]}')] = False,
+    json: Annotated[bool, typer.Option("--json", help='{"runs": [...]}; with --watch one a line.')] = False,
 ) -> None:
     """List the live runs.
 
     Example: interlock ps --all
     """
-    from rich.console import Console
-    from rich.live import Live
-
     from ..core import ENDED
     from ..journal import RunSummary
     from .runs import runs_table, shown_status, the_store
@@ -39,27 +46,18 @@ def ps(
     def listed() -> list[RunSummary]:
         return [run for run in store.runs() if every or run.status not in ENDED]
 
-    console = Console(highlight=False)
-    if json:
-        print_json({"runs": [{**msgspec.to_builtins(run), "status": shown_status(run)} for run in listed()]})
-    elif watch:
-        import time
+    def rows() -> list[dict[str, object]]:
+        return [{**msgspec.to_builtins(run), "status": shown_status(run)} for run in listed()]
 
-        with Live(runs_table(listed()), console=console, screen=False, auto_refresh=False) as live:
-            while True:
-                time.sleep(0.5)
-                live.update(runs_table(listed()), refresh=True)
-    elif runs := listed():
-        console.print(runs_table(runs))
+    if json:
+        say_rows(rows, watch)
     else:
-        console.print("No runs." if every else "No live runs. interlock ps --all lists the ended ones.")
+        say_table(lambda: runs_table(runs) if (runs := listed()) else None, every, watch)
 
 
 def list_hub(url: str, every: bool, watch: bool, json: bool) -> None:
     """The runs of all machines; one whose host has gone quiet is unknown."""
     from msgspec.structs import replace
-    from rich.console import Console
-    from rich.live import Live
 
     from ..config import load
     from ..core import ENDED
@@ -67,23 +65,68 @@ def list_hub(url: str, every: bool, watch: bool, json: bool) -> None:
     from ..link.outbox import RemoteRun
     from .runs import hub_table
 
-    console = Console(highlight=False)
     with HubClient(replace(load().hub, url=url)) as client:
 
         def listed() -> list[RemoteRun]:
             return [run for run in client.runs() if every or run.summary.status not in ENDED]
 
-        if json:
-            rows = [{**msgspec.to_builtins(run.summary), "status": run.status, "host": run.host} for run in listed()]
-            print_json({"runs": rows})
-        elif watch:
-            import time
+        def rows() -> list[dict[str, object]]:
+            return [{**msgspec.to_builtins(run.summary), "status": run.status, "host": run.host} for run in listed()]
 
-            with Live(hub_table(listed()), console=console, auto_refresh=False) as live:
-                while True:
-                    time.sleep(1.0)
-                    live.update(hub_table(listed()), refresh=True)
-        elif runs := listed():
-            console.print(hub_table(runs))
+        if json:
+            say_rows(rows, watch)
         else:
-            console.print("No runs." if every else "No live runs. interlock ps --all lists the ended ones.")
+            say_table(lambda: hub_table(runs) if (runs := listed()) else None, every, watch)
+
+
+def say_rows(rows: Callable[[], list[dict[str, object]]], watch: bool) -> None:
+    """One document; watching, another one whenever something has changed."""
+    last: object = None
+    while True:
+        now = rows()
+        if now != last:
+            print_json({"runs": now})
+            last = now
+        if not watch or not is_read():
+            return
+        time.sleep(LOOK_S)
+
+
+def say_table(table: Callable[[], Table | None], every: bool, watch: bool) -> None:
+    """A table; watching, on a terminal one that stays in its place, else a new one whenever it has changed."""
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    nothing = "No runs." if every else "No live runs. interlock ps --all lists the ended ones."
+
+    def made() -> Table | Text:
+        return table() or Text(nothing)
+
+    if watch and console.is_terminal:
+        with Live(made(), console=console, auto_refresh=False) as live:
+            while True:
+                time.sleep(LOOK_S)
+                live.update(made(), refresh=True)
+    last = ""
+    while True:
+        with console.capture() as shown:
+            console.print(made())
+        if shown.get() != last:
+            last = shown.get()
+            sys.stdout.write(last)
+            sys.stdout.flush()
+        if not watch or not is_read():
+            return
+        time.sleep(LOOK_S)
+
+
+def is_read() -> bool:
+    """Whether somebody still reads our output: a pipe tells that its reader has gone only to those who ask or write."""
+    asking = select.poll()
+    try:
+        asking.register(sys.stdout.fileno(), 0)
+    except (OSError, ValueError):
+        return True
+    return not asking.poll(0)

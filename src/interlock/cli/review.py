@@ -44,9 +44,12 @@ class Answer(msgspec.Struct, frozen=True):
     instead: str
 
 
-@app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@app.command(context_settings={"ignore_unknown_options": True})
 def review(
-    command: Annotated[list[str], typer.Argument(help="A command; - reads JSON lines from standard input.")],
+    command: Annotated[
+        list[str],
+        typer.Argument(help="A command, best in quotes or after --; - reads JSON lines from standard input."),
+    ],
     json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
     cwd: Annotated[str | None, typer.Option(help="Where it would run; for a command given here: this folder.")] = None,
     workspace: Annotated[str | None, typer.Option(help="The folder that the work is in.")] = None,
@@ -55,6 +58,7 @@ def review(
 ) -> None:
     """Say what would be done about a shell command, and why.
 
+    Options that are named below are ours, wherever they stand; after -- everything is the command's.
     Lines on standard input are {"command": "...", "cwd": "..."}, cwd may be missing; each is answered with one line.
     Exit status: 0 nothing blocked, 1 something blocked, 2 bad input.
 

@@ -23,14 +23,27 @@ def run(
     task: Annotated[str, typer.Option("--task", help="What the command is to do, in words; helps judging it.")] = "",
     name: Annotated[str, typer.Option("--name", help="A name for lists and control commands.")] = "",
     config: Annotated[Path | None, typer.Option("--config", help="A configuration file.")] = None,
+    hub: Annotated[
+        str | None, typer.Option("--hub", metavar="URL", help="Be seen and steered from other machines: nats://...")
+    ] = None,
     observe: Annotated[bool, typer.Option("--observe", help="Watch, never act.")] = False,
     max_cost: Annotated[float | None, typer.Option("--max-cost", min=0, metavar="USD")] = None,
     max_steps: Annotated[int | None, typer.Option("--max-steps", min=0, metavar="N")] = None,
     max_minutes: Annotated[float | None, typer.Option("--max-minutes", min=0, metavar="N")] = None,
+    attended: Annotated[
+        bool, typer.Option("--attended", help="You are there: writes, deletes and commands wait for your yes or no.")
+    ] = False,
     workspace: Annotated[
         Path | None, typer.Option("--workspace", help="The folder that is checkpointed; default: this one.")
     ] = None,
     checkpoints: Annotated[bool, typer.Option("--checkpoints/--no-checkpoints", help="Snapshot the workspace.")] = True,
+    proxy: Annotated[
+        bool | None,
+        typer.Option(
+            "--proxy/--no-proxy",
+            help="Stand before the model's API; default: where the environment has its key or its address.",
+        ),
+    ] = None,
     summary: Annotated[Path | None, typer.Option("--summary", help="Write a summary as JSON to this file.")] = None,
 ) -> None:
     """Run a command under supervision: its own exit status, or 124 (limit), 125 (emergency stop), 130 (cancelled).
@@ -44,12 +57,12 @@ def run(
     from ..runtime.opening import open_store
     from .launching import launch_and_exit
 
-    if summary is not None and not summary.absolute().parent.is_dir():
-        raise BadInput("the folder of the summary does not exist", where=str(summary))
+    if summary is not None:
+        check_writable(summary)
     folder = (workspace or Path()).resolve()
     if not folder.is_dir():
         raise BadInput("the workspace is not a folder", where=str(folder))
-    settings = _with_options(load(config), observe, max_cost, max_steps, max_minutes)
+    settings = _with_hub(_with_options(load(config), observe, max_cost, max_steps, max_minutes), hub)
     spec = RunSpec(
         run_id=new_run_id(),
         name=name,
@@ -60,8 +73,36 @@ def run(
         adapter="process",
     )
     context = Context(original_prompt=task, workspace=str(folder))
-    launch = Launch(spec=spec, config=settings, context=context, store=open_store(settings).root)
-    launch_and_exit(launch, summary)
+    root = open_store(settings).root
+    launch = Launch(spec=spec, config=settings, context=context, store=root, needs_approval=attended)
+    launch_and_exit(launch, summary, proxy=proxy)
+
+
+def _with_hub(config: Config, url: str | None) -> Config:
+    from importlib.util import find_spec
+
+    from msgspec.structs import replace
+
+    from ..core import BadInput
+
+    if url is not None:
+        config = replace(config, hub=replace(config.hub, url=url))
+    if config.hub.url and find_spec("nats") is None:
+        raise BadInput("the hub's client is not installed", where=config.hub.url, todo='pip install "interlock[hub]"')
+    return config
+
+
+def check_writable(summary: Path) -> None:
+    """Say now, and not after hours of work, that the summary cannot be written."""
+    import os
+
+    from ..core import BadInput
+
+    folder = summary.absolute().parent
+    if not folder.is_dir():
+        raise BadInput("the folder of the summary does not exist", where=str(summary))
+    if summary.is_dir() or not os.access(summary if summary.exists() else folder, os.W_OK):
+        raise BadInput("the summary cannot be written", where=str(summary), todo="Name a file that may be written.")
 
 
 def _with_options(

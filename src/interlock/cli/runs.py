@@ -36,8 +36,7 @@ def the_store() -> Store:
 
 def shown_status(run: RunSummary) -> str:
     """The status; a live one without an owner is `lost`, for nobody supervises it."""
-    live = run.status in ("running", "pausing")
-    return "lost" if live and run.owner_pid is None else run.status
+    return run.shown
 
 
 def runs_table(runs: list[RunSummary]) -> Table:

@@ -16,6 +16,7 @@ from .output import say_error
 
 if TYPE_CHECKING:
     from ..adapters.traces.scan import Scanned
+    from ..report.page.scan_page import ScanPage
 
 app = new_app()
 
@@ -29,6 +30,7 @@ def scan(
     json: Annotated[bool, typer.Option("--json", help="One JSON line per trace.")] = False,
     config: Annotated[str | None, typer.Option(help="A configuration file.")] = None,
     sensitivity: Annotated[str | None, typer.Option(help="low, medium or high.")] = None,
+    html: Annotated[str | None, typer.Option("--html", metavar="FILE", help="Write a page with all findings.")] = None,
 ) -> None:
     """Say where recorded traces went wrong, and what would have been done.
 
@@ -45,6 +47,7 @@ def scan(
 
     if not json:
         from .scan_table import Progress, print_scanned, print_total
+    picture = _new_page(html)
     scanner = Scanner(scan_config(config, sensitivity), Plugins(muted=read_mutes(Path.cwd())))
     found = bad = traces = 0
     said: Counter[str] = Counter()
@@ -55,10 +58,14 @@ def scan(
                     if isinstance(result, LineError):
                         bad += 1
                         said[name] += 1
+                        if picture is not None:
+                            picture.refuse(f"{name}:{result.line}: {result.what}")
                         if said[name] <= MOST_ERRORS:
                             say_error(f"{name}:{result.line}: {result.what}. {result.todo}")
                         continue
                     traces += 1
+                    if picture is not None:
+                        picture.add(name, result)
                     found += bool(result.issues)
                     if progress is None:
                         _print_line(result)
@@ -68,12 +75,27 @@ def scan(
             except BadInput as error:
                 bad += 1
                 say_error(str(error))
+                if picture is not None:
+                    picture.refuse(str(error))
     for name, count in said.items():
         if count > MOST_ERRORS:
             say_error(f"{name}: {count - MOST_ERRORS} more lines like these were left out")
     if not json:
         print_total(traces, scanner.steps, found)
+    if picture is not None and html is not None:
+        Path(html).write_text(picture.render(), encoding="utf-8")
     raise typer.Exit(2 if bad else 1 if found else 0)
+
+
+def _new_page(html: str | None) -> ScanPage | None:
+    """The page to be written, if one is; that it can be is found out before the long work."""
+    if html is None:
+        return None
+    from ..report.page.scan_page import ScanPage
+
+    if not Path(html).parent.is_dir() or Path(html).is_dir():
+        raise BadInput(f"{html} cannot be written", todo="Name a file in a folder that exists.")
+    return ScanPage()
 
 
 def _print_line(result: Scanned) -> None:

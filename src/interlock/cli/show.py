@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Annotated
 
 import msgspec
 import typer
 
+from ..core import BadInput
 from .app import new_app
 from .output import print_json
 
@@ -28,12 +30,14 @@ def show(
     from rich.console import Console
 
     from ..journal import JournalReader
+    from ..report.moment import read_moment
     from .runs import the_store
-    from .timeline import print_header, print_record
+    from .timeline import print_header, print_moment
 
     folder = the_store().find(run)
     wanted = frozenset(kinds) if kinds else None
     with JournalReader.open(folder) as reader:
+        check_kinds(wanted or frozenset(), reader.counts().keys())
         summary = reader.summary()
         if json:
             records = [
@@ -47,4 +51,17 @@ def show(
         if summary is not None:
             print_header(console, summary, folder.spec())
         for record in reader.read(kinds=wanted):
-            print_record(console, record)
+            told = read_moment(record)
+            # Housekeeping is shown to those who ask for it by name.
+            if told is not None and (wanted is not None or told.level != "quiet"):
+                print_moment(console, told)
+
+
+def check_kinds(wanted: Set[str], there: Set[str]) -> None:
+    """Refuse a kind that neither we nor this journal know: a slip would look like a run in which nothing happened."""
+    from ..report.moment import EVERY
+
+    known = {*EVERY, *there}
+    for kind in wanted:
+        if kind not in known:
+            raise BadInput(f"there is no kind of record {kind!r}", todo=f"Known: {', '.join(sorted(known))}")

@@ -71,9 +71,11 @@ class Override:
             node = parse(text, self.name) or parse("null", self.name)
             assert node is not None
         except Unreadable as unreadable:
-            self._report(self._dotted, unreadable.problem.what)
+            # A parser's own words may repeat what it read.
+            what = unreadable.problem.what
+            self._report(self._dotted, "is not YAML" if what.startswith("is not YAML") else what)
             return
-        walk = Walk(self.name)
+        walk = Walk(self.name, secret=True)
         self.value = walk.value(
             node, inspect.UnionType((kind, inspect.NoneType())) if nullable else kind, self._dotted, key
         )

@@ -184,8 +184,21 @@ class Control(Section, frozen=True, kw_only=True):
     strict_ids: Annotated[bool, Meta(description="Accept UUID v4 as request_id only.")] = False
 
 
+NotifyEvent = Literal["emergency_stop", "critical_issue", "waiting", "budget"]
+
+
 class Notifications(Section, frozen=True, kw_only=True):
     channels: Annotated[dict[str, str], Meta(description="Name to apprise URL.")] = {}
+    events: Annotated[
+        tuple[NotifyEvent, ...],
+        Meta(description="What channels are told of; stops: see notification_channels."),
+    ] = ("emergency_stop", "critical_issue", "waiting", "budget")
+    budget_thresholds: Annotated[
+        tuple[Annotated[float, Meta(gt=0)], ...],
+        Meta(description="Shares of max_cost_usd and max_tokens that are told of, once each."),
+    ] = (0.8, 1.0)
+    repeat_seconds: Annotated[float, Meta(ge=0, description="The same alert at most once in this long.")] = 60
+    most_per_hour: Annotated[int, Meta(ge=1, description="Alerts an hour; what is critical always goes out.")] = 30
 
 
 class GuiBudget(Section, frozen=True, kw_only=True):
@@ -211,7 +224,7 @@ class Gui(Section, frozen=True, kw_only=True):
         Literal["auto", "mss", "scrot", "wayland"], Meta(description="How the screen is captured.")
     ] = "auto"
     save_screenshots: Annotated[bool, Meta(description="Keep the pictures.")] = True
-    screenshot_dir: Annotated[str | None, Meta(description="Where; default: the user's state directory.")] = None
+    screenshot_dir: Annotated[str | None, Meta(description="Where; default: the run's folder.")] = None
     screenshot_retention_days: Annotated[float, Meta(ge=0, description="Pictures are kept this long.")] = 7
     analyzer: Annotated[Literal["auto", "claude", "local"], Meta(description="Who looks at the picture.")] = "auto"
     model: Annotated[str | None, Meta(description="The large model; default: the newest Opus known.")] = None

@@ -21,10 +21,14 @@ WRONG = object()
 
 
 class Walk:
-    """One walk through one source; gathers every problem and the line of every value."""
+    """One walk through one source; gathers every problem and the line of every value.
 
-    def __init__(self, source: str) -> None:
+    `secret` says that no value may be repeated: variables of the environment hold keys, and errors end up in logs.
+    """
+
+    def __init__(self, source: str, *, secret: bool = False) -> None:
         self.source = source
+        self._secret = secret
         self.problems: list[Problem] = []
         self.lines: dict[str, int] = {}
 
@@ -38,7 +42,7 @@ class Walk:
             return {"enabled": value_of(node)}
         if not isinstance(node, MappingNode):
             also = ", or true or false" if "enabled" in keys else ""
-            self._report(node, path, f"expected keys and values{also}, not {_describe(node)}")
+            self._report(node, path, f"expected keys and values{also}, not {self._describe(node)}")
             return {}
         found: dict[str, object] = {}
         seen: set[str] = set()
@@ -82,7 +86,8 @@ class Walk:
             value = value_of(node)
             if fits(value, inner, key):
                 return value
-        self._report(node, path, f"expected {expected(inner, key)}, not {_describe(node)}", _instead(node, inner, key))
+        instead = "" if self._secret else _instead(node, inner, key)
+        self._report(node, path, f"expected {expected(inner, key)}, not {self._describe(node)}", instead)
         return WRONG
 
     def _null(self, node: Node, inner: inspect.Type, nullable: bool, path: str, key: Key) -> object:
@@ -95,7 +100,7 @@ class Walk:
 
     def _mapping(self, node: Node, kind: inspect.DictType, path: str, key: Key) -> object:
         if not isinstance(node, MappingNode):
-            self._report(node, path, f"expected names and values, not {_describe(node)}")
+            self._report(node, path, f"expected names and values, not {self._describe(node)}")
             return WRONG
         entries = self._entries(node, path)
         found = {name: self.value(value, kind.value_type, join(path, name), key) for name, _, value in entries}
@@ -103,7 +108,7 @@ class Walk:
 
     def _list(self, node: Node, kind: inspect.VarTupleType | inspect.ListType, path: str, key: Key) -> object:
         if not isinstance(node, SequenceNode):
-            self._report(node, path, f"expected a list such as [a, b], not {_describe(node)}")
+            self._report(node, path, f"expected a list such as [a, b], not {self._describe(node)}")
             return WRONG
         items = [self.value(item, kind.item_type, f"{path}[{i}]", key) for i, item in enumerate(node.value)]
         return WRONG if WRONG in items else items
@@ -113,13 +118,16 @@ class Walk:
         entries: dict[str, tuple[str, Node, Node]] = {}
         for key, value in node.value:
             if not isinstance(key, ScalarNode):
-                self._report(key, path, f"a key must be a word, not {_describe(key)}")
+                self._report(key, path, f"a key must be a word, not {self._describe(key)}")
             elif str(key.value) in entries:
                 first = line_of(entries[str(key.value)][1])
                 self._report(key, join(path, str(key.value)), f"is there twice, first in line {first}", "Keep one.")
             else:
                 entries[str(key.value)] = (str(key.value), key, value)
         return list(entries.values())
+
+    def _describe(self, node: Node) -> str:
+        return "what it holds" if self._secret and isinstance(node, ScalarNode) else _describe(node)
 
     def _report(self, node: Node, path: str, what: str, todo: str = "") -> None:
         self.problems.append(Problem(what=what, path=path, source=self.source, line=line_of(node), todo=todo))

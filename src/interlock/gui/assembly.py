@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -61,6 +62,7 @@ def assemble(
     extra_layers: Sequence[Layer] = (),
     window_id: int | str | None = None,
     expect_editor: bool = True,
+    pictures: Path | None = None,
 ) -> Watch:
     """A watch over a display. `expect_editor` is false for screens where no editor has to be in front."""
     local = LocalAnalyzer((*_layers(screen, expect_editor), *extra_layers))
@@ -71,7 +73,9 @@ def assemble(
     executor = RecoveryExecutor(
         screen.keyboard or _NoKeyboard(), screen.controller, allowed_buttons=config.allowed_buttons
     )
-    orchestrator = InterventionOrchestrator(config, backend, analyzer, executor, run=run, window_id=window_id)
+    orchestrator = InterventionOrchestrator(
+        config, backend, analyzer, executor, run=run, window_id=window_id, pictures=pictures
+    )
     return Watch(orchestrator, local, budget)
 
 
@@ -82,7 +86,8 @@ def _layers(screen: Screen, expect_editor: bool) -> list[Layer]:
         folder = str(screen.controller.folder) if screen.controller is not None else None
         layers.append(WindowLayer(screen.windows, folder))
     if screen.accessibility is not None:
-        layers.append(AccessibilityLayer(screen.accessibility))
+        behind = screen.controller.is_behind if screen.controller is not None and expect_editor else lambda title: False
+        layers.append(AccessibilityLayer(screen.accessibility, behind))
     if screen.server_answers is not None:
         layers.append(ServerLayer(screen.server_answers))
     if screen.debug is not None:

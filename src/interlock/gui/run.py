@@ -18,6 +18,14 @@ class RunLike(Protocol):
         """Ask before each chunk; waits while the run is paused, and says stop when it was cancelled."""
         ...
 
+    def is_paused(self) -> bool:
+        """Whether nothing may be typed now, not even by a recovery."""
+        ...
+
+    def checkpoint(self, label: str) -> None:
+        """Keep the workspace as it is now."""
+        ...
+
 
 class NoRun:
     """A session on its own: nothing is recorded, nobody pauses it."""
@@ -27,3 +35,9 @@ class NoRun:
 
     def gate(self) -> Passage:
         return "proceed"
+
+    def is_paused(self) -> bool:
+        return False
+
+    def checkpoint(self, label: str) -> None:
+        return

@@ -14,24 +14,25 @@ from .database import explain, open_for_reading
 from .durable import FILE_MODE, FOLDER_MODE
 from .folder import RunFolder
 
-ARCHIVES = (".tar.gz", ".tgz")
+ARCHIVES = (".tar.gz", ".tgz", ".zip")
+OTHERS = (".tar", ".xz", ".bz2", ".zst", ".7z", ".rar", ".gz")
+"""Endings of archives that we do not make; a folder of that name would be no good to anybody."""
 
 
 def export_run(folder: RunFolder, target: Path) -> Path:
     """Copy to a new folder or archive; the target is whole or not there."""
-    import tarfile
     import tempfile
 
     if target.exists():
         raise BadInput(f"{target} exists already", todo="Choose another name.")
+    if target.name.endswith(OTHERS) and not target.name.endswith(ARCHIVES):
+        raise BadInput(f"{target.name} is no archive that can be made", todo=f"End it with {', '.join(ARCHIVES)}.")
     try:
         with tempfile.TemporaryDirectory(prefix=".export-", dir=target.parent) as scratch:
             copy = Path(scratch) / folder.run_id
             _copy(folder, copy)
             if target.name.endswith(ARCHIVES):
-                packed = Path(scratch) / "packed"
-                with tarfile.open(packed, "w:gz", compresslevel=6) as archive:
-                    archive.add(copy, arcname=folder.run_id)
+                packed = _pack(copy, Path(scratch), "zip" if target.name.endswith(".zip") else "gztar")
                 packed.chmod(FILE_MODE)
                 packed.rename(target)
             else:
@@ -39,6 +40,10 @@ def export_run(folder: RunFolder, target: Path) -> Path:
     except OSError as error:
         raise InterlockError(f"the run cannot be exported ({error.strerror})", where=str(target)) from error
     return target
+
+
+def _pack(copy: Path, scratch: Path, form: str) -> Path:
+    return Path(shutil.make_archive(str(scratch / "packed"), form, root_dir=scratch, base_dir=copy.name))
 
 
 def _copy(folder: RunFolder, copy: Path) -> None:

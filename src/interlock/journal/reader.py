@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from threading import Event
 from typing import Any
 
@@ -19,10 +19,14 @@ from .summary import RunSummary
 CHUNK = 256
 """Rows per transaction: a reader that stays long in one keeps the write-ahead log from being worked off."""
 
+BIG_CHUNK = 2048
+"""Rows per transaction where nothing is made of them but sums."""
+
 POLL_S = (0.02, 0.1)
 """Time between two looks while records come, and when none have come for long. A look costs some ten microseconds.
 (Watching the file instead is no use: its last write happens before the records become visible.)"""
 
+_LIKE = "body LIKE ? ESCAPE '\\'"
 _COLUMNS = "SELECT seq, v, time, kind, body FROM record"
 
 
@@ -57,6 +61,60 @@ class JournalReader(Reading):
                 return
             after = chunk[-1].seq
             left = None if left is None else left - len(chunk)
+
+    def search(
+        self,
+        *,
+        after: int = 0,
+        before: int | None = None,
+        kinds: Set[str] | None = None,
+        text: str = "",
+        having: Sequence[str] = (),
+        limit: int = CHUNK,
+        newest: bool = False,
+    ) -> list[Record]:
+        """At most `limit` records between two numbers, the first of them or the newest, always in order.
+
+        `text` is looked for in the body's values, of `having` one in its JSON; upper and lower case alike.
+        """
+        if kinds is not None and not kinds:
+            return []
+        where, values = ["seq > ?"], [after]
+        if before is not None:
+            where, values = [*where, "seq < ?"], [*values, before]
+        conditions: list[apsw.SQLiteValue] = list(values)
+        if text:
+            where.append(_LIKE)
+            conditions.append(f"%{_escape(msgspec.json.encode(text).decode()[1:-1])}%")
+        if having:
+            # Some times faster than instr.
+            where.append(f"({' OR '.join([_LIKE] * len(having))})")
+            conditions += [f"%{_escape(each)}%" for each in having]
+        clause = " AND ".join(where)
+        if kinds is None:
+            each, given = f"{_COLUMNS} WHERE {clause}", conditions
+        else:
+            each = " UNION ALL ".join([f"{_COLUMNS} WHERE kind = ? AND {clause}"] * len(kinds))
+            given = [value for kind in sorted(kinds) for value in (kind, *conditions)]
+        order = "DESC" if newest else "ASC"
+        rows = self._ask(f"{each} ORDER BY seq {order} LIMIT ?", (*given, limit))
+        found = [self._record(row) for row in rows]
+        return found[::-1] if newest else found
+
+    def bodies(self, after: int = 0, kinds: Set[str] = frozenset()) -> Iterator[tuple[int, str, str]]:
+        """seq, kind and JSON of every record of some kinds: for those who add up a whole journal."""
+        each = " UNION ALL ".join(["SELECT seq, kind, body FROM record WHERE kind = ? AND seq > ?"] * len(kinds))
+        while True:
+            asked = [value for kind in sorted(kinds) for value in (kind, after)]
+            rows = self._ask(f"{each} ORDER BY seq LIMIT ?", (*asked, BIG_CHUNK))
+            yield from rows
+            if len(rows) < BIG_CHUNK:
+                return
+            after = rows[-1][0]
+
+    def counts(self) -> dict[str, int]:
+        """How many records there are of each kind."""
+        return dict(self._ask("SELECT kind, count(*) FROM record GROUP BY kind"))
 
     def follow(
         self, after: int = 0, kinds: Set[str] | None = None, stop: Event | None = None, timeout: float | None = None
@@ -133,3 +191,8 @@ class JournalReader(Reading):
             return self._connection.execute(sql, values).fetchall()
         except apsw.Error as error:
             raise explain(error, self._folder.journal) from error
+
+
+def _escape(text: str) -> str:
+    """A text as LIKE takes it, no letter of it a wildcard."""
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

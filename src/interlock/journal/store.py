@@ -93,7 +93,7 @@ class Store:
         )
 
     def export(self, ref: str, target: Path) -> Path:
-        """Copy a run, also a live one, to a new folder, or to an archive if the target ends in .tar.gz or .tgz."""
+        """Copy a run, also a live one, to a new folder, or to an archive if the target ends in .tar.gz or .zip."""
         return export_run(self.find(ref), target)
 
 

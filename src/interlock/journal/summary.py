@@ -18,7 +18,8 @@ TASK_LENGTH = 300
 class RunSummary(Struct, frozen=True, kw_only=True):
     """What a list shows of a run.
 
-    `owner_pid` is the process that holds the run now, None where nobody does. `problem` says why a run cannot be read.
+    `owner_pid` is the process that holds the run now, None where nobody does. `problem` says why a run cannot be read,
+    `reason` why it has ended, in the protocol's words.
     """
 
     run_id: str
@@ -43,6 +44,7 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     waiting: str | None = None
     owner_pid: int | None = None
     problem: str | None = None
+    reason: str | None = None
 
     def __post_init__(self) -> None:
         if len(self.task) > TASK_LENGTH:
@@ -61,3 +63,10 @@ class RunSummary(Struct, frozen=True, kw_only=True):
             started=now,
             updated=now,
         )
+
+    @property
+    def shown(self) -> str:
+        """The status for people: a live run without an owner is `lost`; one that a limit ended says `limit`."""
+        if self.status in ("running", "pausing") and self.owner_pid is None:
+            return "lost"
+        return "limit" if self.status == "done" and self.reason == "MAX_ITERATIONS" else self.status

@@ -89,7 +89,9 @@ class FileGate:
         _write(self._path, desired.status, desired.revision, desired.shut)
         self._revision = desired.revision
         if desired.shut:
-            self._hands.submit(_sync_soon, self._path)
+            # A program that is ending starts no threads any more; the journal has it in any case.
+            with contextlib.suppress(RuntimeError):
+                self._hands.submit(_sync_soon, self._path)
         return Applied(True, "gate file")
 
 

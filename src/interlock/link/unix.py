@@ -15,7 +15,7 @@ from .peer import Peer, is_trusted
 from .place import MAX_SOCKET_PATH
 
 MAX_LINE = 262_144
-"""Bytes of one line. What is longer is read to its end and thrown away."""
+"""Bytes of one line, unless told otherwise. What is longer is read to its end and thrown away."""
 
 MAX_SKIP = 64 * 1024 * 1024
 """Bytes thrown away of one line before the connection is cut."""
@@ -62,8 +62,10 @@ def listen(path: Path, backlog: int = 128) -> socket.socket:
 class LineServer:
     """Serves one listening socket until it is closed."""
 
-    def __init__(self, listener: socket.socket, handler: LineHandler, name: str = "lines") -> None:
-        self._listener, self._handler = listener, handler
+    def __init__(
+        self, listener: socket.socket, handler: LineHandler, name: str = "lines", max_line: int = MAX_LINE
+    ) -> None:
+        self._listener, self._handler, self._max_line = listener, handler, max_line
         self._selector = selectors.DefaultSelector()
         self._bell, self._doorbell = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self._stuck: set[Peer] = set()
@@ -163,17 +165,17 @@ class LineServer:
             del peer.received[: end + 1]
             if peer.skipping:
                 peer.skipping = False
-            elif len(line) > MAX_LINE:
+            elif len(line) > self._max_line:
                 self._handler.on_too_long(peer)
             elif line.strip():
                 self._handler.on_line(peer, line)
-        if len(peer.received) > MAX_LINE:
+        if len(peer.received) > self._max_line:
             if not peer.skipping:
                 peer.skipping = True
                 self._handler.on_too_long(peer)
             peer.skipped += len(peer.received)
             peer.received.clear()
-            if peer.skipped > MAX_SKIP:
+            if peer.skipped > max(MAX_SKIP, 2 * self._max_line):
                 self._drop(peer)
 
     def _drop(self, peer: Peer) -> None:

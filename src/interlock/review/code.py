@@ -35,8 +35,12 @@ def read_calls(code: str, depth: int = 0) -> list[Call]:
         return []
     found: list[Call] = []
     known = {name: unquote(text) for name, text in assigned(code)}
+    aliases = {alias: name for name, alias in ALIASED.findall(code)} if " as " in code else {}
+    if "unlink" in code:
+        code = UNLINK_GLOB.sub("unlink ", code)
     for name, literals, before in calls(code, known):
-        found += as_commands(name, literals, before, depth)
+        head, dot, rest = name.partition(".")
+        found += as_commands(f"{aliases.get(head, head)}{dot}{rest}", literals, before, depth)
         if len(found) >= MAX_CALLS:
             break
     if REQUEST_DELETE.search(code):
@@ -63,6 +67,8 @@ HINT = re.compile(
     r"rm|remove|unlink|delete|system|exec|spawn|popen|Popen|subprocess|drop|destroy|purge|terminate|flush|truncate|DELETE|open|write"
     r"|shell_exec|passthru|rename|move|`|qx|rimraf|empty|query|raw|kill|erase|reset|wipe|clear|cancel|revoke|deregister"
 )
+ALIASED = re.compile(r"\bimport\s{1,4}([A-Za-z_]\w{0,63})\s{1,4}as\s{1,4}([A-Za-z_]\w{0,63})")
+UNLINK_GLOB = re.compile(r"\bunlink\s{1,4}glob\b\s{0,4}")
 REQUEST_DELETE = re.compile(r"method[\"']?\s*[:=]\s*[\"']DELETE[\"']|request\(\s*[\"']DELETE[\"']")
 URL = re.compile(r"https?://[^\s\"'`)]+")
 
@@ -224,6 +230,8 @@ def as_commands(name: str, literals: list[str], before: list[str], depth: int) -
         and (not owner or owner in RUN_OWNERS or last.startswith(("exec", "spawn", "check_", "getout")))
     ):
         return run(last, literals, depth)
+    if name in ("os.execute", "io.popen") and literals:
+        return [Call(script=literals[0])]
     if last in ("exec", "eval", "execScript") and literals:
         return read_calls(literals[0], depth + 1)
     if last in STATEMENTS and literals:

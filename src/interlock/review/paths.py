@@ -17,6 +17,8 @@ ZONES: dict[str, str] = {
     "parent": "above the place where the command runs",
     "everything": "the whole workspace or working directory",
     "inside": "in the workspace, or relative to the working directory where no workspace is known",
+    "relative": "relative to the working directory, where no workspace is known",
+    "cache": "what a program keeps to be faster, and makes again",
     "temp": "a temporary directory or something in it",
     "outside": "outside the workspace, where one is known",
     "elsewhere": "an absolute path, where no workspace is known",
@@ -54,6 +56,10 @@ VITAL = pattern(
 )
 TEMP = re.compile(
     r"/(?:tmp|var/tmp|private/tmp|private/var/tmp|var/folders|dev/shm)(?:/|\Z)|/dev/(?:null|stdout|stderr|tty|fd)\b"
+)
+CACHE = re.compile(
+    r"(?:~|/home/[^/]+|/Users/[^/]+|/root)/(?:(?:\.cache|Library/Caches)/."
+    r"|(?:\.npm/_cacache|\.gradle/caches|\.cargo/registry|\.yarn/cache|\.bun/install/cache|go/pkg/mod)(?:/|\Z))"
 )
 HOME = re.compile(
     r"(?:~\w*|/home|/home/[^/]+|/Users|/Users/[^/]+|/root|C:/Users|C:/Users/[^/]+)(?:/(?:\.?\*|\.\[.*))?\Z"
@@ -114,7 +120,7 @@ def place(path: str, cwd: str | None, workspace: str | None) -> set[str]:
     if not full.startswith(("/", "~")):
         return relative(full, cwd)
     found = fixed(base)
-    if "temp" not in found:
+    if "temp" not in found and "cache" not in found:
         if workspace is not None:
             found.add("outside")
         elif cwd is not None and cwd.startswith("/") and (base.startswith(f"{cwd.rstrip('/')}/") and not is_root(cwd)):
@@ -135,7 +141,7 @@ def relative(path: str, cwd: str | None) -> set[str]:
         return {"parent"}
     if path in EVERYTHING or path in ("./", "./{}/.."):
         return {"everything"}
-    return {"inside"}
+    return {"inside", "relative"}
 
 
 def fixed(base: str) -> set[str]:
@@ -150,6 +156,8 @@ def fixed(base: str) -> set[str]:
         found.add("home")
     elif UNDER_HOME.match(base):
         found.add("under_home")
+        if CACHE.match(base):
+            found.add("cache")
     if SYSTEM.match(base) and not ("under_home" in found or "home" in found):
         found.add("system")
         if VITAL.match(base):

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import Protocol
 
-from ..core import ENDED, PROCEED, Decision, Status, Step
+from ..core import ENDED, PROCEED, Clock, Decision, Status, Step, SystemClock
 from .calls import Calls, call_key
 
 
@@ -25,7 +25,10 @@ class Gate:
     With `through`, passages are counted by the run's control endpoint too, whose word goes before the gate's own.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock | None = None) -> None:
+        self._clock = clock or SystemClock()
+        self._rested_s = 0.0
+        self._shut_since: float | None = None
         self._condition = threading.Condition()
         self._status: Status = "running"
         self._revision = 0
@@ -52,6 +55,16 @@ class Gate:
         """Grows with every change; read it before asking, and wait for it to move on after a hold."""
         return self._version
 
+    @property
+    def rested_s(self) -> float:
+        """How long it has been shut so far, all pauses together: time that no limit counts."""
+        since = self._shut_since
+        return self._rested_s + (self._clock.monotonic() - since if since is not None else 0.0)
+
+    def rested_before(self, seconds: float) -> None:
+        """How long it was shut under a predecessor."""
+        self._rested_s += seconds
+
     def through(self, passages: Passages) -> None:
         """Let every passage go through the control endpoint."""
         self._passages = passages
@@ -62,6 +75,11 @@ class Gate:
             if revision < self._revision or self._status in ENDED:
                 return False
             self._status, self._revision = status, revision
+            if status == "paused":
+                self._shut_since = self._shut_since if self._shut_since is not None else self._clock.monotonic()
+            elif self._shut_since is not None:
+                self._rested_s += self._clock.monotonic() - self._shut_since
+                self._shut_since = None
             self._changed()
             return True
 

@@ -27,7 +27,7 @@ from ..core import (
     Stop,
     SwitchModel,
 )
-from .notify import Notifier
+from .alerts import Alerts
 from .workspace import RunWorkspace
 
 T = TypeVar("T")
@@ -56,7 +56,7 @@ class Hands:
         *,
         workspace: RunWorkspace | None = None,
         processes: Processes | None = None,
-        notifier: Notifier | None = None,
+        notifier: Alerts | None = None,
     ) -> None:
         self.adapter = adapter
         self.workspace = workspace

@@ -74,6 +74,12 @@ class Incidents:
         yield from self.store.root.glob("*/incidents/*/incident.json")
 
 
+def read_incidents(folder: Path) -> list[StoredIncident]:
+    """The readable incidents in one run's folder of incidents, newest first."""
+    found = [stored for path in folder.glob("*/incident.json") if (stored := _read(path)) is not None]
+    return sorted(found, key=lambda stored: stored.incident.time, reverse=True)
+
+
 def save_stop(folder: Path, stopped: Stopped) -> Path:
     """Write an emergency stop into a run's folder of incidents; gives where."""
     target = folder / stopped.incident_id

@@ -23,7 +23,9 @@ class Limiting:
 
     def check_spend(self) -> Decision | None:
         """Whether a budget is used up; None where none is."""
-        over = self._watch.meter.over(self._watch.ledger.spend)
+        spend = self._watch.ledger.spend
+        awake = max(0.0, spend.execution_time - self._run.gate.rested_s)
+        over = self._watch.meter.over(replace(spend, execution_time=awake))
         return self._over(over) if over is not None else None
 
     def slow_down(self, decision: Decision) -> Decision:
@@ -39,7 +41,8 @@ class Limiting:
     def check_use(self, memory_mb: float, elapsed_s: float) -> Decision | None:
         """What the limits say to the use of a process tree, between steps or without any."""
         self._watch.ledger.measure_memory(memory_mb, self._run.clock.time())
-        spend = replace(self._watch.ledger.spend, execution_time=elapsed_s)
+        awake = max(0.0, elapsed_s - self._run.gate.rested_s)
+        spend = replace(self._watch.ledger.spend, execution_time=awake)
         over = self._watch.meter.over(spend)
         return self._over(over) if over is not None else None
 

@@ -1,16 +1,19 @@
-"""Metrics: what supervision did, counted for Prometheus under the published names."""
+"""Metrics: what supervision did, counted under the published names, in plain numbers until somebody asks."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable
-from functools import cache
+import threading
+from bisect import bisect_left
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from ..core import Intervention, Issue, Review, Usage
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
+    from prometheus_client.core import Metric
 
 LAST_JUDGED = 5
 """The effectiveness shown is the share among so many judged interventions, as in the controller."""
@@ -20,85 +23,84 @@ STEP_BUCKETS = (0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.
 
 INTERVENTION_LABELS = ("intervention_type", "issue_type", "outcome")
 
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+"""What `render` gives."""
+
 
 class Metrics:
-    """The counters of one process, in a registry of their own so that they never meet the host program's."""
+    """Counters in a registry of their own, so that they never meet the host program's. Thread-safe."""
 
     def __init__(self) -> None:
-        from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
-
-        self.registry: CollectorRegistry = CollectorRegistry()
-
-        def counter(name: str, text: str, labels: tuple[str, ...] = ()) -> Counter:
-            return Counter(name, text, labels, registry=self.registry)
-
-        self._interventions = counter(
-            "interlock_interventions_total",
-            "Interventions by outcome: pending when made, success or failure when judged",
-            INTERVENTION_LABELS,
-        )
-        self._effectiveness = Gauge(
-            "interlock_intervention_effectiveness",
-            f"Share of the last {LAST_JUDGED} judged interventions that had this outcome",
-            INTERVENTION_LABELS,
-            registry=self.registry,
-        )
-        self._escalations = counter("interlock_escalations_total", "Answers stronger than the one before")
-        self._issues = counter("interlock_issues_total", "Issues found")
-        self._reviews = counter("interlock_reviews_total", "Steps reviewed before they ran")
-        self._tokens = counter("interlock_tokens_total", "Tokens spent by supervised runs")
-        self._cost = counter("interlock_cost_usd_total", "US dollars spent by supervised runs")
-        self._steps = counter("interlock_steps_total", "Steps supervised")
-        self._step_seconds = Histogram(
-            "interlock_step_seconds",
-            "Time that supervision took for a step",
-            buckets=STEP_BUCKETS,
-            registry=self.registry,
-        )
-        self._requests = counter(
-            "interlock_control_requests_total", "Control requests by command and status", ("command", "status")
-        )
+        self._lock = threading.Lock()
+        self._counts: Counter[str] = Counter()
+        self._cost_usd = 0.0
+        self._interventions: Counter[tuple[str, ...]] = Counter()
+        self._requests: Counter[tuple[str, ...]] = Counter()
         self._judged: dict[tuple[str, str], deque[bool]] = {}
+        self._timed = [0] * (len(STEP_BUCKETS) + 1)
+        self._seconds = 0.0
+        self.runs: Mapping[str, int] | None = None
         self.on_step: Callable[[float], None] | None = None
 
     def intervened(self, made: Intervention) -> None:
         """Count an intervention with the outcome that it has now: pending, held_back or not_applied."""
-        self._interventions.labels(made.type, made.issue_type, made.outcome).inc()
+        with self._lock:
+            self._interventions[made.type, made.issue_type, made.outcome] += 1
 
     def judged(self, made: Intervention) -> None:
         """Count the outcome of an intervention, and what its kind achieves on this kind of issue."""
         if made.outcome not in ("success", "failure"):
             return
-        self._interventions.labels(made.type, made.issue_type, made.outcome).inc()
-        last = self._judged.setdefault((made.type, made.issue_type), deque(maxlen=LAST_JUDGED))
-        last.append(made.outcome == "success")
-        share = sum(last) / len(last)
-        self._effectiveness.labels(made.type, made.issue_type, "success").set(share)
-        self._effectiveness.labels(made.type, made.issue_type, "failure").set(1 - share)
+        with self._lock:
+            self._interventions[made.type, made.issue_type, made.outcome] += 1
+            last = self._judged.setdefault((made.type, made.issue_type), deque(maxlen=LAST_JUDGED))
+            last.append(made.outcome == "success")
 
     def escalated(self) -> None:
-        self._escalations.inc()
+        self._add("escalations")
 
     def issue_found(self, issue: Issue) -> None:
-        self._issues.inc()
+        self._add("issues")
 
     def reviewed(self, review: Review) -> None:
-        self._reviews.inc()
+        self._add("reviews")
 
     def spent(self, usage: Usage) -> None:
         """Count tokens and dollars; what makes no sense (below zero) is left out."""
-        self._tokens.inc(max(0, usage.tokens))
-        self._cost.inc(max(0.0, usage.cost_usd))
+        with self._lock:
+            self._counts["tokens"] += max(0, usage.tokens)
+            self._cost_usd += max(0.0, usage.cost_usd)
 
-    def stepped(self, seconds: float) -> None:
-        """Count a step and the time that supervision took for it."""
-        self._steps.inc()
-        self._step_seconds.observe(seconds)
-        if self.on_step is not None:
+    def stepped(self, seconds: float | None) -> None:
+        """Count a step, and the time that supervision took for it where that is known."""
+        with self._lock:
+            self._counts["steps"] += 1
+            if seconds is not None:
+                self._timed[bisect_left(STEP_BUCKETS, seconds)] += 1
+                self._seconds += seconds
+        if self.on_step is not None and seconds is not None:
             self.on_step(seconds)
 
     def control_requested(self, command: str, status: str) -> None:
-        self._requests.labels(command, status).inc()
+        """Count a command that got its RESULT."""
+        with self._lock:
+            self._requests[command, status] += 1
+
+    def time_of(self, other: Metrics) -> None:
+        """Take over how long steps took, as another set has measured it."""
+        with other._lock:
+            timed, seconds = list(other._timed), other._seconds
+        with self._lock:
+            self._timed, self._seconds = timed, seconds
+
+    @cached_property
+    def registry(self) -> CollectorRegistry:
+        """The same as a registry of Prometheus' library."""
+        from prometheus_client import CollectorRegistry
+
+        registry = CollectorRegistry()
+        registry.register(self)
+        return registry
 
     def render(self) -> bytes:
         """Everything in Prometheus' text format."""
@@ -106,8 +108,64 @@ class Metrics:
 
         return generate_latest(self.registry)
 
+    def collect(self) -> Iterator[Metric]:
+        """Every metric as it is now, for a registry."""
+        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+
+        with self._lock:
+            counts, cost, seconds, timed = dict(self._counts), self._cost_usd, self._seconds, list(self._timed)
+            interventions, requests = dict(self._interventions), dict(self._requests)
+            shares = {key: sum(last) / len(last) for key, last in self._judged.items()}
+        for name, text in COUNTS.items():
+            value = cost if name == "cost_usd" else counts.get(name, 0)
+            yield CounterMetricFamily(f"interlock_{name}", text, value=value)
+        made = CounterMetricFamily("interlock_interventions", MADE, labels=INTERVENTION_LABELS)
+        for labels, count in interventions.items():
+            made.add_metric(labels, count)
+        worked = GaugeMetricFamily("interlock_intervention_effectiveness", WORKED, labels=INTERVENTION_LABELS)
+        for key, share in shares.items():
+            worked.add_metric((*key, "success"), share)
+            worked.add_metric((*key, "failure"), 1 - share)
+        asked = CounterMetricFamily("interlock_control_requests", ASKED, labels=("command", "status"))
+        for labels, count in requests.items():
+            asked.add_metric(labels, count)
+        took = HistogramMetricFamily("interlock_step_seconds", "Time that supervision took for a step")
+        took.add_metric((), _cumulative(timed), seconds)
+        yield from (made, worked, asked, took)
+        if self.runs is not None:
+            runs = GaugeMetricFamily("interlock_runs", "Runs by status", labels=("status",))
+            for status, count in self.runs.items():
+                runs.add_metric((status,), count)
+            yield runs
+
+    def _add(self, name: str) -> None:
+        with self._lock:
+            self._counts[name] += 1
+
+
+COUNTS = {
+    "escalations": "Answers stronger than the one before",
+    "issues": "Issues found",
+    "reviews": "Steps reviewed before they ran",
+    "tokens": "Tokens spent by supervised runs",
+    "cost_usd": "US dollars spent by supervised runs",
+    "steps": "Steps supervised",
+}
+MADE = "Interventions by outcome: pending when made, success or failure when judged"
+WORKED = f"Share of the last {LAST_JUDGED} judged interventions that had this outcome"
+ASKED = "Control requests by command and status"
+
 
 @cache
 def process_metrics() -> Metrics:
-    """The metrics of this process."""
+    """The metrics of this process: every run that it supervises counts here."""
     return Metrics()
+
+
+def _cumulative(timed: list[int]) -> list[tuple[str, float]]:
+    """Buckets as Prometheus has them: each with all that took at most so long."""
+    total, buckets = 0, []
+    for limit, count in zip((*(f"{each:g}" for each in STEP_BUCKETS), "+Inf"), timed, strict=True):
+        total += count
+        buckets.append((limit, float(total)))
+    return buckets

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 import socket
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TypedDict
 
@@ -11,15 +13,17 @@ import msgspec
 from msgspec.structs import replace
 
 from ..config import Config, load
-from ..core import Adapter, Clock, Context, RunSpec
+from ..core import Adapter, Clock, Context, InterlockError, RunSpec
 from ..journal import RunFolder, Store, new_run_id
+from .alerts import Alerts
 from .approvals import Approvals
 from .border import one_line, redact_text, redact_tree
 from .direct import Direct
+from .guard import Fault
 from .hands import Hands, Processes
-from .metrics import Metrics
+from .metrics import Metrics, process_metrics
 from .mutes import read_mutes
-from .notify import Notifier, apprise_channel
+from .notify import Notifier, Trouble, apprise_channel
 from .orders import Orders
 from .prompts import read_templates
 from .replay import replay
@@ -106,11 +110,29 @@ def open_store(config: Config) -> Store:
     return Store(Path(config.store.dir).expanduser() if config.store.dir else None)
 
 
-def open_notifier(config: Config) -> Notifier | None:
-    """The channels that an emergency stop is told to; None where there are none."""
-    names = config.interventions.emergency_stop.notification_channels
-    channels = {name: apprise_channel(config.notifications.channels[name]) for name in names}
-    return Notifier(channels) if channels else None
+def open_notifier(config: Config, on_trouble: Callable[[Trouble], None] | None = None) -> Notifier | None:
+    """The channels that people are told through; None where there are none."""
+    settings = config.notifications
+    channels = {name: apprise_channel(url) for name, url in settings.channels.items()}
+    if not channels:
+        return None
+    return Notifier(
+        channels,
+        on_trouble=on_trouble,
+        repeat_s=settings.repeat_seconds,
+        most_per_hour=settings.most_per_hour,
+    )
+
+
+def open_alerts(run: Run, config: Config, given: Notifier | None) -> Alerts | None:
+    """What people are told of a run; that a channel did not take it is said in the journal."""
+
+    def note(trouble: Trouble) -> None:
+        with suppress(InterlockError):
+            run.record("fault", Fault(f"channel {trouble.channel}", trouble.why))
+
+    notifier = given or open_notifier(config, note)
+    return Alerts(notifier, config, run) if notifier is not None else None
 
 
 def _assemble(run: Run, config: Config, adapter: Adapter, options: Options) -> Supervisor:
@@ -126,7 +148,7 @@ def _assemble(run: Run, config: Config, adapter: Adapter, options: Options) -> S
         adapter,
         workspace=files,
         processes=options.get("processes"),
-        notifier=options.get("notifier") or open_notifier(config),
+        notifier=open_alerts(run, config, options.get("notifier")),
     )
     plugins = options.get("plugins") or Plugins(
         templates=read_templates(config.interventions.soft_correction.custom_prompts_path),
@@ -139,7 +161,7 @@ def _assemble(run: Run, config: Config, adapter: Adapter, options: Options) -> S
         hands,
         context=context,
         plugins=plugins,
-        metrics=options.get("metrics"),
+        metrics=options.get("metrics") or process_metrics(),
         approvals=options.get("approvals"),
     )
     supervisor.watch.prices.warm()
@@ -149,8 +171,14 @@ def _assemble(run: Run, config: Config, adapter: Adapter, options: Options) -> S
 def _listen(supervisor: Supervisor, folder: RunFolder, listener: socket.socket | None = None) -> None:
     """Obey whoever pauses, resumes, cancels, escalates, approves, rejects or rolls back."""
     run = supervisor.run
-    steering = Steering(run, folder, supervisor.config, supervisor.hands.adapter, listener)
+    steering = Steering(run, folder, supervisor.config, supervisor.hands.adapter, listener, supervisor.scribe.metrics)
     steering.orders = Orders(supervisor)
     run.steering = steering
     steering.start()
     run.on_close(steering.close)
+    if supervisor.config.hub.url:
+        from ..link.hub_owner import HubLink
+
+        link = HubLink(supervisor.config.hub, steering.endpoint, run.journal)
+        link.start()
+        run.on_close(link.close)

@@ -10,13 +10,17 @@ from ..core import Applied, Decision, Directive, Intervention, Review, Step
 class StepRecord(Struct, frozen=True, omit_defaults=True):
     """kind `step`: a step as admitted, the review that it got, and what was decided where that was not to proceed.
 
-    `unobserved` says that supervision was broken when it came; `absent` are files that it claims and that are missing.
+    `unobserved` says that supervision was broken when it came, `stalled` that the run was not on the way forward after
+    it. `cost_usd` is what it cost by the price list, where its usage does not say. `absent` are files that it claims
+    and that are missing.
     """
 
     step: Step
     review: Review | None = None
     decision: Decision | None = None
     unobserved: bool = False
+    stalled: bool = False
+    cost_usd: float = 0.0
     absent: tuple[str, ...] | None = None
 
 

@@ -7,10 +7,11 @@ from msgspec import Struct
 
 from ..core import CheckpointInfo, Status
 from ..journal.interface import Reading
+from .opinion import Opinion
 from .records import RestoredRecord, SnapshotRecord, StepRecord
 from .watch import Watch
 
-KINDS = frozenset(("step", "checkpoint", "restored", "status"))
+KINDS = frozenset(("step", "checkpoint", "restored", "status", "opinion"))
 
 
 class _StatusBody(Struct):
@@ -25,6 +26,9 @@ def replay(watch: Watch, journal: Reading) -> int:
         saved = msgspec.json.decode(snapshot.body, type=SnapshotRecord)
         watch.restore(saved.watch)
         after, next_index = snapshot.seq, saved.next_index
+        for record in journal.read(kinds=frozenset(("opinion",))):
+            if record.seq < after:
+                watch.heed(msgspec.json.decode(record.body, type=Opinion))
     for record in journal.read(after=after, kinds=KINDS):
         match record.kind:
             case "step":
@@ -37,6 +41,8 @@ def replay(watch: Watch, journal: Reading) -> int:
                 watch.go_back(msgspec.json.decode(record.body, type=RestoredRecord).checkpoint_id)
             case "status":
                 watch.be(msgspec.json.decode(record.body, type=_StatusBody).status)
+            case "opinion":
+                watch.heed(msgspec.json.decode(record.body, type=Opinion))
     return next_index
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Mapping
 from types import TracebackType
@@ -15,6 +16,8 @@ from ..core import ENDED, Clock, Hold, RunSpec, Status, SystemClock
 from ..journal import Entry, Journal, MemoryJournal, RunFolder, RunSummary, Store
 from ..journal.interface import Reading, Writing
 from .gate import Gate
+
+log = logging.getLogger("interlock")
 
 
 class Steers(Protocol):
@@ -39,7 +42,7 @@ class Run:
         self.journal = journal
         self.folder = folder
         self.clock = clock
-        self.gate = Gate()
+        self.gate = Gate(clock)
         self._lock = threading.RLock()
         known = journal.reader().summary() if folder is not None else None
         self._summary = known or RunSummary.of(spec, clock.time())
@@ -47,6 +50,7 @@ class Run:
         self._why_ended = ""
         self.reason: str | None = None
         self.steering: Steers | None = None
+        self.on_waiting: Callable[[int, str], None] = lambda step, what: None
 
     @classmethod
     def create(cls, spec: RunSpec, store: Store, clock: Clock | None = None) -> Run:
@@ -55,6 +59,7 @@ class Run:
         folder = store.create(spec)
         run = cls(spec, Journal.open(folder, clock), folder, clock)
         run.record("spec", spec, durable=True)
+        log.info("run started", extra={"run_id": spec.run_id, "run": spec.name, "adapter": spec.adapter})
         return run
 
     @classmethod
@@ -63,6 +68,7 @@ class Run:
         clock = clock or SystemClock()
         run = cls(folder.spec(), Journal.open(folder, clock), folder, clock)
         run.reason = _reason_in(run.journal.reader())
+        run.gate.rested_before(_rest_in(run.journal.reader(), clock.time()))
         return run
 
     @classmethod
@@ -116,6 +122,7 @@ class Run:
 
     def hold(self, hold: Hold, step: int) -> str:
         """Let nothing through until a person says so."""
+        self.on_waiting(step, hold.reason)
         if self.steering is not None:
             return self.steering.pause(hold, step)
         self.gate.be("paused", self.gate.revision + 1)
@@ -124,6 +131,7 @@ class Run:
 
     def wait_for_person(self, step: int, what: str) -> None:
         """A step waits for approve or reject."""
+        self.on_waiting(step, what)
         if self.steering is not None:
             self.steering.wait(step, what)
         self.update(waiting=what)
@@ -152,8 +160,9 @@ class Run:
             self.reason = self.reason or reason
             self.gate.close(status)
             body = {"status": status, "reason": reason, "message": message}
-            changes = {"status": status, "ended": self.clock.time(), "waiting": None}
+            changes = {"status": status, "ended": self.clock.time(), "waiting": None, "reason": self.reason}
             self.append([Entry("end", body)], durable=True, changes=changes)
+            log.info("run ended", extra={"run_id": self.spec.run_id, "status": status, "reason": reason})
         if self.steering is not None:
             self.steering.end(reason)
 
@@ -174,6 +183,19 @@ class _Told(Struct):
     """What a record of how the run is may say about its end."""
 
     reason: str | None = None
+    status: str | None = None
+
+
+def _rest_in(journal: Reading, now: float) -> float:
+    """How long a run has been paused, as its journal says; a pause that goes on is counted up to now."""
+    rested, since = 0.0, None
+    for record in journal.read(kinds=frozenset(("state",))):
+        status = msgspec.json.decode(record.body, type=_Told).status
+        if status == "paused" and since is None:
+            since = record.time
+        elif status != "paused" and since is not None:
+            rested, since = rested + record.time - since, None
+    return rested + (now - since if since is not None else 0.0)
 
 
 def _reason_in(journal: Reading) -> str | None:

@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
+import logging
+
+from msgspec.structs import replace
+
 from ..core import Issue, Step
 from ..journal import Entry
+from .alerts import Alerts
 from .guard import Fault
 from .metrics import Metrics
 from .records import InterventionRecord, LimitRecord, StepRecord
 from .run import Run
 from .watch import Judgement, Watch
 
+log = logging.getLogger("interlock")
+
 
 class Scribe:
     """Writes for one run. A step and everything that it led to go in one transaction."""
 
-    def __init__(self, run: Run, watch: Watch, metrics: Metrics | None = None) -> None:
+    def __init__(self, run: Run, watch: Watch, metrics: Metrics | None = None, alerts: Alerts | None = None) -> None:
         self.run = run
         self.watch = watch
         self.metrics = metrics
+        self.alerts = alerts
         self._issues = run.summary.issues
         self._interventions = run.summary.interventions
         self._last_issue = run.summary.last_issue
 
     def write(self, record: StepRecord, judgement: Judgement, *, durable: bool) -> int:
         """One step with its review, issues, interventions and judged effects."""
+        cost = self.watch.priced if record.step.usage is not None else 0.0
+        if cost or not judgement.progressed:
+            record = replace(record, stalled=not judgement.progressed, cost_usd=cost)
         entries = [Entry("step", record, judgement.now)]
         entries += [Entry("issue", issue, judgement.now) for issue in judgement.issues]
         entries += [Entry("effect", judged, judgement.now) for judged in judgement.judged]
@@ -38,6 +49,11 @@ class Scribe:
             )
             entries.append(Entry("intervention", body, judgement.now))
         self._count(record, judgement)
+        if log.isEnabledFor(logging.INFO):
+            self._log(judgement)
+        if self.alerts is not None:
+            self.alerts.found(judgement.issues)
+            self.alerts.spent(self.watch.ledger.spend, self.watch.meter.limits)
         return self.run.append(entries, durable=durable, changes=self._changes(record.step))
 
     def fault(self, fault: Fault) -> None:
@@ -47,6 +63,19 @@ class Scribe:
     def limit(self, record: LimitRecord) -> None:
         """A limit that was set, waited for or reached."""
         self.run.record("limit", record)
+
+    def _log(self, judgement: Judgement) -> None:
+        run_id = self.run.spec.run_id
+        for issue in judgement.issues:
+            facts = {"type": issue.type, "severity": issue.severity, "step": issue.step, "words": issue.description}
+            log.info("issue", extra={"run_id": run_id, **facts})
+        for ruling in judgement.rulings:
+            made = ruling.intervention
+            facts = {"type": made.type, "issue": made.issue_type, "step": made.step, "outcome": made.outcome}
+            log.info("intervention", extra={"run_id": run_id, **facts})
+        for judged in judgement.judged:
+            facts = {"type": judged.type, "issue": judged.issue_type, "step": judged.step, "outcome": judged.outcome}
+            log.info("effect", extra={"run_id": run_id, **facts})
 
     def _changes(self, step: Step) -> dict[str, object]:
         spend, limits = self.watch.ledger.spend, self.watch.meter.limits
@@ -76,7 +105,8 @@ class Scribe:
         if record.review is not None:
             self.metrics.reviewed(record.review)
         if record.step.usage is not None:
-            self.metrics.spent(record.step.usage)
+            usage = record.step.usage
+            self.metrics.spent(replace(usage, cost_usd=usage.cost_usd or record.cost_usd))
         for issue in judgement.issues:
             self.metrics.issue_found(issue)
         for ruling in judgement.rulings:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import socket
 import uuid
 
+import msgspec
+
 from ..config import Config
 from ..config.models import Models
 from ..control import (
@@ -14,6 +16,7 @@ from ..control import (
     Execute,
     Executed,
     Held,
+    Result,
     Rules,
     RunEnded,
     Tick,
@@ -26,6 +29,7 @@ from ..control import (
 from ..core import ENDED, Adapter, Applied, Hold, SwitchModel
 from ..journal import RunFolder, RunSummary
 from ..link import ControlServer, Endpoint, FileGate, JournalLog
+from .metrics import Metrics
 from .orders import Orders
 from .run import Run
 
@@ -47,8 +51,10 @@ class Steering:
         config: Config,
         adapter: Adapter,
         listener: socket.socket | None = None,
+        metrics: Metrics | None = None,
     ) -> None:
         self.run = run
+        self._metrics = metrics
         self.adapter = adapter
         self.orders: Orders | None = None
         self._file = FileGate(folder.gate)
@@ -59,7 +65,7 @@ class Steering:
             cannot_switch="" if "switch_model" in adapter.capabilities else f"{adapter.name} cannot switch models",
         )
         fresh = new_state(run.spec.run_id, rules=rules, model=run.spec.model, max_iterations=config.limits.max_steps)
-        log = JournalLog(run.journal, self._summarize)
+        log = JournalLog(run.journal, self._summarize, self._count)
         self.endpoint = Endpoint(fresh, log, self, clock=run.clock)
         self._server = ControlServer(self.endpoint, folder.path, listener)
 
@@ -128,9 +134,18 @@ class Steering:
         request = new_request(str(uuid.uuid4()), command, self.run.spec.run_id, actor="interlock", reason=reason)
         self.endpoint.receive(encode(request), None, actor="interlock")
 
+    def _count(self, body: bytes) -> None:
+        if self._metrics is not None:
+            result = msgspec.json.decode(body, type=Result)
+            self._metrics.control_requested(result.command or "unknown", result.payload.status)
+
     def _summarize(self, state: ControlState) -> RunSummary:
         waiting = state.waiting[0].text if state.waiting else None
-        changes: dict[str, object] = {"status": state.status, "waiting": waiting, "model": state.model}
+        changes: dict[str, object] = {"status": state.status, "waiting": waiting}
+        if state.model is not None:
+            # A run that has ended has no frames any more; what it ran with stays.
+            changes["model"] = state.model
         if state.ended:
             changes["ended"] = self.run.clock.time()
+            changes["reason"] = self.run.reason
         return self.run.revise(changes)

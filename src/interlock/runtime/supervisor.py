@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import deque
 from types import TracebackType
 from typing import TYPE_CHECKING, Unpack
 
@@ -36,10 +35,12 @@ from .calls import Calls
 from .causes import AFTER_STEP
 from .checkpointing import Checkpointing, may_change
 from .disk import absent_files
-from .guard import Broken, Fault, Guard, Late
+from .guard import Broken, Fault, Guard
 from .hands import Hands
 from .limiting import Limiting
+from .meanwhile import Meanwhile
 from .metrics import Metrics
+from .opinion import SecondOpinion
 from .records import SnapshotRecord, StepRecord
 from .run import Run
 from .scribe import Scribe
@@ -92,7 +93,7 @@ class Supervisor(Asking):
             guard=self._guard,
             restorable=hands.workspace is not None,
         )
-        self.scribe = Scribe(run, self.watch, metrics)
+        self.scribe = Scribe(run, self.watch, metrics, hands.notifier)
         self.answers = Answers(run, hands, self._guard)
         self._limiting = Limiting(run, self.watch, hands, self.scribe, self._hold)
         self._checkpointing = Checkpointing(run, self.watch, hands, self._guard, self.context)
@@ -100,14 +101,17 @@ class Supervisor(Asking):
         self._since_snapshot = 0
         self._reviews: Calls[Review | None] = Calls()
         self._judged: Calls[Decision] = Calls()
-        self._late: list[tuple[StepRecord, Late]] = []
         self._told: set[str] = set()
-        self._statuses: deque[Status] = deque()
+        opinion = config.detect.second_opinion
+        self.meanwhile = Meanwhile(
+            run, self.watch, self._take, SecondOpinion(opinion, self.watch.prices) if opinion.enabled else None
+        )
         hands.on_limits = self._say_limits
         hands.on_stop = self._shut
         hands.on_hold = self._hold
         hands.on_restored = self._checkpointing.note_restored
         run.on_close(self._guard.close)
+        run.on_close(self.meanwhile.close)
 
     @classmethod
     def open(cls, **options: Unpack[Options]) -> Supervisor:
@@ -155,11 +159,12 @@ class Supervisor(Asking):
         """May this step run? A hold is recorded nowhere: ask again with the same step when it is over."""
         begin = time.perf_counter()
         with self._lock:
-            self._catch_up()
-            step = self._admit(step)
+            self._note_trouble()
+            self.meanwhile.catch_up()
+            told, step = step, self._admit(step)
             decision = self.run.gate.enter(step)
             if decision.action == "proceed":
-                decision = self._before(step)
+                decision = self._before(step, whole=told.tool == step.tool)
                 if decision.action not in LET:
                     self.run.gate.leave(step)
             elif self.run.ended:
@@ -171,7 +176,8 @@ class Supervisor(Asking):
         """What a step that ran led to: messages for the agent, a stop. A pause is met at the next `before`."""
         begin = time.perf_counter()
         with self._lock:
-            self._catch_up()
+            self._note_trouble()
+            self.meanwhile.catch_up()
             step = self._admit(step)
             review = None
             if step.kind == "tool_result":
@@ -224,7 +230,7 @@ class Supervisor(Asking):
 
     def note_status(self, status: Status) -> None:
         """Know that the run was paused or goes on. Never waits: the next step finds it."""
-        self._statuses.append(status)
+        self.meanwhile.note_status(status)
 
     def answer(self, step: int | None, said: Answer, reason: str = "") -> str:
         """Take a person's answer to a waiting step; without a number, to the one that waits longest."""
@@ -240,7 +246,7 @@ class Supervisor(Asking):
         with self._lock:
             return self.hands.carry_out(order)
 
-    def _before(self, step: Step) -> Decision:
+    def _before(self, step: Step, *, whole: bool) -> Decision:
         known = self._judged.get(step)
         if known is not None:
             return self._standing(known, before=True)
@@ -249,7 +255,7 @@ class Supervisor(Asking):
         try:
             review = self._reviews.get(step) or self._guard.run(lambda: self.watch.review(step))
             self._reviews.begin(step, review)
-            decision = self._decide(step, review)
+            decision = self._decide(step, review, whole=whole)
             if decision.action == "hold":
                 return decision
             if decision.action in LET and may_change(review):
@@ -264,7 +270,7 @@ class Supervisor(Asking):
         self._take(record, judgement)
         return self._standing(decision, before=True)
 
-    def _decide(self, step: Step, review: Review | None) -> Decision:
+    def _decide(self, step: Step, review: Review | None, *, whole: bool) -> Decision:
         """A person's answer, the run's limits, the verdict; a call that may go on may still have to wait."""
         if self._observe:
             return PROCEED
@@ -277,7 +283,10 @@ class Supervisor(Asking):
         used_up = self._limiting.check_spend()
         if used_up is not None:
             return used_up
-        return self._limiting.slow_down(decide_call(review, step, self.hands.adapter.capabilities, observe=False))
+        can = self.hands.adapter.capabilities
+        # What was redacted or shortened is not written anew from what is left of it.
+        decision = decide_call(review, step, can if whole else can - {"rewrite"}, observe=False)
+        return self._limiting.slow_down(decision)
 
     def _take(self, record: StepRecord, judgement: Judgement) -> None:
         """Record, then act: what cannot be made durable does not happen. An emergency stop acts first."""
@@ -289,6 +298,7 @@ class Supervisor(Asking):
         kept = self._guard.part("journal", lambda: self.scribe.write(record, judgement, durable=durable) or 1, 0)
         if acts and (kept or stopping):
             self.answers.carry_out(judgement)
+        self.meanwhile.consult(record.step, judgement)
         self._since_snapshot += 1
         if self._since_snapshot >= SNAPSHOT_EVERY:
             self._since_snapshot = 0
@@ -313,7 +323,7 @@ class Supervisor(Asking):
     def _broken(self, broken: Broken, record: StepRecord, *, ran: bool = False) -> Decision:
         """Fail open, or closed where that is configured; what comes late is still taken in."""
         if broken.late is not None and record.decision is None:
-            self._late.append((record, broken.late))
+            self.meanwhile.wait_for(record, broken.late)
         else:
             self.run.record("step", replace(record, unobserved=True))
         if self._observe:
@@ -323,24 +333,6 @@ class Supervisor(Asking):
         if self.config.runtime.fail == "open" or ran:
             return PROCEED
         return Decision("deny", reason=f"Supervision is broken ({broken}) and is configured to fail closed.")
-
-    def _catch_up(self) -> None:
-        """Take in what came from other threads: statuses, trouble, and answers of supervision that were late."""
-        self._note_trouble()
-        while self._statuses:
-            status = self._statuses.popleft()
-            self.watch.be(status)
-            self.run.record("status", {"status": status})
-        while self._late:
-            record, late = self._late[0]
-            answer = late.take()
-            if isinstance(answer, Judgement):
-                self._take(record, answer)
-            elif answer is not None or late.given_up:
-                self.run.record("step", replace(record, unobserved=True))
-            else:
-                return
-            self._late.pop(0)
 
     def _admit(self, step: Step) -> Step:
         if step.time is None:

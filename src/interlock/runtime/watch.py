@@ -34,6 +34,7 @@ from .causes import AFTER_STEP
 from .guard import Fault, Guard
 from .ledger import Ledger
 from .meter import Meter
+from .opinion import Opinion
 from .prices import Prices
 
 THROTTLING = LADDER[2]
@@ -135,6 +136,7 @@ class Watch:
         self._marks: dict[str, bytes] = {}
         self._throttled_for: set[str] = set()
         self._assumed = False
+        self.priced = 0.0
         self._fresh = self.detectors.save()
 
     def review(self, step: Step) -> Review | None:
@@ -151,6 +153,7 @@ class Watch:
             if step.usage is not None and not step.usage.cost_usd:
                 usage = step.usage
                 cost = self.guard.part("prices", self.prices.cost, None, step.model, usage) or 0.0
+            self.priced = cost
             self.ledger.count(step, now, cost)
         return now
 
@@ -203,6 +206,11 @@ class Watch:
             if over is not None and over.throttled:
                 self.meter.loosen()
         self._run = replace(self._run, status=status)
+
+    def heed(self, opinion: Opinion) -> None:
+        """A finding that a second opinion does not share is quiet from now on."""
+        if opinion.agrees is False:
+            self.detectors.mute(opinion.key)
 
     def mark(self, checkpoint: CheckpointInfo) -> None:
         """A checkpoint was made: it can be gone back to, and so can the detectors' windows."""

@@ -5,23 +5,33 @@ from __future__ import annotations
 import os
 import queue
 import signal
+import socket
+import subprocess
+import sys
 import threading
 import time
 import uuid
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ...config import Config
 from ...control import new_request
 from ...core import BadInput, Context, InterlockError, RunSpec
 from ...journal import RunFolder
-from ...link import ask_owner, listen, runtime_dir, socket_path
+from ...link import ask_owner, listen, socket_path
 from ...process import Tree, spawn
 from ...process.proc import look_at
+from ..hooks.wiring import Place, Wired, Wiring, unwire
+from ..proxy import Proxied, point, relay_without_owner
 from .ownership import OwnerGone, Ownership
-from .talk import Begin, Exited, Finished, Started
-from .terminal import Signalled, Signals, keep_settings, stop_ourselves
+from .person import Person
+from .talk import Asks, Begin, Exited, Finished, Started, steps_path
+from .terminal import Signalled, Signals, fill_standard_streams, keep_settings, stop_ourselves
+
+TERM_S = 10.0
+"""How long after a SIGTERM or SIGHUP the command may take; then the run is cancelled. A second one does so at once."""
 
 SECOND_S = 5.0
 """A Ctrl-C that comes this soon after another is meant for the run; a later one is the command's, like the first."""
@@ -32,6 +42,7 @@ PATIENCE_S = 60.0
 STOP_S = 0.5
 """How long a command may take to stop after Ctrl-Z."""
 
+LOOPBACK = "127.0.0.1"
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
 """What a shell says of a command that cannot be started."""
 
@@ -45,6 +56,8 @@ class Launch(Struct, frozen=True, kw_only=True):
     store: Path
     needs_approval: bool = False
     removed_actions: tuple[str, ...] = ()
+    wiring: Wiring | None = None
+    proxied: Proxied | None = None
 
 
 class CannotStart(BadInput):
@@ -57,6 +70,7 @@ class CannotStart(BadInput):
 
 def run_command(launch: Launch) -> Finished:
     """Run the command to its end, supervised. `exit_status` is minus a signal where one ended the command."""
+    fill_standard_streams()
     return _Front(launch).run()
 
 
@@ -66,7 +80,8 @@ class _Front:
         self._events: queue.SimpleQueue[object] = queue.SimpleQueue()
         self._folder = RunFolder(launch.store / launch.spec.run_id)
         self._control = socket_path(self._folder.path)
-        self._steps = runtime_dir() / f"s{self._control.name}"
+        self._steps = steps_path(self._control)
+        self._wired = self._wire()
         begin = Begin(
             spec=launch.spec,
             store=str(launch.store),
@@ -74,11 +89,20 @@ class _Front:
             context=launch.context,
             needs_approval=launch.needs_approval,
             removed_actions=launch.removed_actions,
+            watched=tuple(map(str, self._wired.files)) if self._wired is not None else (),
+            settings=tuple(map(str, self._wired.settings)) if self._wired is not None else (),
+            expects_hooks=self._wired is not None and self._wired.headless,
+            proxied=launch.proxied,
         )
-        self._ownership = Ownership(begin, (listen(self._control), listen(self._steps)), self._events)
+        self._door = socket.create_server((LOOPBACK, 0), backlog=128) if launch.proxied is not None else None
+        doors = (self._door,) if self._door is not None else ()
+        self._ownership = Ownership(begin, (listen(self._control), listen(self._steps), *doors), self._events)
         self._signals = Signals(self._events)
+        self._person = Person(self._folder)
         self._tree: Tree | None = None
+        self._bare: subprocess.Popen[bytes] | None = None
         self._interrupted = float("-inf")
+        self._end_by: float | None = None
         self._cancelling = False
         self._status: int | None = None
         self._unsupervised = ""
@@ -88,8 +112,9 @@ class _Front:
         restore_terminal = keep_settings()
         try:
             self._ownership.start()
-            self._tree = self._spawn()
+            # Before the command is there: two signals that nobody takes become one.
             self._signals.start()
+            self._tree = self._spawn()
             self._ownership.tell(Started(self._tree.handle()))
             threading.Thread(target=self._wait, name="interlock-command", daemon=True).start()
             finished = self._loop()
@@ -99,8 +124,29 @@ class _Front:
             return finished
         finally:
             self._ownership.close()
+            if self._bare is not None:
+                self._bare.kill()
+                self._bare.wait()
             self._control.unlink(missing_ok=True)
             self._steps.unlink(missing_ok=True)
+            if self._wired is not None:
+                unwire(self._place, self._wired)
+
+    @property
+    def _place(self) -> Place:
+        closed = self._launch.config.runtime.fail == "closed"
+        folder = self._steps.with_suffix(".d")
+        return Place(socket=self._steps, gate=self._folder.gate, folder=folder, closed=closed)
+
+    def _wire(self) -> Wired | None:
+        """Hooks for an agent that we know."""
+        if self._launch.wiring is None:
+            return None
+        self._place.folder.mkdir(mode=0o700)
+        wired = self._launch.wiring.wire(self._place)
+        for note in wired.notes:
+            sys.stderr.write(f"interlock: {note}\n")
+        return wired
 
     def _spawn(self) -> Tree:
         spec, config = self._launch.spec, self._launch.config
@@ -111,6 +157,11 @@ class _Front:
             "INTERLOCK_GATE": str(self._folder.gate),
             "INTERLOCK_FAIL": config.runtime.fail,
         }
+        if self._door is not None and self._launch.proxied is not None:
+            environment |= point(environment, self._launch.proxied, self._door.getsockname()[1])
+        if self._wired is not None:
+            spec = replace(spec, argv=self._wired.argv)
+            environment |= self._wired.environment
         if spec.continues is not None:
             environment["INTERLOCK_CONTINUES"] = spec.continues
         try:
@@ -129,25 +180,33 @@ class _Front:
         """Take events until the run is over."""
         deadline: float | None = None
         while True:
-            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            due = min((at for at in (deadline, self._end_by) if at is not None), default=None)
             try:
-                event = self._events.get(timeout=left)
+                event = self._events.get(timeout=None if due is None else max(0.0, due - time.monotonic()))
             except queue.Empty:
+                if due != deadline:
+                    self._end_by = None
+                    self._cancel("the command did not heed the signal")
+                    continue
                 return self._without_owner("the owner did not come to an end")
             if isinstance(event, Finished):
                 assert self._tree is not None
                 self._tree.close()
                 return event
             if isinstance(event, Exited):
-                self._status = event.status
+                self._status, self._end_by = event.status, None
                 if self._unsupervised:
                     return self._without_owner(self._unsupervised)
                 self._ownership.tell(event)
                 deadline = time.monotonic() + PATIENCE_S
             elif isinstance(event, OwnerGone) and not event.again:
                 self._unsupervised = f"supervision was lost: {event.words}"
+                if self._door is not None and self._launch.config.runtime.fail == "open":
+                    self._bare = relay_without_owner(self._door, self._launch.proxied, self._folder.gate)
                 if self._status is not None:
                     return self._without_owner(self._unsupervised)
+            elif isinstance(event, Asks):
+                self._person.ask(event)
             elif isinstance(event, Signalled):
                 self._take_signal(event)
 
@@ -158,11 +217,15 @@ class _Front:
             return
         if not event.shared and self._status is None:
             _pass_on(self._tree.pid, event.number)
+        now = event.at
         if event.number == signal.SIGINT:
-            now = time.monotonic()
             if now - self._interrupted < SECOND_S:
-                self._cancel()
+                self._cancel("Ctrl-C")
             self._interrupted = now
+        elif event.number in (signal.SIGTERM, signal.SIGHUP) and self._status is None:
+            if self._end_by is not None:
+                self._cancel(f"a second {signal.Signals(event.number).name}")
+            self._end_by = self._end_by or now + TERM_S
 
     def _follow_stop(self, *, wait: bool) -> None:
         """Stop when the command has: it may take a moment to put its screen away, or not stop at all."""
@@ -179,16 +242,16 @@ class _Front:
                 return
             time.sleep(0.01)
 
-    def _cancel(self) -> None:
+    def _cancel(self, why: str) -> None:
         """End the run as `interlock cancel` would; without an owner by ourselves."""
         if self._cancelling:
             return
         self._cancelling = True
-        threading.Thread(target=self._ask_cancel, name="interlock-cancel", daemon=True).start()
+        threading.Thread(target=self._ask_cancel, args=(why,), name="interlock-cancel", daemon=True).start()
 
-    def _ask_cancel(self) -> None:
+    def _ask_cancel(self, why: str) -> None:
         assert self._tree is not None
-        request = new_request(str(uuid.uuid4()), "cancel", self._launch.spec.run_id, actor="terminal", reason="Ctrl-C")
+        request = new_request(str(uuid.uuid4()), "cancel", self._launch.spec.run_id, actor="terminal", reason=why)
         if not self._unsupervised:
             ask_owner(self._folder, request, timeout=5.0)
         if self._status is None and self._tree.wait(5.0) is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 from ...core import Limits
 from ...runtime import Supervisor
@@ -19,8 +20,16 @@ CHECKPOINT_S = 30.0
 class Look:
     """A thread that looks twice a second while the command runs."""
 
-    def __init__(self, supervisor: Supervisor, held: HeldTree, steps: StepServer, started: float) -> None:
+    def __init__(
+        self,
+        supervisor: Supervisor,
+        held: HeldTree,
+        steps: StepServer,
+        started: float,
+        also: Callable[[], None] = lambda: None,
+    ) -> None:
         self._supervisor, self._held, self._steps, self._started = supervisor, held, steps, started
+        self._also = also
         self._clock = supervisor.run.clock
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="interlock-look", daemon=True)
@@ -56,7 +65,8 @@ class Look:
         limits: Limits = self._supervisor.watch.meter.limits
         if limits.max_execution_time is None:
             return INTERVAL_S
-        left = self._started + limits.max_execution_time - self._clock.time()
+        rested = self._supervisor.run.gate.rested_s
+        left = self._started + limits.max_execution_time + rested - self._clock.time()
         return min(INTERVAL_S, max(0.01, left))
 
     def _look(self) -> None:
@@ -67,6 +77,7 @@ class Look:
         self.note_events()
         self._follow_limits()
         self._held.keep_still(self._held_for())
+        self._also()
         now = self._clock.monotonic()
         if not self._steps.spoken and now >= self._checkpoint_at and self._supervisor.run.gate.status == "running":
             self.keep()

@@ -1,32 +1,43 @@
 """The owner of one run: journal, control endpoint, step lines, limits, checkpoints. Started by the front.
 
-python -m interlock.adapters.process.owner FRONT CONTROL STEPS: three descriptors, a pair of sockets with the front and
-two listening sockets. When the front is gone, the owner goes on until the command has ended.
+python -m interlock.adapters.process.owner FRONT CONTROL STEPS [PROXY]: descriptors of a pair of sockets with the front
+and of listening sockets. When the front is gone, the owner goes on until the command has ended.
 """
 
 from __future__ import annotations
 
 import contextlib
+import shutil
 import signal
 import socket
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from ...core import InterlockError
+from ...core import Adapter, InterlockError
 from ...journal import RunFolder, Store
+from ...link import socket_path
 from ...process import UNKNOWN_STATUS, Tree, attach
-from ...runtime import Incidents, Supervisor
+from ...runtime import Supervisor
 from ...runtime.approvals import Approvals
 from ...runtime.causes import MEANWHILE
 from ...runtime.continuing import clean_up, keep_tree
+from ...runtime.log import configure_log, is_chosen
 from ...runtime.opening import Options
-from .adapter import ProcessAdapter
+from ...runtime.tidying import tidy_store
+from ..hooks.clients import adapter_named, dialect_named, new_dialects
+from ..hooks.exchange import HookExchange
+from ..hooks.guardian import HookGuardian
+from ..proxy import ModelChoice, ProxyAdapter, Switched
 from .held import HeldTree
 from .look import Look
 from .steps import StepServer
-from .talk import Begin, Channel, Exited, Failed, Finished, Ready, Started, ToOwner
+from .talk import Asks, Begin, Channel, Exited, Failed, Finished, Ready, Started, ToOwner, steps_path
+
+if TYPE_CHECKING:
+    from ..proxy.proxy import Proxy
 
 EXIT_OF = {"MAX_ITERATIONS": 124, "EMERGENCY_STOP": 125, "USER_CANCELLED": 130}
 """Why a run was ended, and the exit status that says so."""
@@ -35,25 +46,53 @@ EXIT_OF = {"MAX_ITERATIONS": 124, "EMERGENCY_STOP": 125, "USER_CANCELLED": 130}
 class Owner:
     """One run, from the first message to the last."""
 
-    def __init__(self, begin: Begin, control: socket.socket, steps: socket.socket) -> None:
+    def __init__(
+        self, begin: Begin, control: socket.socket, steps: socket.socket, door: socket.socket | None = None
+    ) -> None:
         self._begin = begin
+        self._choice = ModelChoice()
         self.held = HeldTree()
         self._folder = RunFolder(Path(begin.store) / begin.spec.run_id)
         self._supervisor = self._open(control)
         self._steps = StepServer(steps, self._supervisor)
+        self._guardian = HookGuardian(
+            self._supervisor,
+            self.held,
+            files=tuple(map(Path, begin.watched)),
+            settings=tuple(map(Path, begin.settings)),
+            socket=steps_path(socket_path(self._folder.path)),
+            expects_hooks=begin.expects_hooks,
+        )
+        self._hooks = self._steps.hooks = HookExchange(self._steps.book, new_dialects(), self._guardian)
+        self._proxy = self._make_proxy(door)
         self.held.speaks = lambda: self._steps.spoken
         run = self._supervisor.run
         if begin.reopen:
             self._steps.recall(run.journal.reader())
+            self._hooks.recall(run.journal.reader())
+            if self._proxy is not None:
+                self._proxy.recall(run.journal.reader())
         self.held.on_frozen = self._keep_silent_work
-        self._look = Look(self._supervisor, self.held, self._steps, run.summary.started)
+        self._look = Look(self._supervisor, self.held, self._steps, run.summary.started, self._look_at_hooks)
 
     def start(self) -> None:
         """Be there for the command."""
         self._steps.start()
+        if self._proxy is not None:
+            self._proxy.start()
         self._look.start()
-        days = self._begin.config.interventions.emergency_stop.preserve_incident_data_days
-        Incidents(Store(Path(self._begin.store))).remove_older_than(days, self._supervisor.run.clock.time())
+        tidy_store(Store(Path(self._begin.store)), self._begin.config, self._supervisor.run.clock.time())
+
+    def ask_through(self, channel: Channel) -> None:
+        """Have the front ask whoever sits at its terminal."""
+        supervisor, tell = self._supervisor, self._supervisor.run.on_waiting
+
+        def ask(step: int, what: str) -> None:
+            tell(step, what)
+            if step in supervisor.approvals.waiting:
+                channel.send(Asks(step, what))
+
+        supervisor.run.on_waiting = ask
 
     def take(self, tree: Tree) -> None:
         """The command runs."""
@@ -68,12 +107,15 @@ class Owner:
         """The command has ended: the run ends, and this is what it was."""
         supervisor, run = self._supervisor, self._supervisor.run
         self._look.close()
+        self._hooks.look()
         killed_by_limit = status is not None and status < 0 and bool(limits or self.limits_reached())
         if killed_by_limit and run.reason is None:
             supervisor.finish("done", "MAX_ITERATIONS", "; ".join(limits or self.limits_reached()))
         else:
             failed = status not in (0, None)
             supervisor.finish(*(("aborted", "ERROR") if failed else ("done", "COMPLETE")), _words(status))
+        if self._proxy is not None:
+            self._proxy.close()
         self._steps.close()
         if not self._steps.spoken:
             self._keep_silent_work()
@@ -84,6 +126,10 @@ class Owner:
         if run.reason == "EMERGENCY_STOP" and self._begin.config.interventions.emergency_stop.auto_cleanup:
             clean_up(self._folder)
         return finished
+
+    def _look_at_hooks(self) -> None:
+        self._hooks.look()
+        self._guardian.look()
 
     def limits_reached(self) -> tuple[str, ...]:
         """In words, the limits that the process tree reached."""
@@ -98,7 +144,7 @@ class Owner:
             config=begin.config,
             context=begin.context,
             store=store,
-            adapter=ProcessAdapter(),
+            adapter=self._adapter(),
             processes=self.held,
             listener=control,
             approvals=Approvals(begin.needs_approval, frozenset(begin.removed_actions)),
@@ -106,6 +152,30 @@ class Owner:
         if begin.reopen and self._folder.spec_file.exists():
             return Supervisor.reopen(self._folder, **options)
         return Supervisor.open(**options)
+
+    def _adapter(self) -> Adapter:
+        name, adapter = self._begin.spec.adapter, adapter_named(self._begin.spec.adapter)
+        if self._begin.proxied is None:
+            return adapter
+        return ProxyAdapter(self._choice) if name == ProxyAdapter.name else Switched(adapter, self._choice)
+
+    def _make_proxy(self, door: socket.socket | None) -> Proxy | None:
+        """Before the model's API; where hooks tell the steps, it leaves those to them, and tokens where they can."""
+        proxied = self._begin.proxied
+        if proxied is None or door is None:
+            return None
+        from ..proxy.proxy import Proxy
+
+        hooked = dialect_named(self._begin.spec.adapter)
+        return Proxy(
+            door,
+            self._steps.book,
+            proxied.upstreams,
+            proxied.token,
+            choice=self._choice,
+            steps=hooked is None,
+            usage=hooked is None or "usage" not in hooked.capabilities,
+        )
 
     def _keep_silent_work(self) -> None:
         if not self._steps.spoken:
@@ -162,18 +232,21 @@ class Owner:
 def main() -> None:
     """Serve one run; everything that goes wrong before it starts is told to the front."""
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    front, control, steps = (socket.socket(fileno=int(word)) for word in sys.argv[1:4])
+    if is_chosen():
+        configure_log()
+    front, control, steps, *doors = (socket.socket(fileno=int(word)) for word in sys.argv[1:])
     channel = Channel(front)
     line = channel.receive()
     if line is None:
         return
     begin = msgspec.json.decode(line, type=Begin)
     try:
-        owner = Owner(begin, control, steps)
+        owner = Owner(begin, control, steps, *doors)
         owner.start()
     except InterlockError as error:
         channel.send(Failed(error.what, error.where, error.todo))
         return
+    owner.ask_through(channel)
     channel.send(Ready())
     _serve(owner, channel, RunFolder(Path(begin.store) / begin.spec.run_id))
 
@@ -193,6 +266,16 @@ def _serve(owner: Owner, channel: Channel, folder: RunFolder) -> None:
     if tree is not None:
         tree.wait()
     owner.finish(None)
+    _tidy(folder)
+
+
+def _tidy(folder: RunFolder) -> None:
+    """Take away what the front would have taken away."""
+    control = socket_path(folder.path)
+    steps = steps_path(control)
+    control.unlink(missing_ok=True)
+    steps.unlink(missing_ok=True)
+    shutil.rmtree(steps.with_suffix(".d"), ignore_errors=True)
 
 
 def _words(status: int | None) -> str:

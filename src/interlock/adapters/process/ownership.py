@@ -17,7 +17,11 @@ import msgspec
 from msgspec.structs import replace
 
 from ...core import InterlockError
+from ...runtime.log import lend_log
 from .talk import Begin, Channel, Exited, Failed, Finished, Ready, Started, ToFront
+
+FIRST_TRIES = 2
+"""How often an owner that dies before it is ready is started again: then it is no accident."""
 
 RETRIES = 5
 WITHIN_S = 60.0
@@ -34,9 +38,7 @@ class OwnerGone:
 class Ownership:
     """Owners one after the other, on the same sockets. What they say goes into `events`."""
 
-    def __init__(
-        self, begin: Begin, listeners: tuple[socket.socket, socket.socket], events: queue.SimpleQueue[object]
-    ) -> None:
+    def __init__(self, begin: Begin, listeners: tuple[socket.socket, ...], events: queue.SimpleQueue[object]) -> None:
         self._begin, self._listeners, self._events = begin, listeners, events
         self._told: list[Started | Exited] = []
         self._deaths: list[float] = []
@@ -50,6 +52,11 @@ class Ownership:
         """Start an owner and wait until it is ready; raise what keeps it from that."""
         self._launch(self._begin)
         answer = self._hear()
+        while answer is None and len(self._deaths) < FIRST_TRIES:
+            # It died before it could say a word: killed, or out of memory.
+            self._may_retry()
+            self._launch(replace(self._begin, reopen=True))
+            answer = self._hear()
         if isinstance(answer, Failed):
             self.close()
             raise InterlockError(answer.what, where=answer.where, todo=answer.todo)
@@ -81,14 +88,18 @@ class Ownership:
         fds = (there.fileno(), *(listener.fileno() for listener in self._listeners))
         # -P: nothing from the workspace may be imported in place of our own modules.
         command = [sys.executable or "python3", "-P", "-m", "interlock.adapters.process.owner", *map(str, fds)]
+        log, more = lend_log()
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=self._words,
             stderr=self._words,
-            pass_fds=fds,
+            pass_fds=fds if log is None else (*fds, log),
+            env={**os.environ, **more},
             start_new_session=True,
         )
+        if log is not None:
+            os.close(log)
         there.close()
         self._channel = Channel(here)
         self._channel.send(begin)

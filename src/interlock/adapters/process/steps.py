@@ -5,45 +5,49 @@ from __future__ import annotations
 import queue
 import socket
 import threading
-from collections import OrderedDict
+from typing import Protocol
 
 import msgspec
 
-from ...core import PROCEED, BadInput, Decision, Step
+from ...core import BadInput
 from ...journal.interface import Reading
 from ...link import LineHandler, LineServer, Peer
 from ...runtime import Supervisor
-from ...runtime.records import StepRecord
-from .lines import Phase, Refusal, Told, read_line, write_answer
+from .book import Asker, StepBook
+from .lines import Refusal, read_line, write_answer
 
-REMEMBERED = 1024
-"""Calls whose number is known, so that one that is told again after a lost connection is not counted twice."""
+MAX_STEP_LINE = 32 * 1024 * 1024
+"""Bytes of one line here: hooks hand over whole files that an agent writes."""
 
 JOIN_S = 10.0
+
+
+class Listener(Protocol):
+    """Whoever else is spoken to on this socket: the hooks of an agent's client."""
+
+    def answer(self, line: bytes, asker: Asker) -> bytes | None:
+        """The answer to a line of its own, when it is due; None where nobody waits for it any more."""
+        ...
 
 
 class StepServer(LineHandler):
     """A thread for each connection: lines of one connection are answered in order, connections hold up nobody else."""
 
     def __init__(self, listener: socket.socket, supervisor: Supervisor) -> None:
-        self.spoken = False
+        self.book = StepBook(supervisor)
+        self.hooks: Listener | None = None
         self._supervisor = supervisor
-        self._server = LineServer(listener, self, "steps")
+        self._server = LineServer(listener, self, "steps", max_line=MAX_STEP_LINE)
         self._desks: dict[Peer, _Desk] = {}
-        self._known: OrderedDict[tuple[Phase, str, str], int] = OrderedDict()
-        self._recalled: dict[int, Decision] = {}
-        self._lock = threading.Lock()
+
+    @property
+    def spoken(self) -> bool:
+        """Whether any process of the run has told anything."""
+        return self.book.spoken
 
     def recall(self, journal: Reading) -> None:
         """Know what a predecessor was told."""
-        for record in journal.read(kinds=frozenset(("step",))):
-            taken = msgspec.json.decode(record.body, type=StepRecord)
-            step, self.spoken = taken.step, True
-            call_id = step.tool.call_id if step.tool is not None else None
-            if call_id is not None:
-                phase: Phase = "before" if step.kind == "tool_call" else "after"
-                self._remember((phase, step.agent or "", call_id), step.index)
-                self._recalled[step.index] = taken.decision or PROCEED
+        self.book.recall(journal)
 
     def start(self) -> None:
         self._server.start()
@@ -59,7 +63,6 @@ class StepServer(LineHandler):
         self._server.close()
 
     def on_line(self, peer: Peer, line: bytes) -> None:
-        self.spoken = True
         desk = self._desks.get(peer)
         if desk is None:
             desk = self._desks[peer] = _Desk(peer, self)
@@ -74,53 +77,17 @@ class StepServer(LineHandler):
             desk.close()
             self._supervisor.run.gate.notify()
 
-    def answer(self, peer: Peer, line: bytes) -> bytes | None:
+    def answer(self, asker: Asker, line: bytes) -> bytes | None:
         """The answer to one line, when it is due; None where nobody waits for it any more."""
+        if self.hooks is not None and line.startswith(b'{"hook":'):
+            return self.hooks.answer(line, asker)
+        self.book.spoken = True
         try:
             phase, told = read_line(line)
         except BadInput as error:
             return msgspec.json.encode(Refusal(str(error)))
-        step, again = self._number(phase, told)
-        if phase == "after":
-            return write_answer(step, PROCEED if again else self._supervisor.after(step))
-        decision = self._ask(peer, step)
-        return None if decision is None else write_answer(step, decision)
-
-    def _ask(self, peer: Peer, step: Step) -> Decision | None:
-        """The decision, holds and delays waited out."""
-        gate = self._supervisor.run.gate
-        while not peer.closed:
-            version = gate.version
-            recalled = self._recalled.get(step.index) if gate.status == "running" else None
-            decision = recalled or self._supervisor.before(step)
-            if decision.action == "hold":
-                gate.wait(version)
-                continue
-            if not decision.delay_s:
-                return decision
-            gate.wait(version, decision.delay_s)
-            if gate.status == "running":
-                return decision
-        return None
-
-    def _number(self, phase: Phase, told: Told) -> tuple[Step, bool]:
-        """The step under its number; whether it was told before."""
-        supervisor = self._supervisor
-        call_id = told.tool.call_id if told.tool is not None else None
-        with self._lock:
-            key = (phase, told.agent or "", call_id) if call_id is not None else None
-            index = self._known.get(key) if key is not None else None
-            again = index is not None
-            if index is None:
-                index = supervisor.take_index()
-                if key is not None:
-                    self._remember(key, index)
-        return told.step(supervisor.run.spec.run_id, index, phase), again
-
-    def _remember(self, key: tuple[Phase, str, str], index: int) -> None:
-        self._known[key] = index
-        while len(self._known) > REMEMBERED:
-            self._known.popitem(last=False)
+        answered = self.book.after(told) if phase == "after" else self.book.before(told, asker)
+        return None if answered is None else write_answer(*answered)
 
 
 class _Desk:
@@ -131,6 +98,13 @@ class _Desk:
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._serve, name="interlock-steps", daemon=True)
         self._thread.start()
+
+    def waits(self) -> bool:
+        return not self._peer.closed
+
+    def say_wait(self) -> None:
+        """An empty line: somebody is here, and the answer will come."""
+        self._peer.send(b"")
 
     def take(self, line: bytes) -> None:
         self._lines.put(line)
@@ -143,6 +117,6 @@ class _Desk:
 
     def _serve(self) -> None:
         while (line := self._lines.get()) is not None:
-            answer = self._server.answer(self._peer, line)
+            answer = self._server.answer(self, line)
             if answer is not None:
                 self._peer.send(answer)

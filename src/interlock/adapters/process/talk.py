@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+from pathlib import Path
 from typing import IO
 
 import msgspec
@@ -12,10 +13,21 @@ from msgspec import Struct
 from ...config import Config
 from ...core import Context, RunSpec
 from ...process import TreeHandle
+from ..proxy import Proxied
+
+
+def steps_path(control: Path) -> Path:
+    """Where a run's processes tell their steps, beside its control socket."""
+    return control.with_name(f"s{control.name}")
 
 
 class Begin(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
-    """Front to owner, first: supervise this run; `reopen` where a predecessor has begun it already."""
+    """Front to owner, first: supervise this run; `reopen` where a predecessor has begun it already.
+
+    `watched` are files of ours that nobody else is to change while the run lasts, `settings` files
+    of the user in which hooks can be switched off; `proxied` says that there is a third
+    listening socket, for the model's API.
+    """
 
     spec: RunSpec
     store: str
@@ -24,10 +36,21 @@ class Begin(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
     reopen: bool = False
     needs_approval: bool = False
     removed_actions: tuple[str, ...] = ()
+    watched: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    expects_hooks: bool = False
+    proxied: Proxied | None = None
 
 
 class Ready(Struct, frozen=True, tag_field="say", tag="ready"):
     """Owner to front: everything is in place, the command may start."""
+
+
+class Asks(Struct, frozen=True, tag_field="say", tag="asks"):
+    """Owner to front: this step waits for a person."""
+
+    step: int
+    what: str
 
 
 class Failed(Struct, frozen=True, tag_field="say", tag="failed"):
@@ -76,7 +99,7 @@ class Finished(Struct, frozen=True, kw_only=True, tag_field="say", tag="finished
 
 
 ToOwner = Begin | Started | Exited
-ToFront = Ready | Failed | Finished
+ToFront = Ready | Failed | Asks | Finished
 
 
 class Channel:

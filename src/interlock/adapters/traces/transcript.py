@@ -85,14 +85,21 @@ class Transcript:
         if message.usage is None or (message.id is not None and message.id == self._charged):
             return None
         self._charged = message.id
-        used = message.usage
-        prompt = used.input_tokens + used.cache_read_input_tokens + used.cache_creation_input_tokens
-        return Usage(
-            input_tokens=prompt,
-            output_tokens=used.output_tokens,
-            cache_read_tokens=used.cache_read_input_tokens,
-            cache_write_tokens=used.cache_creation_input_tokens,
-        )
+        return usage_of(message)
+
+
+def usage_of(message: TranscriptMessage) -> Usage | None:
+    """What the answer that a message belongs to has cost."""
+    used = message.usage
+    if used is None:
+        return None
+    prompt = used.input_tokens + used.cache_read_input_tokens + used.cache_creation_input_tokens
+    return Usage(
+        input_tokens=prompt,
+        output_tokens=used.output_tokens,
+        cache_read_tokens=used.cache_read_input_tokens,
+        cache_write_tokens=used.cache_creation_input_tokens,
+    )
 
 
 def _fill(bare: Step, block: Block) -> Step | None:

@@ -65,15 +65,21 @@ class LocalAnalyzer:
 
     def _look(self, screenshot: Screenshot, situation: Situation) -> AnalysisResult:
         evidence = [layer.look(screenshot, situation) for layer in self._layers]
-        if self._pixels is not None and not _sees_dialogs(evidence):
-            evidence.append(self._look_at_pixels(screenshot, situation))
-        if self.live is not None:
-            after = self.live()
-            if situation.operating or after.operating or after.serial != situation.serial:
-                evidence = [_settled(each) for each in evidence]
+        evidence = self._settle(evidence, situation)
+        if self._pixels is not None and not _is_decided(evidence, situation):
+            evidence = self._settle([*evidence, self._look_at_pixels(screenshot, situation)], situation)
         first = fuse(evidence, situation)
         attempt = self._troubles.get(first.status.value, 0)
         return fuse(evidence, situation, attempt) if attempt else first
+
+    def _settle(self, evidence: list[Evidence], situation: Situation) -> list[Evidence]:
+        """The evidence without what the session's own operations have caused."""
+        if self.live is None:
+            return evidence
+        after = self.live()
+        if situation.operating or after.operating or after.serial != situation.serial:
+            return [_settled(each) for each in evidence]
+        return evidence
 
     def _look_at_pixels(self, screenshot: Screenshot, situation: Situation) -> Evidence:
         """What the pixels say; the last word stands while the picture does not change."""
@@ -88,9 +94,11 @@ class LocalAnalyzer:
         return evidence
 
 
-def _sees_dialogs(evidence: Sequence[Evidence]) -> bool:
-    """Whether a layer vouches for dialogs, or has found one."""
-    return any(each.verdict != "none" and "dialog" in each.topics for each in evidence)
+def _is_decided(evidence: Sequence[Evidence], situation: Situation) -> bool:
+    """Whether the layers have found a problem and agree on it, or one of them vouches that there is no dialog."""
+    if fuse(evidence, situation).is_problem:
+        return True
+    return any(each.verdict == "ok" and "dialog" in each.topics for each in evidence)
 
 
 def _settled(evidence: Evidence) -> Evidence:

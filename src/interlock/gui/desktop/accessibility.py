@@ -27,6 +27,8 @@ ROLES = {
 ROLE_NAMES = {number: name for name, number in ROLES.items()}
 
 ACCESSIBLE = "org.a11y.atspi.Accessible"
+DIALOGS = ("alert", "dialog", "file chooser")
+
 REGISTRY = ("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root")
 
 Reference = tuple[str, str]
@@ -46,12 +48,12 @@ class Node(Struct, frozen=True):
 
 
 class Dialog(Struct, frozen=True):
-    """A dialog or an alert with its buttons."""
+    """A dialog or an alert with its buttons; `is_window` says that it is a window of its own."""
 
     node: Node
-    application: str
     text: str
     buttons: tuple[Node, ...]
+    is_window: bool = False
 
 
 class Accessibility:
@@ -68,47 +70,40 @@ class Accessibility:
             if kept is not None:
                 kept.close()
 
-    def frames(self) -> list[tuple[str, Reference]]:
-        """The top-level windows of all programs, each with its program's name."""
+    def frames(self) -> list[Reference]:
+        """The top-level windows of all programs."""
         with self._lock:
             found = []
             for application in self._children(REGISTRY):
                 try:
-                    name = self._name(application)
-                    found += [(name, frame) for frame in self._children(application)]
+                    found += self._children(application)
                 except NoAccessibility:
                     continue
             return found
 
-    def dialogs(self, roles: Sequence[str] = ("alert", "dialog", "file chooser")) -> list[Dialog]:
-        """Every dialog and alert that shows, in all programs."""
+    def dialogs(self, frames: Sequence[Reference] | None = None) -> list[Dialog]:
+        """Every dialog and alert that shows, in all programs; `frames` where they are known already."""
         with self._lock:
             found = []
-            for application, frame in self.frames():
-                references = self._matches(frame, ("showing",), roles)
-                if self._role(frame) in roles:
+            for frame in self.frames() if frames is None else frames:
+                references = self._matches(frame, ("showing",), DIALOGS)
+                if self._role(frame) in DIALOGS:
                     references.insert(0, frame)
-                found += [self._dialog(application, reference) for reference in references]
+                found += [self._dialog(each, is_window=each == frame) for each in references]
             return found
 
-    def focused(self) -> list[Node]:
+    def focused(self, frames: Sequence[Reference] | None = None) -> list[Node]:
         """What has the keyboard, as each program says; more than one when programs disagree."""
         with self._lock:
             found = []
-            for _, frame in self.frames():
+            for frame in self.frames() if frames is None else frames:
                 found += [self._node(each) for each in self._matches(frame, ("focused", "showing"), ())]
             return found
 
-    def list_items(self) -> list[str]:
-        """The names of all items of lists that show."""
-        with self._lock:
-            found = [each for _, frame in self.frames() for each in self._matches(frame, ("showing",), ("list item",))]
-            return [self._name(each) for each in found[:20]]
-
-    def _dialog(self, application: str, reference: Reference) -> Dialog:
+    def _dialog(self, reference: Reference, *, is_window: bool) -> Dialog:
         buttons = [self._node(each) for each in self._matches(reference, ("showing",), ("push button",))]
         node = self._node(reference)
-        return Dialog(node, application, node.name, tuple(b for b in buttons if b.name and b.place))
+        return Dialog(node, node.name, tuple(b for b in buttons if b.name and b.place), is_window)
 
     def _node(self, reference: Reference) -> Node:
         return Node(reference, self._role(reference), self._name(reference), self._place(reference))

@@ -28,6 +28,10 @@ class Place(Struct, frozen=True):
     def centre(self) -> tuple[int, int]:
         return self.left + self.width // 2, self.top + self.height // 2
 
+    def overlaps(self, other: Place) -> bool:
+        across = self.left < other.left + other.width and other.left < self.left + self.width
+        return across and self.top < other.top + other.height and other.top < self.top + self.height
+
 
 class Window(Struct, frozen=True):
     """A top-level window."""
@@ -103,6 +107,26 @@ class WindowSystem:
         with self._guarded():
             ids = self._numbers(self._root, "_NET_CLIENT_LIST_STACKING") or self._viewable_children()
             return [window for window in map(self._window, ids) if window is not None]
+
+    def order(self, window_id: int) -> tuple[list[Window], list[Window]]:
+        """The windows below and above one, of those that share a part of the screen with it."""
+        windows = self.listed()
+        index = next((i for i, window in enumerate(windows) if window.id == window_id), None)
+        ground = self.place(window_id)
+        if index is None or ground is None or len(windows) == 1:
+            return [], []
+        touching = [
+            (i, window)
+            for i, window in enumerate(windows)
+            if i != index and (place := self.place(window.id)) is not None and place.overlaps(ground)
+        ]
+        return [w for i, w in touching if i < index], [w for i, w in touching if i > index]
+
+    def is_dialog(self, window_id: int) -> bool:
+        """Whether a window calls itself a dialog."""
+        with self._guarded():
+            window = self._display.create_resource_object("window", window_id)
+            return self._atom("_NET_WM_WINDOW_TYPE_DIALOG") in self._numbers(window, "_NET_WM_WINDOW_TYPE")
 
     def search(self, title_part: str) -> int | None:
         """The topmost window whose title has this text."""

@@ -15,7 +15,7 @@ from ..input.xtest import XTestInput
 from ..waiting import wait_until
 from .browser import Browser
 from .install import ensure_installed
-from .server import CodeServer
+from .server import CodeServer, RunningServer
 from .vscode import VSCodeController
 
 WINDOW_S = 90.0
@@ -26,7 +26,7 @@ READY = "!!document.querySelector('.explorer-folders-view .monaco-list-row, .exp
 
 
 class EditorDesk:
-    """A real VS Code on a display of its own."""
+    """A real VS Code on a display of its own; with `url`, one whose server runs already."""
 
     def __init__(
         self,
@@ -34,8 +34,9 @@ class EditorDesk:
         workspace: Path,
         size: tuple[int, int] = (1920, 1080),
         say: Callable[[str], None] | None = None,
+        url: str | None = None,
     ) -> None:
-        installed = ensure_installed(say or (lambda line: None))
+        installed = ensure_installed(say or (lambda line: None)) if url is None else None
         self.workspace = workspace.resolve()
         self.programs = Programs(folder / "programs")
         self.programs.end_left_over()
@@ -43,7 +44,11 @@ class EditorDesk:
         try:
             self.display = VirtualDisplay(self.programs, *size)
             environment = self.display.environment
-            self.server = CodeServer(self.programs, environment, installed, folder / "editor")
+            self.server: CodeServer | RunningServer = (
+                CodeServer(self.programs, environment, installed, folder / "editor")
+                if installed is not None
+                else RunningServer(url or "")
+            )
             self.server.start(self.workspace)
             self.browser = Browser(self.programs, environment, folder / "browser")
             self.browser.start(self.server.address(self.workspace), *size)
@@ -60,10 +65,17 @@ class EditorDesk:
 
     def wait_for_window(self) -> None:
         """Wait until the editor is there and answers to the keyboard."""
-        if not wait_until(self._is_up, WINDOW_S, every_s=0.1):
+        if wait_until(self._is_up, WINDOW_S, every_s=0.1):
+            return
+        shown = [window.title for window in self.windows.listed()]
+        if shown and self.controller.window() is None:
             raise InvalidState(
-                f"the editor does not come up: {self.programs.log('chromium', 300)!r}", where=str(self.programs.folder)
+                f"the editor's title {shown[-1][:80]!r} does not tell its state",
+                todo="Write its settings with interlock gui doctor --profile DIR, where DIR is its user-data folder.",
             )
+        raise InvalidState(
+            f"the editor does not come up: {self.programs.log('chromium', 300)!r}", where=str(self.programs.folder)
+        )
 
     def restart_server(self) -> None:
         """Start the server again on its port."""

@@ -111,3 +111,11 @@ def _run(argv: list[str], folder: Path, environment: dict[str, str]) -> None:
             where=str(folder / "install.log"),
             todo=f"It needs network and Debian's {', '.join(DEBIAN)}.",
         )
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+
+
+if __name__ == "__main__":
+    ensure_installed(_say)

@@ -6,15 +6,16 @@ import socket
 import urllib.error
 import urllib.request
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit, urlunsplit
 
-from ...core import InvalidState
+from ...core import BadInput, InvalidState
 from ..desktop.programs import Programs
 from ..waiting import wait_until
 from .install import Installed
 from .profile import write_profile
 
 START_S = 60.0
+ANSWER_S = 10.0
 
 
 class CodeServer:
@@ -53,6 +54,37 @@ class CodeServer:
 
     def address(self, workspace: Path) -> str:
         return f"http://127.0.0.1:{self.port}/?folder={quote(str(workspace))}"
+
+
+class RunningServer:
+    """An editor's server that somebody else started, at an address; it is never ended or started by us."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.netloc:
+            raise BadInput(f"{url!r} is no address of an editor", todo="For example http://127.0.0.1:8080/")
+        self._parts = parts
+
+    def start(self, workspace: Path) -> None:
+        if not wait_until(self.answers, ANSWER_S, every_s=0.5):
+            raise InvalidState("the editor's server does not answer", where=urlunsplit(self._parts))
+
+    def end(self) -> None:
+        return
+
+    def answers(self) -> bool:
+        """Whether the server is there; any answer of HTTP will do."""
+        try:
+            with urllib.request.urlopen(urlunsplit(self._parts), timeout=2):
+                return True
+        except urllib.error.HTTPError:
+            return True
+        except (urllib.error.URLError, OSError):
+            return False
+
+    def address(self, workspace: Path) -> str:
+        query = self._parts.query or f"folder={quote(str(workspace))}"
+        return urlunsplit(self._parts._replace(query=query))
 
 
 def free_port() -> int:

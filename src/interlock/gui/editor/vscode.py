@@ -15,8 +15,8 @@ from ..waiting import wait_until
 from .profile import COMMANDS, INERT, PREFIX
 from .title import TERMINAL, TEXT_EDITOR, TitleState, parse_title
 
-STEP_S = 4.0
-"""How long the editor may take for one step; under load a quick-open box takes a second."""
+STEP_S = 8.0
+"""How long the editor may take for one step; under heavy load a quick-open box takes seconds."""
 
 OPEN_TRIES = 3
 
@@ -68,6 +68,11 @@ class VSCodeController:
         state = self.state()
         return state is not None and state.view == TEXT_EDITOR and (path is None or self._shows(state, path))
 
+    def is_saved(self, path: str) -> bool:
+        """Whether the editor shows this file and has nothing of it that is not on disk."""
+        state = self.state()
+        return state is not None and self._shows(state, path) and not state.dirty
+
     def terminal_has_focus(self) -> bool:
         """Whether a terminal would get what is typed: the editor's own, or a terminal program."""
         active = self.windows.active()
@@ -85,10 +90,12 @@ class VSCodeController:
             self._prompt("ctrl", "p")
             self.keyboard.type_text(str(target))
             # The list of files follows the text after a moment; too early, another one would be taken.
-            self._wait_for_list(target.name)
-            self.run("accept")
-            if self._wait(lambda: self.is_ready(path), self.step_s):
-                return True
+            if self._wait_for_list(target.name):
+                self.run("accept")
+                if self._wait(lambda: self.is_ready(path), self.step_s):
+                    return True
+            if self.give_up():
+                break
             self.keyboard.key_press("Escape")
             self.run("focus_editor")
         return self.is_ready(path)
@@ -159,15 +166,31 @@ class VSCodeController:
         """Run a command that has a key of its own in our profile."""
         self.keyboard.key_combo(*PREFIX, COMMANDS[command][0])
 
+    def is_behind(self, title: str) -> bool:
+        """Whether a window with this title lies behind the editor's, where it takes nothing from a session."""
+        window = self.window()
+        if window is None:
+            return False
+        return any(other.title == title for other in self.windows.order(window.id)[0])
+
     def buttons(self) -> dict[str, Place]:
-        """The buttons of every dialog that shows, in any program."""
+        """The buttons of every dialog that shows, in any program; a window of its own is brought to the front."""
         if self.accessibility is None:
             return {}
         try:
             dialogs = self.accessibility.dialogs()
         except NoAccessibility:
             return {}
+        for dialog in dialogs:
+            if dialog.is_window and dialog.buttons:
+                self._bring_forward(dialog.text)
         return {button.name: button.place for dialog in dialogs for button in dialog.buttons if button.place}
+
+    def _bring_forward(self, title: str) -> None:
+        """A click hits what lies on top."""
+        window = next((each for each in self.windows.listed() if each.title == title), None)
+        if window is not None and self.windows.activate(window.id):
+            self._wait(lambda: (active := self.windows.active()) is not None and active.id == window.id, 1.0)
 
     def _prompt(self, *keys: str) -> None:
         """Open an input box of the editor and wait until it has the keyboard, so that nothing lands in the text."""
@@ -181,19 +204,21 @@ class VSCodeController:
         elif not self._wait(self._title_tells_a_box if told_by_title else self._box_has_focus, self.step_s):
             raise EditorTrouble(f"{'+'.join(keys)} opens nothing")
 
-    def _wait_for_list(self, name: str) -> None:
-        """Wait until the list under an input box offers this file; a fixed time where nothing can be asked."""
+    def _wait_for_list(self, name: str) -> bool:
+        """Wait until the list under an input box would take this file; a fixed time where nothing can be asked."""
         if self.accessibility is None:
             wait_until(lambda: False, self.list_s, give_up=self.give_up)
-        else:
-            self._wait(lambda: self._is_listed(name), self.step_s)
+            return not self.give_up()
+        return self._wait(lambda: self._is_chosen(name), self.step_s)
 
-    def _is_listed(self, name: str) -> bool:
+    def _is_chosen(self, name: str) -> bool:
         assert self.accessibility is not None
         try:
-            return any(item.startswith(name) for item in self.accessibility.list_items())
+            chosen = [node.name for node in self.accessibility.focused() if node.role == "list item"]
         except NoAccessibility:
             return False
+        # More may follow: "unsaved changes", "recently opened", the folder.
+        return any(item == name or item.startswith((f"{name},", f"{name} ")) for item in chosen)
 
     def _title_tells_a_box(self) -> bool:
         state = self.state()

@@ -13,7 +13,10 @@ Outcome = Literal["none", "skipped", "no_action", "recovered", "failed"]
 
 
 class InterventionEvent(Struct, frozen=True):
-    """One check. `outcome` says what came of it, `reason` why nothing was done or why it failed."""
+    """One check. `outcome` says what came of it, `reason` why nothing was done or why it failed.
+
+    `screenshot_after` is the picture after a recovery.
+    """
 
     timestamp: float
     status: ReplayStatus
@@ -26,3 +29,4 @@ class InterventionEvent(Struct, frozen=True):
     description: str = ""
     raw_response: str = ""
     evidence: Sequence[str] = ()
+    screenshot_after: str | None = None

@@ -7,6 +7,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Protocol
 
 import msgspec
@@ -58,6 +59,7 @@ class InterventionOrchestrator:
         run: RunLike | None = None,
         window_id: int | str | None = None,
         pace: Callable[[float], bool] | None = None,
+        pictures: Path | None = None,
     ) -> None:
         self.config = msgspec.convert(config, Gui) if isinstance(config, Mapping) else config
         self.screenshot_backend, self.analyzer, self.recovery_executor = screenshot_backend, analyzer, recovery_executor
@@ -65,7 +67,7 @@ class InterventionOrchestrator:
         self._run = run or NoRun()
         self._window_id = window_id
         self._pacing = Pacing(self.config, self._clock)
-        self._album = self._new_album()
+        self._album = self._new_album(pictures)
         self._events: deque[InterventionEvent] = deque(maxlen=KEEP_EVENTS)
         self._checking = threading.Lock()
         self._stopping = threading.Event()
@@ -77,6 +79,10 @@ class InterventionOrchestrator:
         """Entered around a recovery: a replay stops typing meanwhile, or says (False) that it cannot."""
         self.situation: Callable[[], Situation] | None = None
         """What should be on the screen right now, where a replay knows."""
+        self.observe = False
+        """Look, never act."""
+        self.on_event: Callable[[InterventionEvent], None] = lambda event: None
+        """Told of every event, for whoever shows them."""
 
     def start(self) -> None:
         """Check every `interval_seconds` in the background."""
@@ -137,8 +143,12 @@ class InterventionOrchestrator:
         if decision.outcome != "act":
             self._pacing.saw(result.status)
             return self._event(result, decision.outcome, decision.reason, path)
+        if self.observe:
+            return self._event(result, "skipped", "observing", path)
         if left_behind():
             return self._event(result, "skipped", "stopped", path)
+        if self._run.is_paused():
+            return self._event(result, "skipped", "the run is paused", path)
         with self.safe_point() as parked:
             if not parked:
                 return self._event(result, "skipped", "the replay did not reach a safe point", path)
@@ -148,7 +158,7 @@ class InterventionOrchestrator:
         self, result: AnalysisResult, shot: Screenshot, context: object, path: str | None
     ) -> InterventionEvent:
         """Carry steps out and look again; another trouble behind the first is dealt with too."""
-        first, taken, reason, helped = result, list[str](), "", False
+        first, taken, reason, helped, seen = result, list[str](), "", False, None
         for _ in range(ROUNDS):
             done = self._execute(result, shot)
             taken += [action for action in done.action_taken.split("; ") if action]
@@ -158,13 +168,14 @@ class InterventionOrchestrator:
             again, failure = self._capture()
             after = self._analyze(again, context) if again is not None else unknown(failure)
             helped = after.status is ReplayStatus.NORMAL
+            seen = self._save(again) if again is not None else None
             reason = "" if helped else f"afterwards: {after.status.value}, {after.description}"
             if again is None or helped or not self._goes_on(result, after):
                 break
             result, shot = after, again
         _tell(self.analyzer, "tried", first, helped)
         self._pacing.recovered(helped)
-        event = self._event(first, "recovered" if helped else "failed", reason, path, taken, helped)
+        event = self._event(first, "recovered" if helped else "failed", reason, path, taken, helped, seen)
         if self._pacing.is_critical():
             log.error("recoveries failed again and again", times=self.config.max_retries, last=reason)
             self._on_critical()
@@ -213,10 +224,11 @@ class InterventionOrchestrator:
         path: str | None = None,
         taken: Sequence[str] = (),
         success: bool | None = None,
+        seen: str | None = None,
     ) -> InterventionEvent:
         return InterventionEvent(
             self._clock.time(), result.status, result.confidence, list(taken), success, path, outcome, reason,  # type: ignore[arg-type]
-            result.description, result.raw_response, tuple(result.evidence),
+            result.description, result.raw_response, tuple(result.evidence), seen,
         )  # fmt: skip
 
     def _record(self, event: InterventionEvent) -> InterventionEvent:
@@ -225,12 +237,15 @@ class InterventionOrchestrator:
             self._run.record("gui_event", event)
         except InterlockError as error:
             log.error("the event could not be recorded", error=str(error))
+        self.on_event(event)
         return event
 
-    def _new_album(self) -> Album | None:
+    def _new_album(self, pictures: Path | None) -> Album | None:
+        """Where pictures go: the configured folder, else the run's own, else the user's."""
         if not self.config.save_screenshots:
             return None
-        return Album(self.config.screenshot_dir, self.config.screenshot_retention_days, self._clock)
+        folder = self.config.screenshot_dir or pictures
+        return Album(folder, self.config.screenshot_retention_days, self._clock)
 
 
 def _tell(part: object, method: str, *arguments: object) -> None:

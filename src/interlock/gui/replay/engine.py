@@ -142,13 +142,13 @@ class ReplayEngine:
             while done < len(plan.chunks):
                 chunk = plan.chunks[done]
                 if self._path is not None and chunk.path != self._path:
-                    self._look(f"Just finished: {self._path}")
+                    self._finished(self._path)
                 self._path = chunk.path
                 self._pass_gate()
                 done = self._bring(plan, done, store)
                 self._on_progress(done, len(plan.chunks), chunk.path)
             if self._path is not None:
-                self._look(f"Just finished: {self._path}")
+                self._finished(self._path)
         except Aborted:
             return done, self._abort_reason or "aborted"
         except InterlockError as error:
@@ -209,6 +209,11 @@ class ReplayEngine:
             elif found is None or text_hash(found) != text_hash(text):
                 log.warning("a file had changed and is put back", path=path)
                 target.write_bytes(text.encode("utf-8"))
+
+    def _finished(self, path: str) -> None:
+        """A file is done: look, and keep the workspace."""
+        self._look(f"Just finished: {path}")
+        self._run.checkpoint(f"{path} is typed")
 
     def _look(self, context: str) -> None:
         """A routine check; it may go on beside the typing when it takes long."""

@@ -39,8 +39,8 @@ class SafePoint:
 
     @property
     def is_wanted(self) -> bool:
-        """Whether a recovery waits for the keyboard."""
-        return self._wanted
+        """Whether a recovery waits for the keyboard of the calling thread."""
+        return self._wanted and self._typing_thread == threading.get_ident()
 
     def pass_by(self) -> None:
         """Called by the typing thread: stop here while a recovery wants the keyboard."""

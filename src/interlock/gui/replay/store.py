@@ -54,7 +54,7 @@ class SessionStore:
         except OSError:
             return None
         beginning = msgspec.json.decode(raw, type=Beginning)
-        if msgspec.to_builtins(beginning.session) != msgspec.to_builtins(session):
+        if msgspec.json.encode(beginning.session) != msgspec.json.encode(session):
             raise BadInput(
                 f"the session {session.session_id!r} has changed since the interrupted run",
                 todo="Start it anew, without --resume.",

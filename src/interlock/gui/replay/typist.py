@@ -14,7 +14,7 @@ from .plan import Chunk, Place
 from .safe_point import Disturbed, SafePoint
 from .store import read_text
 
-SAVE_S = 6.0
+SAVE_S = 10.0
 """How long a saved chunk may take to reach the disk before somebody looks at the screen."""
 
 CHARS_PER_SECOND = 60
@@ -22,6 +22,12 @@ CHARS_PER_SECOND = 60
 
 WRITE_S = 0.5
 """How long a file may take to be written."""
+
+SETTLE_S = (0.3, 2.4)
+"""How long a revert is given at first, and at most after it has come too late."""
+
+REVERT_S = 5.0
+REWINDS = 4
 
 AWAY_S = 0.6
 """How long the keyboard may seem to be elsewhere before that is trouble: titles follow late."""
@@ -44,6 +50,8 @@ class Editor(Protocol):
     def open_file(self, path: str) -> bool: ...
 
     def is_ready(self, path: str | None = None) -> bool: ...
+
+    def is_saved(self, path: str) -> bool: ...
 
     def go_to(self, line: int, column: int = 1) -> None: ...
 
@@ -68,13 +76,19 @@ class Typist:
         self.typing = self.operating = False
         self.serial = 0
         self._cursor: tuple[str, int] | None = None
+        self._known: dict[str, str] = {}
+        self._settle_s = SETTLE_S[0]
         self._recoveries = 0
         editor.give_up = lambda: is_aborted() or safe_point.is_wanted
 
     def bring(self, chunk: Chunk) -> None:
         """Carry a chunk out; it is on disk when this returns."""
         self.look_up()
-        if not self.editor.is_ready(chunk.path):
+        self._check_disk(chunk.path)
+        if self._cursor is not None and self._cursor[0] == chunk.path:
+            # It was there a moment ago: if it is not now, somebody has to look at the screen.
+            self._guard(chunk.path)
+        elif not self.editor.is_ready(chunk.path):
             self.open(chunk.path)
         if self._cursor != (chunk.path, chunk.begin) or chunk.finish > chunk.begin or not chunk.text:
             self._go(chunk)
@@ -85,6 +99,8 @@ class Typist:
             self._type(chunk)
         self.editor.save()
         self._wait_for_disk(chunk)
+        self._known[chunk.path] = chunk.expected
+        self._settle_s = max(SETTLE_S[0], self._settle_s / 2)
         self._cursor = (chunk.path, chunk.begin + len(chunk.text))
 
     def open(self, path: str) -> None:
@@ -98,18 +114,21 @@ class Typist:
     def rewind(self, path: str, text: str) -> None:
         """Make file and editor hold this text again, whatever became of them."""
         self._cursor = None
-        target = self.editor.folder / path
-        found = read_text(target)
-        if found is None or normalise(found) != text:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            ends = "\r\n" if found is not None and "\r\n" in found else "\n"
-            target.write_bytes(text.replace("\n", ends).encode("utf-8"))
-        self.open(path)
-        with self._operation():
-            self.editor.revert()
-            # The revert reads the file; what is typed before it is done would be lost.
-            wait_until(lambda: False, 0.3, give_up=self.editor.give_up)
-        self.look_up()
+        for _ in range(REWINDS):
+            self._put_back(path, text)
+            self.open(path)
+            with self._operation():
+                self.editor.revert()
+                # The revert reads the file; what is typed before it is done would be lost.
+                wait_until(lambda: False, self._settle_s, give_up=self.editor.give_up)
+                wait_until(lambda: self.editor.is_saved(path), REVERT_S, give_up=self.editor.give_up)
+            self.look_up()
+            # A save that was under way may have come in between: what it wrote is not what we know.
+            if self._holds(path, text) and self.editor.is_saved(path):
+                self._known[path] = text_hash(text)
+                return
+            self._settle_s = min(SETTLE_S[1], self._settle_s * 2)
+        raise NotOnDisk(f"the editor does not take {path} back")
 
     def look_up(self) -> None:
         """Stop here if the replay was aborted, or while a recovery wants the keyboard; then raise Disturbed."""
@@ -124,6 +143,27 @@ class Typist:
         """What recoveries have done so far is known."""
         self._recoveries = self._safe_point.recoveries
         self._cursor = None
+
+    def _put_back(self, path: str, text: str) -> None:
+        """Make the file on disk hold this text, with the line ends that it had."""
+        target = self.editor.folder / path
+        if self._holds(path, text):
+            return
+        found = read_text(target)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        ends = "\r\n" if found is not None and "\r\n" in found else "\n"
+        target.write_bytes(text.replace("\n", ends).encode("utf-8"))
+
+    def _holds(self, path: str, text: str) -> bool:
+        found = read_text(self.editor.folder / path)
+        return found is not None and normalise(found) == text
+
+    def _check_disk(self, path: str) -> None:
+        """What we type comes on top of what we know: a file that somebody else changed is trouble."""
+        found = read_text(self.editor.folder / path)
+        if path in self._known and (found is None or text_hash(found) != self._known[path]):
+            del self._known[path]
+            raise NotOnDisk(f"{path} was changed by somebody else")
 
     def _go(self, chunk: Chunk) -> None:
         with self._operation():
@@ -141,20 +181,18 @@ class Typist:
             self.editor.go_to(place.line, place.column)
 
     def _type(self, chunk: Chunk) -> None:
-        def ready() -> bool:
-            return self.editor.is_ready(chunk.path)
-
-        def guard() -> None:
-            self.look_up()
-            if not ready() and not wait_until(ready, AWAY_S, give_up=self.editor.give_up):
-                self.look_up()
-                raise NotOnDisk(f"the keyboard is not in {chunk.path}")
-
         self.typing = True
         try:
-            self.editor.type_exactly(chunk.text, guard)
+            self.editor.type_exactly(chunk.text, lambda: self._guard(chunk.path))
         finally:
             self.typing = False
+
+    def _guard(self, path: str) -> None:
+        """Raise if the keyboard is not in this file, and stays away."""
+        self.look_up()
+        if not wait_until(lambda: self.editor.is_ready(path), AWAY_S, give_up=self.editor.give_up):
+            self.look_up()
+            raise NotOnDisk(f"the keyboard is not in {path}")
 
     def _wait_for_disk(self, chunk: Chunk) -> None:
         """Wait until the file holds what it should; sooner if the keyboard is gone for good."""
@@ -169,6 +207,10 @@ class Typist:
                 seen.append(found)
             return found is not None and len(normalise(found)) == chunk.length and text_hash(found) == chunk.expected
 
+        def saved() -> bool:
+            # An earlier save may have brought the same text: only an editor without unsaved text is done.
+            return there() and self.editor.is_saved(chunk.path) and there()
+
         def lost() -> bool:
             if self._is_aborted() or self._safe_point.is_wanted or self._came_out_wrong(seen, there):
                 return True
@@ -179,7 +221,7 @@ class Typist:
             return since[-1] - since[0] > AWAY_S
 
         try:
-            if wait_until(there, SAVE_S + len(chunk.text) / CHARS_PER_SECOND, give_up=lost):
+            if wait_until(saved, SAVE_S + len(chunk.text) / CHARS_PER_SECOND, give_up=lost):
                 return
         finally:
             self.typing = False

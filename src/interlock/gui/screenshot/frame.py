@@ -19,11 +19,12 @@ CARET_TILES = 4
 class Frame:
     """A screen as BGRX pixels: `pixels` is a (height, width) array with one 32-bit number per pixel."""
 
-    __slots__ = ("height", "pixels", "width")
+    __slots__ = ("_lightness", "height", "pixels", "width")
 
     def __init__(self, width: int, height: int, bgrx: bytes | bytearray | memoryview) -> None:
         self.width, self.height = width, height
         self.pixels: Any = np.frombuffer(bgrx, dtype="<u4").reshape(height, width)
+        self._lightness: Any = None
 
     @classmethod
     def from_image(cls, image: Image) -> Frame:
@@ -37,6 +38,12 @@ class Frame:
     def channels(self) -> Any:
         """The pixels as a (height, width, 3) array of blue, green, red."""
         return self.pixels.view("u1").reshape(self.height, self.width, 4)[:, :, :3]
+
+    def lightness(self) -> Any:
+        """Brightness of every pixel, 0 to 255, as signed numbers that can be subtracted; computed once."""
+        if self._lightness is None:
+            self._lightness = np.asarray(self.to_image().convert("L"), dtype=np.int16)
+        return self._lightness
 
     def crop(self, left: int, top: int, width: int, height: int) -> Frame:
         part = np.ascontiguousarray(self.pixels[top : top + height, left : left + width])

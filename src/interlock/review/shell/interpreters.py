@@ -10,6 +10,7 @@ from ..code import read_calls
 from .languages import CODE_OPTIONS, INTERPRETERS
 from .model import NOTHING, Command, Flow
 from .scope import Scope, below
+from .transfers import is_fetched
 
 if TYPE_CHECKING:
     from .reader import Reader
@@ -24,6 +25,9 @@ def run_interpreter(reader: Reader, command: Command, scope: Scope, flow: Flow) 
     if code is not None or operands:
         # Its program is given: what comes through the pipe is data.
         command = msgspec.structs.replace(command, fed_by=())
+    fetcher = is_fetched(operands[0], scope) if operands and code is None else None
+    if fetcher is not None:
+        command = msgspec.structs.replace(command, fed_by=(fetcher,))
     if code is None:
         code = scope.files.get(operands[0]) if operands else flow.text
     reader.add(msgspec.structs.replace(command, code=code))

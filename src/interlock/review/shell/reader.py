@@ -24,11 +24,13 @@ from .bounds import (
     is_short,
     statements,
 )
+from .carriers import DECLARING, LOADED, run_assignments
 from .flows import flow_of
 from .model import NOTHING, Command, Flow, Redirect, Script
 from .names import program_name
 from .rough import rough_commands
 from .scope import Scope
+from .transfers import follow_links, is_fetched
 from .unwrap import unwrap
 from .walk import Walk
 from .wrappers import PREFIXES
@@ -38,6 +40,13 @@ _parsers = threading.local()
 
 PLAIN = re.compile(r"[\w./:=@%+,-]+(?: [\w./:=@%+,-]+)*\Z", re.ASCII)
 """Words without quotes, expansions or operators: the shell does nothing but split them."""
+
+BARE_IFS = re.compile(r"\$IFS(?!\w)")
+BACK_QUOTED = re.compile(r"(\$\{[^}`\n]{0,80})`([^`\n]{0,400})`")
+"""A command in an expansion that the parser takes for a word."""
+
+BRACE_COMMAND = re.compile(r"(^|[;&|(\n]\s{0,8})\{([^\s{};,]+(?:,[^\s{};,]*)+)\}")
+"""`{rm,-rf,/}` where a command is expected: the parser does not know it."""
 
 RESERVED = name_set(
     """if then else elif fi for while until do done case esac function select time in coproc export local declare
@@ -79,6 +88,13 @@ class Reader(Walk):
         if PLAIN.match(text) is not None and (words := text.split())[0] not in RESERVED and "=" not in words[0]:
             return self.execute(words, scope, flow, span=None if self._level else (0, len(text)))
         text = to_ascii(text)
+        if "$IFS" in text:
+            # The parser loses an expansion that letters or a slash follow.
+            text = BARE_IFS.sub("${IFS}", text)
+        if "${" in text and "`" in text:
+            text = BACK_QUOTED.sub(r"\1$(\2)", text)
+        if "{" in text and BRACE_COMMAND.search(text) is not None:
+            text = BRACE_COMMAND.sub(lambda found: found[1] + found[2].replace(",", " "), text)
         if is_short(text):
             return self._parse(text, scope, flow)
         last = NOTHING
@@ -134,7 +150,16 @@ class Reader(Walk):
     ) -> Flow:  # fmt: skip
         """Run one command whose words are known: an alias, a function, a wrapper, or a program."""
         self._nodes -= len(words) // 8
+        if scope.links:
+            words = follow_links(words, scope)
         program = program_name(words[0])
+        if assignments:
+            run_assignments(self, assignments, scope)
+            super()._assigned([each for each in assignments if each[0] in LOADED], scope)
+        elif program in DECLARING:
+            run_assignments(self, (arg.partition("=")[::2] for arg in words[1:]), scope)
+        if scope.fetched and (fetcher := is_fetched(words[0], scope)) is not None:
+            self.add(Command(program="sh", args=tuple(words), via=scope.via, cwd=scope.cwd, fed_by=(fetcher,)))
         if program in scope.aliases and self._depth < MAX_DEPTH:
             text = scope.aliases.pop(program)
             return self.nested(f"{text} {' '.join(words[1:])}", scope, flow)
@@ -154,6 +179,10 @@ class Reader(Walk):
             command = innermost(command)
         self.add(command)
         return flow_of(command, scope, flow)
+
+    def _assigned(self, assignments: list[tuple[str, str]], scope: Scope) -> None:
+        super()._assigned(assignments, scope)
+        run_assignments(self, assignments, scope)
 
     def _call(self, name: str, words: list[str], scope: Scope, flow: Flow) -> Flow:
         """A call of one of the script's own functions; one that calls itself is followed a few times."""

@@ -20,15 +20,17 @@ ENVIRONMENT = {
 
 
 class Scope:
-    """Variables, functions, aliases, written files, working directory and parameters."""
+    """Variables, functions, aliases, files written and fetched, links, working directory and parameters."""
 
-    __slots__ = ("aliases", "cwd", "files", "functions", "params", "variables", "via")
+    __slots__ = ("aliases", "cwd", "fetched", "files", "functions", "links", "params", "variables", "via")
 
     def __init__(self, cwd: str | None = None) -> None:
         self.variables: dict[str, str] = {}
         self.functions: dict[str, Node] = {}
         self.aliases: dict[str, str] = {}
         self.files: dict[str, str] = {}
+        self.fetched: dict[str, str] = {}
+        self.links: dict[str, str] = {}
         self.cwd = cwd
         self.params: tuple[str, ...] | None = None
         self.via: tuple[str, ...] = ()
@@ -39,7 +41,7 @@ class Scope:
         other.variables = dict(self.variables)
         other.functions = dict(self.functions)
         other.aliases = dict(self.aliases)
-        other.files = self.files
+        other.files, other.fetched, other.links = self.files, self.fetched, self.links
         other.params = self.params
         other.via = self.via
         return other

@@ -9,10 +9,15 @@ import msgspec
 from .interpreters import inline_code
 from .model import NOTHING, Command, Flow
 from .scope import Scope, below
+from .transfers import is_fetched
 from .wrappers import SSH, Wrapper
 
 if TYPE_CHECKING:
     from .reader import Reader
+
+
+STDIN = ("-", "-s", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
+"""Names for what a shell is fed."""
 
 
 def run_shell(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
@@ -36,10 +41,11 @@ def run_shell(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flo
         else:
             break
     name = args[at] if at < len(args) else "-"
-    if name in ("-", "-s", "/dev/stdin"):
+    if name in STDIN:
         reader.add(command)
         return NOTHING if flow.text is None else script(reader, command, scope, flow, flow.text)
-    reader.add(msgspec.structs.replace(command, stdin=None, fed_by=()))
+    fetcher = is_fetched(name, scope)
+    reader.add(msgspec.structs.replace(command, stdin=None, fed_by=(fetcher,) if fetcher else ()))
     if name in scope.files:
         return script(reader, command, scope, NOTHING, scope.files[name])
     return NOTHING
@@ -54,8 +60,10 @@ def run_eval(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow
 
 
 def run_source(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
-    reader.add(command)
-    text = scope.files.get(command.args[0]) if command.args else None
+    name = command.args[0] if command.args else ""
+    fetcher = is_fetched(name, scope)
+    reader.add(command if fetcher is None else msgspec.structs.replace(command, fed_by=(fetcher,)))
+    text = flow.text if name in STDIN else scope.files.get(name)
     return NOTHING if text is None else reader.nested(text, scope, flow)
 
 

@@ -80,7 +80,9 @@ def run_xargs(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flo
     inner = below(scope, command.program)
     if command.program == "parallel" and len(words) == 1 and " " in words[0]:
         return reader.nested(" ".join(filled), inner, NOTHING)
-    return reader.execute(filled, inner, Flow(None, flow.sources), redirects=command.redirects, filtered=not items)
+    # What a search has picked before is as good as what xargs is not told.
+    picked = not items or all(item.endswith("{}") for item in items)
+    return reader.execute(filled, inner, Flow(None, flow.sources), redirects=command.redirects, filtered=picked)
 
 
 def is_narrow(args: tuple[str, ...]) -> bool:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from .archives import run_tar, run_zip
+from .carriers import run_editor, run_evaluated, run_fd, run_git, run_make, run_sed
 from .interpreters import database, inline_code, run_interpreter
 from .languages import CODE_OPTIONS, INTERPRETERS, SHELLS
 from .model import NOTHING, Command, Flow
@@ -14,6 +16,7 @@ from .names import program_name
 from .scope import Scope, below
 from .scripts import run_eval, run_remote, run_shell, run_source, run_terminal, run_trap, run_watch, script
 from .searches import run_find, run_xargs
+from .transfers import run_link, run_request
 from .wrappers import COMPOSE_EXEC, PREFIXES, SUBCOMMAND_PREFIXES, Wrapper
 
 if TYPE_CHECKING:
@@ -100,5 +103,14 @@ HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("tmux", "screen", "vagrant", "gcloud", "cmd", "wsl"), run_terminal),
     **dict.fromkeys(("source", "."), run_source),
     **dict.fromkeys(("ssh", "autossh", "mosh"), run_remote),
+    **dict.fromkeys(("vim", "vi", "nvim", "view", "ex", "ed", "red"), run_editor),
+    **dict.fromkeys(("make", "gmake"), run_make),
+    **dict.fromkeys(("curl", "wget"), run_request),
+    **dict.fromkeys(("zip", "7z", "7za"), run_zip),
+    **dict.fromkeys(("tar", "gtar", "bsdtar"), run_tar),
+    **dict.fromkeys(("sed", "gsed"), run_sed),
+    **dict.fromkeys(("fd", "fdfind"), run_fd),
+    **dict.fromkeys(("let", "printf", "test", "[", "unset", "read"), run_evaluated),
+    "git": run_git, "ln": run_link,
     "eval": run_eval, "watch": run_watch, "find": run_find, "java": run_java,
 }  # fmt: skip

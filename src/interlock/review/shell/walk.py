@@ -10,7 +10,7 @@ from .ascii import from_ascii
 from .bounds import MAX_COMMANDS, MAX_DEPTH, MAX_NODES
 from .model import NOTHING, Command, Flow, Redirect
 from .scope import Scope
-from .words import expand, quoted, source, source_bytes
+from .words import expand, quoted, run_inner, source, source_bytes
 
 MAX_LOOP_VALUES = 8
 """Values of a `for` that are followed; the rest would say the same."""
@@ -187,7 +187,10 @@ class Walk(ABC):
         return "".join(parts) + from_ascii(raw[at:])
 
     def _assignment(self, node: Node, scope: Scope) -> tuple[str, str]:
-        name = source(node.children[0])
+        first = node.children[0]
+        if first.type == "subscript":
+            run_inner(first, scope, self._substitute)
+        name = source(first)
         value = node.child_by_field_name("value")
         if value is None:
             return name, ""
@@ -198,7 +201,7 @@ class Walk(ABC):
         return name, quoted(value, scope, self._substitute)
 
     def _assigned(self, assignments: list[tuple[str, str]], scope: Scope) -> None:
-        """A variable set for the shell itself; rules know it as the program `=`."""
+        """A variable set for the shell itself; rules know it as the program `=`, and some values are commands."""
         for name, value in assignments:
             self.add(Command(program="=", args=(f"{name}={value}",), via=scope.via, cwd=scope.cwd))
 
@@ -246,6 +249,11 @@ class Walk(ABC):
         mark = "<(" if node.type == "process_substitution" else "$("
         if mark == "$(" and out.text is not None:
             return out.text.rstrip("\n")
+        if out.text is not None:
+            # What it prints can be read: then it is a file like one that the script has written.
+            name = f"/dev/fd/{63 - len(scope.files)}"
+            scope.remember(name, out.text)
+            return name
         makers = out.sources or tuple(command.program for command in self.commands[count:][-1:])
         return f"{mark}{' '.join(makers)})"
 

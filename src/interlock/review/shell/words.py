@@ -41,6 +41,8 @@ def expand(node: Node, scope: Scope, substitute: Substitute) -> list[str]:
     if kind == "simple_expansion" and scope.params is not None and source(node) in ("$@", "$*"):
         return list(scope.params[1:])
     text = unquoted(node, scope, substitute)
+    if kind in VALUES and "IFS" in scope.variables:
+        return re.split(f"[{re.escape(scope.variables['IFS'])} ]+", text)
     return text.split() if kind in VALUES and not text.startswith("$(") else [text]
 
 
@@ -68,10 +70,25 @@ def unquoted(node: Node, scope: Scope, substitute: Substitute) -> str:
         known = scope.value(name)
         return f"${name}" if known is None else known
     if kind == "expansion":
-        return parameter(source(node), scope)
+        return parameter(run_inner(node, scope, substitute), scope)
     if kind == "command_substitution" or kind == "process_substitution":
         return substitute(node, scope)
     return source(node)[:MAX_WORD]
+
+
+def run_inner(node: Node, scope: Scope, substitute: Substitute) -> str:
+    """Run the substitutions inside an expansion or a subscript; gives its text with what they print in their place."""
+    text = source(node)
+    if "(" not in text:
+        return text
+    stack, made = list(node.children), text
+    while stack:
+        child = stack.pop()
+        if child.type in ("command_substitution", "process_substitution"):
+            made = made.replace(source(child), substitute(child, scope), 1)
+        else:
+            stack += child.children
+    return made
 
 
 def inside_string(node: Node, scope: Scope, substitute: Substitute) -> str:

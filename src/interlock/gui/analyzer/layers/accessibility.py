@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from ...desktop.accessibility import Accessibility, Dialog, NoAccessibility, Node
 from ...screenshot.screenshot import Screenshot
@@ -22,19 +23,20 @@ RECONNECT = re.compile(r"reconnect|reload window", re.IGNORECASE)
 
 
 class AccessibilityLayer:
-    """Asks the accessibility bus."""
+    """Asks the accessibility bus. `is_behind` knows whether a window with a title lies behind the session's."""
 
     name = "accessibility"
 
-    def __init__(self, accessibility: Accessibility) -> None:
-        self._accessibility = accessibility
+    def __init__(self, accessibility: Accessibility, is_behind: Callable[[str], bool] = lambda title: False) -> None:
+        self._accessibility, self._is_behind = accessibility, is_behind
 
     def look(self, screenshot: Screenshot | None, situation: Situation) -> Evidence:
         try:
-            if not self._accessibility.frames():
+            frames = self._accessibility.frames()
+            if not frames:
                 return nothing(self.name, "no program describes itself")
-            dialogs = self._accessibility.dialogs()
-            focused = self._accessibility.focused()
+            dialogs = self._accessibility.dialogs(frames)
+            focused = self._accessibility.focused(frames)
         except NoAccessibility as error:
             if "no answer" in error.what:
                 return problem(self.name, ERROR, "stalled", "error", 0.6, f"a program does not answer ({error.what})")
@@ -66,7 +68,7 @@ class AccessibilityLayer:
             return problem(self.name, ERROR, "crashed", "error", 0.95, "the editor's page has crashed")
         if any("Close Modal Editor" in name for name in names):
             return problem(self.name, DIALOG, "modal_editor", "dialog", 0.95, "an editor lies over the session's")
-        if not names:
+        if not names or (dialog.is_window and self._is_behind(dialog.text)):
             return None
         return problem(self.name, DIALOG, "dialog", "dialog", 0.95, f"dialog {words}")
 

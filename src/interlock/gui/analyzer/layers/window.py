@@ -32,7 +32,7 @@ class WindowLayer:
             return self._without_active(listed)
         state = parse_title(active.title)
         if state is not None:
-            return self._editor(state, situation)
+            return self._covering(active) or self._editor(state, situation)
         if any(name in active.title.casefold() for name in EDITOR_TITLES):
             return self._plain_title(active.title, situation)
         return self._foreign(active)
@@ -42,6 +42,17 @@ class WindowLayer:
             return nothing(self.name, "no window is active")
         status = ReplayStatus.ERROR_STATE
         return problem(self.name, status, "window_gone", "window", 0.9, "the editor has no window")
+
+    def _covering(self, editor: Window) -> Evidence | None:
+        """A dialog of another program that lies over the editor without having taken the keyboard."""
+        try:
+            above = [each for each in self._windows.order(editor.id)[1] if self._windows.is_dialog(each.id)]
+        except InterlockError:
+            return None
+        if not above:
+            return None
+        says = f"another window lies over the editor: {above[-1].title[:80]!r} ({above[-1].class_name})"
+        return problem(self.name, ReplayStatus.DIALOG_BLOCKING, "foreign_dialog", "window", 0.9, says)
 
     def _foreign(self, active: Window) -> Evidence:
         says = f"another window is in front: {active.title[:80]!r} ({active.class_name})"

@@ -60,9 +60,8 @@ class Box(Struct, frozen=True):
 
 def find_boxes(frame: Frame) -> list[Box]:
     """All boxes, from the top down."""
-    pixels = frame.channels()[:, :, ::-1].astype(np.int16)
-    brightness = lightness(frame)
-    lines = _lines(pixels, _thin(brightness))
+    pixels = frame.channels()[:, :, ::-1]
+    lines = _lines(pixels, _thin(frame.lightness()))
     if len(lines) > MAX_LINES:
         return []
     found = []
@@ -78,13 +77,6 @@ def find_boxes(frame: Frame) -> list[Box]:
                 found.append(Box(left, top, right, bottom, colour))
                 break
     return found
-
-
-def lightness(frame: Frame) -> Any:
-    """Brightness of every pixel, 0 to 255."""
-    channels = frame.channels()
-    weighted = channels[:, :, 2].astype(np.uint16) * 77 + channels[:, :, 1].astype(np.uint16) * 151
-    return ((weighted + channels[:, :, 0].astype(np.uint16) * 28) >> 8).astype(np.int16)
 
 
 def runs(mask: Any, shortest: int) -> list[tuple[int, int, int]]:
@@ -110,7 +102,7 @@ def _lines(pixels: Any, thin: Any) -> list[tuple[int, int, int, tuple[int, int, 
     """Thin horizontal lines of one colour."""
     found = []
     for row, start, end in runs(thin, MIN_WIDTH):
-        part = pixels[row, start:end]
+        part = pixels[row, start:end].astype(np.int16)
         colour = np.median(part, axis=0)
         if (np.abs(part - colour).max(axis=1) <= EVEN).mean() >= 0.9:
             red, green, blue = (int(each) for each in colour)
@@ -123,7 +115,7 @@ def _has_sides(pixels: Any, place: tuple[int, int, int, int], colour: tuple[int,
     top, bottom, left, right = place
     wanted = np.array(colour, dtype=np.int16)
     for low, high in ((max(left - CORNER, 0), left + CORNER - 2), (right - CORNER + 2, right + CORNER)):
-        band = pixels[top + 4 : bottom - 3, low:high]
+        band = pixels[top + 4 : bottom - 3, low:high].astype(np.int16)
         if not band.size or (np.abs(band - wanted).max(axis=2) <= EVEN + 16).mean(axis=0).max() < 0.6:
             return False
     return True

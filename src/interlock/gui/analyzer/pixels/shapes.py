@@ -8,7 +8,7 @@ import numpy as np
 from msgspec import Struct
 
 from ...screenshot.frame import TILE_HEIGHT, TILE_WIDTH, Frame
-from .boxes import VIVID, Box, lightness, runs
+from .boxes import VIVID, Box, runs
 
 DIMMED = (60, 190)
 """No theme's background is that grey; a white one under a modal's shade is."""
@@ -28,7 +28,7 @@ class Background(Struct, frozen=True):
 
 def background(frame: Frame) -> Background:
     """What most of the screen looks like."""
-    small = lightness(frame)[::4, ::4]
+    small = frame.lightness()[::4, ::4]
     counts = np.bincount(small.ravel(), minlength=256)
     # Neighbouring values are one colour: JPEG and gradients are not exact.
     smooth = np.convolve(counts, (1, 1, 1), "same")
@@ -39,7 +39,7 @@ def background(frame: Frame) -> Background:
 
 
 def _busy_tiles(frame: Frame, level: int) -> float:
-    differs = np.abs(lightness(frame) - level) > 12
+    differs = np.abs(frame.lightness() - level) > 12
     rows, columns = frame.height // TILE_HEIGHT, frame.width // TILE_WIDTH
     if rows < 5 or columns < 5:
         return 1.0
@@ -50,7 +50,7 @@ def _busy_tiles(frame: Frame, level: int) -> float:
 
 def bright_box(frame: Frame, level: int) -> Box | None:
     """The large, filled, bright rectangle in front of a dimmed background."""
-    bright = lightness(frame) > level + 50
+    bright = frame.lightness() > level + 50
     wide = runs(bright[::2], 120)
     best: tuple[int, Box] | None = None
     groups: dict[tuple[int, int], list[int]] = {}
@@ -90,7 +90,7 @@ def has_red_icon(frame: Frame, box: Box) -> bool:
 
 def solid_cursor(frame: Frame, panel: Box) -> Box | None:
     """A filled block of a character's size in a panel: how a terminal draws its cursor while it has the keyboard."""
-    part = lightness(frame)[panel.top + 2 : panel.bottom - 2, panel.left + 2 : panel.right - 2]
+    part = frame.lightness()[panel.top + 2 : panel.bottom - 2, panel.left + 2 : panel.right - 2]
     if part.size == 0:
         return None
     level = int(np.bincount(part.ravel(), minlength=256).argmax())

@@ -1,0 +1,83 @@
+"""Makes the pictures of the dashboard in docs/images anew. With a folder: every page, light, dark and on a phone."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import Browser, ViewportSize, sync_playwright
+from web_stage import StageOfRuns
+
+from interlock.runtime import Supervisor
+from interlock.web.background import Background
+
+IMAGES = Path(__file__).parents[1] / "docs" / "images"
+WIDE: ViewportSize = {"width": 1360, "height": 860}
+PHONE: ViewportSize = {"width": 390, "height": 844}
+LOOKS = {"": (WIDE, "light"), "-dark": (WIDE, "dark"), "-phone": (PHONE, "light")}
+KEPT = ("overview", "overview-dark", "overview-phone", "run", "run-dark", "approval-dark", "files-dark", "incident")
+"""Those that the documentation shows."""
+
+COLOURS = 160
+SETTLE_MS = 900
+
+
+def main() -> None:
+    """Draw those of the documentation, or all of them into a folder."""
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else IMAGES
+    with tempfile.TemporaryDirectory(prefix="interlock-pictures-") as folder, sync_playwright() as play:
+        stage = StageOfRuns(Path(folder))
+        stage.build()
+        browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        with Background(stage.store) as served:
+            for name, path, press in pages(stage):
+                for look in LOOKS:
+                    if target != IMAGES or f"{name}{look}" in KEPT:
+                        draw(browser, served, path, press, look, target / f"web-{name}{look}.png")
+        browser.close()
+        stage.close()
+
+
+def pages(stage: StageOfRuns) -> list[tuple[str, str, str]]:
+    """Name, address, and the button that is pressed before the picture is taken."""
+
+    def run(supervisor: Supervisor, tab: str = "") -> str:
+        return f"/runs/{supervisor.run.spec.run_id}{tab}"
+
+    incident = next((stage.store.root / stage.incident.run.spec.run_id / "incidents").iterdir()).name
+    return [
+        ("overview", "/", ""),
+        ("run", run(stage.climbing), ""),
+        ("approval", run(stage.waiting), ""),
+        ("control", run(stage.paused), ""),
+        ("files", run(stage.climbing, "/files"), ""),
+        ("rollback", run(stage.climbing, "/files"), "Undo the whole run"),
+        ("screens", run(stage.climbing, "/screens"), ""),
+        ("details", run(stage.climbing, "/details"), ""),
+        ("incident", f"/incidents/{incident}", ""),
+        ("incidents", "/incidents", ""),
+    ]
+
+
+def draw(browser: Browser, served: Background, path: str, press: str, look: str, target: Path) -> None:
+    """One picture, with few colours so that it is small."""
+    viewport, scheme = LOOKS[look]
+    context = browser.new_context(viewport=viewport, color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+    page = context.new_page()
+    page.goto(f"{served.address}{path}?token={served.token}")
+    page.locator("main :is(table, .card, .tiles)").first.wait_for()
+    page.wait_for_timeout(SETTLE_MS)
+    if press:
+        page.get_by_role("button", name=press).click()
+        page.wait_for_timeout(SETTLE_MS)
+    picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    picture.quantize(COLOURS, dither=Image.Dither.NONE).save(target, optimize=True)
+    context.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,237 @@
+"""The Claude Agent SDK: a client in place of `ClaudeSDKClient`.
+
+from interlock.adapters.claude_agent_sdk import supervise
+async with supervise(options, task="fix the tests", workspace=".") as client:
+    await client.query("fix the tests")
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterable, AsyncIterator
+from dataclasses import replace
+from typing import TypeAlias, Unpack
+
+from claude_agent_sdk import (
+    AssistantMessage,
+    ClaudeAgentOptions,
+    ClaudeSDKClient,
+    ClaudeSDKError,
+    HookMatcher,
+    Message,
+    ResultMessage,
+    TextBlock,
+)
+
+from ..core import Usage
+from ..process.family import MARKER, add_marker
+from ..runtime import Options
+from .abilities import CLAUDE_AGENT_SDK
+from .inprocess import Asked, Outcome, RunStopped, Session, Supervision
+
+__all__ = ["RunStopped", "SupervisedClient", "query", "supervise"]
+
+Json: TypeAlias = "dict[str, object]"
+
+HOLD_S = 20 * 24 * 3600.0
+"""How long a hook may take: a paused run is held in it. Timers of 2^31 ms and more fire at once."""
+
+
+def supervise(options: ClaudeAgentOptions | None = None, **more: Unpack[Options]) -> SupervisedClient:
+    """A client whose agent is supervised; `options` are the SDK's, the rest as for `Supervisor.open`."""
+    return SupervisedClient(options, **more)
+
+
+async def query(
+    *, prompt: str, options: ClaudeAgentOptions | None = None, **more: Unpack[Options]
+) -> AsyncIterator[Message]:
+    """The SDK's `query`, supervised: one prompt, and the messages until its result."""
+    more.setdefault("task", prompt)
+    async with supervise(options, **more) as client:
+        await client.query(prompt)
+        async for message in client.receive_response():
+            yield message
+
+
+class SupervisedClient(ClaudeSDKClient):
+    """A `ClaudeSDKClient` that is one run from `connect` to `disconnect`. A stopped run raises `RunStopped`."""
+
+    def __init__(self, options: ClaudeAgentOptions | None = None, **more: Unpack[Options]) -> None:
+        given = options or ClaudeAgentOptions()
+        if "workspace" not in more and given.cwd is not None:
+            more["workspace"] = given.cwd
+        self.supervision = Supervision("claude-agent-sdk", CLAUDE_AGENT_SDK, more)
+        self._given = given
+        self._asked: dict[str, Asked] = {}
+        self._model: str | None = None
+        self._tokens = _Tokens()
+        super().__init__(given)
+
+    @property
+    def session(self) -> Session:
+        if self.supervision.last is None:
+            raise RuntimeError("The client is not connected.")
+        return self.supervision.last
+
+    async def connect(self, prompt: str | AsyncIterable[Json] | None = None) -> None:
+        asked = prompt if isinstance(prompt, str) else ""
+        session = await self.supervision.open_async(asked, model=self._given.model)
+        marked = add_marker({MARKER: mark} if (mark := _outer_mark(self._given)) else {}, session.children.marker)
+        fails = "block" if session.supervisor.config.runtime.fail == "closed" else None
+        ours = {
+            "PreToolUse": self._before,
+            "PostToolUse": self._after,
+            "PostToolUseFailure": self._after,
+            "PostToolBatch": self._before_request,
+        }
+        hooks = dict(self._given.hooks or {})
+        for event, answer in ours.items():
+            matcher = HookMatcher(hooks=[answer], timeout=HOLD_S, on_failure=fails)
+            hooks[event] = [*hooks.get(event, []), matcher]
+        self.options = replace(self._given, hooks=hooks, env={**self._given.env, **marked})
+        try:
+            await super().connect(prompt)
+        except BaseException as error:
+            session.close(error)
+            raise
+
+    async def query(self, prompt: str | AsyncIterable[Json], session_id: str = "default") -> None:
+        self.session.check()
+        if isinstance(prompt, str):
+            self.session.say(prompt, role="user")
+        await super().query(prompt, session_id)
+
+    async def receive_messages(self) -> AsyncIterator[Message]:
+        session = self.session
+        try:
+            async for message in super().receive_messages():
+                self._note(message)
+                yield message
+        except ClaudeSDKError:
+            # A stopped run has had its process ended.
+            session.check()
+            raise
+        session.check()
+
+    async def disconnect(self) -> None:
+        try:
+            await super().disconnect()
+        finally:
+            if self.supervision.last is not None:
+                self.supervision.last.close()
+
+    async def _before(self, told: Json, call_id: str | None, context: object) -> Json:
+        """PreToolUse: may this call run?"""
+        asked = await self.session.ask_async(
+            str(told["tool_name"]), _object(told.get("tool_input")), call_id=call_id, agent=_agent(told)
+        )
+        answer: Json = {"hookEventName": "PreToolUse"}
+        if not asked.runs:
+            answer |= {"permissionDecision": "deny", "permissionDecisionReason": asked.words}
+            stop = {"continue_": False, "stopReason": asked.words} if asked.stopped else {}
+            return {"hookSpecificOutput": answer, **stop}
+        self._asked[call_id or ""] = asked
+        if asked.decision.action != "rewrite":
+            return {}
+        # No "allow" beside it: whether the call needs the user's permission is not ours to say.
+        return {"hookSpecificOutput": {**answer, "updatedInput": asked.arguments}}
+
+    async def _after(self, told: Json, call_id: str | None, context: object) -> Json:
+        """PostToolUse and PostToolUseFailure: what came of it."""
+        asked = self._asked.pop(call_id or "", None)
+        if asked is not None:
+            failed = "error" in told
+            content = str(told["error"]) if failed else _text(told.get("tool_response"))
+            self.session.tell(asked, Outcome(content, True if failed else None), _number(told.get("duration_ms")))
+        return {}
+
+    async def _before_request(self, told: Json, call_id: str | None, context: object) -> Json:
+        """PostToolBatch: all calls of a turn are over, and the model is about to be asked."""
+        for call in _list(told.get("tool_calls")):
+            asked = self._asked.pop(str(call.get("tool_use_id")), None)
+            if asked is not None:
+                # It was let go on, but never ran: the user's own permissions, or arguments that do not fit.
+                self.session.tell(asked, Outcome(_text(call.get("tool_response")), True))
+        turn = await self.session.turn_async(0)
+        if turn.stopped is not None:
+            return {"continue_": False, "stopReason": f"Stopped by Interlock: {turn.stopped}"}
+        if turn.model is not None and turn.model != self._model:
+            self._model = turn.model
+            await self.set_model(turn.model)
+        if not turn.messages:
+            return {}
+        return {"hookSpecificOutput": {"hookEventName": "PostToolBatch", "additionalContext": turn.text}}
+
+    def _note(self, message: Message) -> None:
+        if isinstance(message, AssistantMessage):
+            said = "\n".join(block.text for block in message.content if isinstance(block, TextBlock))
+            usage = self._tokens.of(message.message_id, message.usage)
+            agent = message.parent_tool_use_id
+            self.session.say(said, usage=usage, model=message.model, agent=agent)
+        elif isinstance(message, ResultMessage):
+            self.session.say("", usage=self._tokens.rest(message.usage), model=self._model or self._given.model)
+
+
+class _Tokens:
+    """What was used: a message comes in several parts that all tell its usage, the last word has the result."""
+
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+        self._input = self._output = 0
+
+    def of(self, message_id: str | None, told: Json | None) -> Usage | None:
+        """The usage of a message, once."""
+        if not told or message_id in self._known:
+            return None
+        if message_id is not None:
+            self._known.add(message_id)
+        usage = _usage(told)
+        self._input, self._output = self._input + usage.input_tokens, self._output + usage.output_tokens
+        return usage
+
+    def rest(self, told: Json | None) -> Usage | None:
+        """What the result of a query has more than its messages had."""
+        counted, self._input, self._output = (self._input, self._output), 0, 0
+        if not told:
+            return None
+        whole = _usage(told)
+        more = Usage(max(0, whole.input_tokens - counted[0]), max(0, whole.output_tokens - counted[1]))
+        return more if more.tokens else None
+
+
+def _usage(told: Json) -> Usage:
+    fresh, cached, written, output = (
+        int(_number(told.get(f"{name}_tokens")) or 0)
+        for name in ("input", "cache_read_input", "cache_creation_input", "output")
+    )
+    return Usage(fresh + cached + written, output, cache_read_tokens=cached, cache_write_tokens=written)
+
+
+def _outer_mark(options: ClaudeAgentOptions) -> str:
+    """The mark of a tree that this process itself belongs to."""
+    return str(options.env.get(MARKER) or os.environ.get(MARKER, ""))
+
+
+def _agent(told: Json) -> str | None:
+    agent = told.get("agent_id")
+    return str(agent) if agent is not None else None
+
+
+def _object(value: object) -> Json:
+    return value if isinstance(value, dict) else {"input": value}
+
+
+def _list(value: object) -> list[Json]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _text(response: object) -> str:
+    """A tool's response as text: a shell's has its output in parts."""
+    if isinstance(response, dict):
+        parts = [response[key] for key in ("stdout", "stderr", "content", "text") if response.get(key)]
+        return "\n".join(str(part) for part in parts) if parts else str(response)
+    return str(response)

@@ -1,0 +1,1 @@
+"""Agents with hooks: Claude Code, Codex, Gemini CLI, opencode. Wired in for one run, or installed for good."""

@@ -1,0 +1,100 @@
+"""The hook client as a command: compiled once into the user's cache, or the bare interpreter where nothing compiles."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import py_compile
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import platformdirs
+
+HERE = Path(__file__).parent
+SOURCE = HERE / "hookclient.c"
+FALLBACK = HERE / "hookclient.py"
+FLAGS = (("-O2", "-s", "-static"), ("-O2", "-s"), ("-O2",))
+"""Tried in this order: what is linked statically starts faster."""
+
+COMPILE_S = 60.0
+
+
+def hook_command() -> tuple[str, ...]:
+    """The words that start the hook client on this machine."""
+    compiled = compile_client()
+    return (str(compiled),) if compiled is not None else python_command()
+
+
+def python_command() -> tuple[str, ...]:
+    """The client in the bare interpreter: no site packages, nothing from the environment."""
+    interpreter = os.path.realpath(sys.executable or shutil.which("python3") or "python3")
+    return (interpreter, "-I", "-S", str(_bytecode() or FALLBACK))
+
+
+def compile_client() -> Path | None:
+    """The compiled client, made if it is not there yet; None where there is no C compiler."""
+    path = client_path()
+    if is_ours(path):
+        return path
+    compiler = next((found for name in ("cc", "gcc", "clang") if (found := shutil.which(name))), None)
+    if compiler is None:
+        return None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+            draft = Path(folder) / "hookclient"
+            if not any(_compile(compiler, flags, draft) for flags in FLAGS):
+                return None
+            draft.chmod(0o700)
+            # Renamed when it is whole: hooks of other runs may be starting it right now.
+            draft.replace(path)
+    except OSError:
+        return None
+    return path
+
+
+def client_path() -> Path:
+    """Where the compiled client of this source belongs."""
+    digest = hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:16]
+    return Path(platformdirs.user_cache_dir("interlock")) / "hooks" / f"hookclient-{digest}-{platform.machine()}"
+
+
+def is_ours(path: Path) -> bool:
+    """Whether a file is there that we alone can have written."""
+    try:
+        info = path.stat()
+    except OSError:
+        return False
+    return info.st_uid == os.geteuid() and not info.st_mode & 0o022 and os.access(path, os.X_OK)
+
+
+def _bytecode() -> Path | None:
+    """The fallback as bytecode: a script that is named on the command line is compiled at every start."""
+    digest = hashlib.sha256(FALLBACK.read_bytes()).hexdigest()[:16]
+    path = client_path().with_name(f"hookclient-{digest}.{sys.implementation.cache_tag}.pyc")
+    if path.exists():
+        return path
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        py_compile.compile(str(FALLBACK), str(path), doraise=True)
+    except (OSError, py_compile.PyCompileError):
+        return None
+    return path
+
+
+def _compile(compiler: str, flags: tuple[str, ...], target: Path) -> bool:
+    try:
+        done = subprocess.run(
+            [compiler, *flags, "-o", str(target), str(SOURCE)],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=COMPILE_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0

@@ -1,0 +1,177 @@
+"""Claude Code: its hook payloads as events, decisions as its replies, its transcript.
+
+What was seen of it (2.1.197 and 2.1.325) and shows below: `continue: false` at PreToolUse does not prevent the call, so
+a stop denies as well; 2.1.197 then carries on, so PostToolBatch says it again. PostToolBatch is the one event that
+has every call of a turn. `allow` would grant what the user's own permissions do not, so it is never said.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from ...core import Capability, Decision, Tool
+from ..traces.transcript import Block, TranscriptLine, TranscriptMessage, usage_of
+from .dialect import Payload, mapping, number, refusal_of, text, words_of
+from .event import Event, Moment, Outcome, Said
+from .results import content_of, exit_code_in, is_failure
+
+CAPABILITIES: frozenset[Capability] = frozenset(
+    ("deny", "rewrite", "inject", "hold", "defer", "stop", "usage", "relaunch")
+)
+
+MOMENTS: dict[str, Moment] = {
+    "SessionStart": "begin",
+    "UserPromptSubmit": "prompt",
+    "PreToolUse": "before",
+    "PostToolUse": "after",
+    "PostToolUseFailure": "after",
+    "PostToolBatch": "batch",
+    "ConfigChange": "settings",
+    "Stop": "turn_end",
+    "SubagentStop": "turn_end",
+    "SessionEnd": "end",
+}
+"""The events that we hook into; others are left to the user."""
+
+CONTEXT = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "UserPromptSubmit", "SessionStart")
+"""The events whose reply can carry words for the model."""
+
+
+class ClaudeCode:
+    """See the module."""
+
+    name = "claude-code"
+    capabilities = CAPABILITIES
+
+    def read(self, payload: Payload) -> Event:
+        return read_event(self.name, payload, MOMENTS)
+
+    def reply(self, event: Event, decision: Decision) -> Payload:
+        match event.moment:
+            case "before":
+                return reply_before(event, decision)
+            case "settings":
+                return {"decision": "block", "reason": decision.reason} if decision.action == "deny" else {}
+            case "turn_end" | "end":
+                return {}
+            case _:
+                return reply_after(event, decision)
+
+    def carries(self, event: Event) -> bool:
+        return event.name in CONTEXT
+
+    def hear(self, line: bytes) -> Said | None:
+        try:
+            said = _LINE.decode(line)
+        except msgspec.DecodeError:
+            return None
+        message = said.message
+        if message is None or said.type not in ("assistant", "user") or said.isMeta:
+            return None
+        blocks = [] if isinstance(message.content, str) else message.content
+        if said.type == "user":
+            results = tuple(block.tool_use_id for block in blocks if block.tool_use_id)
+            return Said(results=results, agent=said.agentId) if results else None
+        return Said(
+            key=message.id or "",
+            text=_spoken(message, blocks),
+            model=message.model,
+            usage=usage_of(message),
+            agent=said.agentId,
+        )
+
+
+def read_event(client: str, payload: Payload, moments: dict[str, Moment]) -> Event:
+    """A payload of Claude Code's shape, which Codex shares."""
+    name = text(payload, "hook_event_name")
+    moment = moments.get(name, "other")
+    tool = Tool(text(payload, "tool_name") or "unknown", mapping(payload, "tool_input"), _call_id(payload))
+    outcomes: tuple[Outcome, ...] = ()
+    if moment == "after":
+        outcomes = (_outcome(payload, tool),)
+    elif moment == "batch":
+        calls = payload.get("tool_calls")
+        outcomes = tuple(_batched(call) for call in calls if isinstance(call, dict)) if isinstance(calls, list) else ()
+    return Event(
+        client=client,
+        name=name,
+        moment=moment,
+        session=text(payload, "session_id"),
+        agent=text(payload, "agent_id") or None,
+        tool=tool if moment == "before" else None,
+        outcomes=outcomes,
+        content=text(payload, "prompt") if moment == "prompt" else "",
+        model=text(payload, "model") or None,
+        transcript=text(payload, "agent_transcript_path") or text(payload, "transcript_path"),
+        cwd=text(payload, "cwd"),
+        path=text(payload, "file_path"),
+        compacted=moment == "begin" and text(payload, "source") == "compact",
+    )
+
+
+def reply_before(event: Event, decision: Decision) -> Payload:
+    """Refuse, rewrite, put off or stop; words alone go along with a call that is let."""
+    said: Payload = {"hookEventName": event.name}
+    reply: Payload = {}
+    match decision.action:
+        case "deny" | "stop":
+            said |= {"permissionDecision": "deny", "permissionDecisionReason": refusal_of(decision)}
+            if decision.action == "stop":
+                reply = stopping(decision)
+        case "defer":
+            said |= {"permissionDecision": "defer", "permissionDecisionReason": decision.reason}
+        case "rewrite":
+            said |= {"updatedInput": decision.arguments or {}, "additionalContext": refusal_of(decision)}
+        case _:
+            if not decision.messages:
+                return {}
+            said["additionalContext"] = words_of(decision)
+    return {**reply, "hookSpecificOutput": said}
+
+
+def reply_after(event: Event, decision: Decision) -> Payload:
+    """Words for the model, and the end where it has come."""
+    reply = stopping(decision) if decision.action == "stop" else {}
+    if decision.messages and event.name in CONTEXT:
+        reply["hookSpecificOutput"] = {"hookEventName": event.name, "additionalContext": words_of(decision)}
+    return reply
+
+
+def stopping(decision: Decision) -> Payload:
+    return {"continue": False, "stopReason": decision.reason or "Interlock ended the run."}
+
+
+_LINE = msgspec.json.Decoder(TranscriptLine)
+
+
+def _call_id(payload: Payload) -> str | None:
+    return text(payload, "tool_use_id") or None
+
+
+def _outcome(payload: Payload, tool: Tool) -> Outcome:
+    failed = "error" in payload
+    content = text(payload, "error") if failed else content_of(payload.get("tool_response"))
+    return Outcome(
+        tool=tool,
+        content=content,
+        error=failed or _is_interrupted(payload),
+        exit_code=exit_code_in(content) if failed else None,
+        duration_ms=number(payload, "duration_ms"),
+    )
+
+
+def _batched(call: Payload) -> Outcome:
+    """A call of the batch that raised no event of its own: it failed before it ran."""
+    content = content_of(call.get("tool_response"))
+    tool = Tool(text(call, "tool_name") or "unknown", mapping(call, "tool_input"), _call_id(call))
+    return Outcome(tool=tool, content=content, error=is_failure(content), exit_code=exit_code_in(content))
+
+
+def _is_interrupted(payload: Payload) -> bool:
+    return mapping(payload, "tool_response").get("interrupted") is True
+
+
+def _spoken(message: TranscriptMessage, blocks: list[Block]) -> str:
+    if isinstance(message.content, str):
+        return message.content
+    return "\n".join(block.text for block in blocks if block.type == "text" and block.text)

@@ -1,0 +1,101 @@
+"""Codex: Claude Code's payloads and replies, with its own transcript and its own gaps.
+
+What was seen of it (0.166.0): `continue: false` stops a run at UserPromptSubmit alone, so that a stop at a tool call is
+a refusal, and the process is ended from outside. There is no event with every call of a turn.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Struct, field
+
+from ...core import Capability, Decision, Usage
+from .claude_code import CONTEXT, read_event, reply_after, reply_before
+from .dialect import Payload
+from .event import Event, Moment, Said
+
+CAPABILITIES: frozenset[Capability] = frozenset(("deny", "rewrite", "inject", "hold", "stop", "usage", "relaunch"))
+
+MOMENTS: dict[str, Moment] = {
+    "SessionStart": "begin",
+    "UserPromptSubmit": "prompt",
+    "PreToolUse": "before",
+    "PostToolUse": "after",
+    "Stop": "turn_end",
+    "SubagentStop": "turn_end",
+    "SessionEnd": "end",
+}
+
+
+class Codex:
+    """See the module."""
+
+    name = "codex"
+    capabilities = CAPABILITIES
+
+    def read(self, payload: Payload) -> Event:
+        return read_event(self.name, payload, MOMENTS)
+
+    def reply(self, event: Event, decision: Decision) -> Payload:
+        if event.moment == "before":
+            reply = reply_before(event, decision)
+            said = reply.get("hookSpecificOutput")
+            if decision.action == "rewrite" and isinstance(said, dict):
+                # Arguments are taken over only from a hook that lets the call go on.
+                said["permissionDecision"] = "allow"
+            return {"hookSpecificOutput": said} if said else {}
+        return {} if event.moment in ("turn_end", "end", "other") else reply_after(event, decision)
+
+    def carries(self, event: Event) -> bool:
+        return event.name in CONTEXT
+
+    def hear(self, line: bytes) -> Said | None:
+        try:
+            record = _LINE.decode(line)
+        except msgspec.DecodeError:
+            return None
+        payload = record.payload
+        if record.type == "token_usage_record" and payload.usage is not None:
+            return Said(key=payload.response_id, usage=payload.usage.neutral())
+        if record.type == "response_item" and payload.role == "assistant":
+            words = "\n".join(part.text for part in payload.content if part.text)
+            return Said(text=words) if words else None
+        if record.type == "response_item" and payload.type.endswith("_output") and payload.call_id:
+            return Said(results=(payload.call_id,))
+        return None
+
+
+class _Spent(Struct):
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_input_tokens: int = 0
+    cache_write_input_tokens: int = 0
+
+    def neutral(self) -> Usage:
+        return Usage(
+            input_tokens=self.input_tokens,
+            output_tokens=self.output_tokens,
+            cache_read_tokens=self.cached_input_tokens,
+            cache_write_tokens=self.cache_write_input_tokens,
+        )
+
+
+class _Part(Struct):
+    text: str = ""
+
+
+class _Payload(Struct):
+    type: str = ""
+    role: str = ""
+    response_id: str = ""
+    call_id: str = ""
+    usage: _Spent | None = None
+    content: list[_Part] = []
+
+
+class _Line(Struct):
+    type: str = ""
+    payload: _Payload = field(default_factory=_Payload)
+
+
+_LINE = msgspec.json.Decoder(_Line)

@@ -1,0 +1,63 @@
+"""Dialect: how one client's hooks speak. A client is added by writing one."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ...core import Capability, Decision
+from .event import Event, Said
+
+Payload = dict[str, object]
+"""The JSON object that a hook is given, or answers with."""
+
+
+class Dialect(Protocol):
+    """One client: from its payloads to events, from decisions to its replies, from its transcript to what was said."""
+
+    name: str
+    capabilities: frozenset[Capability]
+
+    def read(self, payload: Payload) -> Event:
+        """What the hook says; whatever is missing or of the wrong kind is left out."""
+        ...
+
+    def reply(self, event: Event, decision: Decision) -> Payload:
+        """What the hook answers; nothing where the client's own rules are to decide."""
+        ...
+
+    def carries(self, event: Event) -> bool:
+        """Whether the reply to this can have words for the model."""
+        ...
+
+    def hear(self, line: bytes) -> Said | None:
+        """What a line of the transcript says, if anything that counts."""
+        ...
+
+
+def text(payload: Payload, key: str) -> str:
+    """A string of the payload; empty where there is none."""
+    value = payload.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def mapping(payload: Payload, key: str) -> dict[str, object]:
+    """An object of the payload; empty where there is none."""
+    value = payload.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def number(payload: Payload, key: str) -> float | None:
+    """A number of the payload."""
+    value = payload.get(key)
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def words_of(decision: Decision) -> str:
+    """The messages of a decision as one text for the agent."""
+    return "\n\n".join(message.content for message in decision.messages)
+
+
+def refusal_of(decision: Decision) -> str:
+    """Why a call is refused, with whatever else the agent is to be told."""
+    reason = decision.reason or "Interlock does not let this call run."
+    return "\n\n".join(filter(None, (reason, words_of(decision))))

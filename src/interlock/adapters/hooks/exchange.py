@@ -1,0 +1,266 @@
+"""HookExchange: answers the hooks of a run's client, one line in, one line out.
+
+In: {"hook": {"client": "claude-code", "payload": {...}}}. Out: the reply for the client, as it is to be printed. While
+a step is held, empty lines say that somebody is still there.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from typing import Protocol
+
+import msgspec
+from msgspec import Struct
+
+from ...core import PROCEED, Applied, Decision, Inject, Message
+from ...intervene import restore_after_compaction
+from ...journal.interface import Reading
+from ...runtime.records import AppliedRecord
+from ..process.book import Asker, StepBook
+from ..process.lines import Refusal, Told
+from .adapter import HookAdapter
+from .dialect import Dialect, Payload
+from .event import Event, Outcome, Said
+from .tail import Tail, size_of
+
+KEEP_ALIVE_S = 2.0
+"""How often a hook that is held hears from us; its own deadline is several times as long."""
+
+
+class Guardian(Protocol):
+    """Whoever watches over the hooks themselves."""
+
+    def note_event(self, event: Event) -> None:
+        """A hook has fired."""
+        ...
+
+    def note_said(self, said: Said) -> None:
+        """The transcript has grown."""
+        ...
+
+    def judge_settings(self, event: Event) -> Decision:
+        """May the client take over settings that were changed?"""
+        ...
+
+
+class HookTold(Struct, frozen=True):
+    client: str
+    payload: dict[str, object]
+
+
+class HookLine(Struct, frozen=True):
+    hook: HookTold
+
+
+class Followed(Struct, frozen=True):
+    """kind `transcript`: up to where a transcript has been taken in."""
+
+    path: str
+    offset: int
+
+
+class HookExchange:
+    """For one run. Every connection has its own thread, so much may happen at once."""
+
+    def __init__(self, book: StepBook, dialects: Iterable[Dialect], guardian: Guardian | None = None) -> None:
+        self._book = book
+        self._dialects = {dialect.name: dialect for dialect in dialects}
+        self._guardian = guardian
+        self._tails: dict[str, Tail] = {}
+        self._offsets: dict[str, int] = {}
+        self._first_session = ""
+        self._kept: list[Message] = []
+        self._lock = threading.RLock()
+
+    def recall(self, journal: Reading) -> None:
+        """Know how far a predecessor had read."""
+        for record in journal.read(kinds=frozenset(("transcript",))):
+            followed = msgspec.json.decode(record.body, type=Followed)
+            self._offsets[followed.path] = followed.offset
+
+    def answer(self, line: bytes, asker: Asker) -> bytes | None:
+        """The reply to a hook, when it is due; None where nobody waits for it any more."""
+        try:
+            told = msgspec.json.decode(line, type=HookLine).hook
+        except msgspec.DecodeError as error:
+            return msgspec.json.encode(Refusal(f"not a hook line: {error}"))
+        dialect = self._dialects.get(told.client)
+        if dialect is None:
+            return msgspec.json.encode(Refusal(f"there is no client {told.client!r}"))
+        reply = self.take(dialect, told.payload, asker)
+        return None if reply is None else msgspec.json.encode(reply)
+
+    def take(self, dialect: Dialect, payload: Payload, asker: Asker) -> Payload | None:
+        """Let a client's payload have its effect."""
+        event = dialect.read(payload)
+        self._book.spoken = True
+        if self._guardian is not None:
+            self._guardian.note_event(event)
+        heard = self._listen(dialect, event)
+        decision = self._decide(event, asker)
+        if decision is None:
+            return None
+        decision = self._with_kept(_merge((decision, *heard)), dialect.carries(event))
+        return dialect.reply(event, decision)
+
+    def look(self) -> None:
+        """Take in what transcripts have got since the last hook."""
+        with self._lock:
+            for tail in list(self._tails.values()):
+                self._keep(self._hear(tail, None))
+
+    def _decide(self, event: Event, asker: Asker) -> Decision | None:
+        agent = self._agent_of(event)
+        match event.moment:
+            case "before" if event.tool is not None:
+                told = Told(tool=event.tool, agent=agent, model=event.model)
+                answered = self._book.before(told, _Patient(asker), KEEP_ALIVE_S)
+                return None if answered is None else answered[1]
+            case "after" | "batch":
+                return _merge([self._outcome(outcome, agent) for outcome in event.outcomes] or [self._standing()])
+            case "prompt":
+                told = Told(role="user", content=event.content, agent=agent)
+                return self._book.after(told)[1] if event.content else self._standing()
+            case "begin" if event.compacted:
+                return self._remind()
+            case "model":
+                return _merge((self._standing(), Decision(model=self._model())))
+            case "settings":
+                return PROCEED if self._guardian is None else self._guardian.judge_settings(event)
+            case _:
+                return self._standing()
+
+    def _outcome(self, outcome: Outcome, agent: str | None) -> Decision:
+        """What came of a call. The complete feed repeats what was told before, and has what nobody asked about."""
+        call_id = outcome.tool.call_id or ""
+        if call_id and self._book.has_refused(agent, call_id):
+            return self._standing()
+        decisions = []
+        if call_id and not self._book.knows("before", agent, call_id):
+            decisions.append(self._book.note_call(Told(tool=outcome.tool, role="assistant", agent=agent)))
+        told = Told(
+            tool=outcome.tool,
+            content=outcome.content,
+            agent=agent,
+            error=outcome.error,
+            exit_code=outcome.exit_code,
+            duration_ms=outcome.duration_ms,
+        )
+        return _merge([*decisions, self._book.after(told)[1], self._standing()])
+
+    def _remind(self) -> Decision:
+        """What the run is for, said again to an agent whose conversation was shortened."""
+        supervisor = self._book.supervisor
+        now = supervisor.run.clock.time()
+        _, message = restore_after_compaction(supervisor.watch.state(now), now)
+        if message is None or supervisor.config.interventions.observe:
+            return self._standing()
+        supervisor.run.record(
+            "applied", AppliedRecord(Inject(message), Applied(True, "said with the reply to its hook"))
+        )
+        return _merge((self._standing(), Decision(messages=(message,))))
+
+    def _standing(self) -> Decision:
+        """What holds for the run whatever is asked: that it is over."""
+        run = self._book.supervisor.run
+        return Decision("stop", reason=run.why_ended) if run.ended else PROCEED
+
+    def _model(self) -> str | None:
+        """The model that a person has asked for."""
+        adapter = self._book.supervisor.hands.adapter
+        return adapter.model if isinstance(adapter, HookAdapter) else None
+
+    def _listen(self, dialect: Dialect, event: Event) -> list[Decision]:
+        """Words and spend of the model, from the transcript."""
+        if not event.transcript:
+            return [self._spend(event)] if event.usage is not None else []
+        with self._lock:
+            tail = self._tails.get(event.transcript)
+            if tail is None:
+                # What stands in the transcript of a session that goes on was not said in this run.
+                known = size_of(event.transcript) if event.moment == "begin" else 0
+                offset = self._offsets.get(event.transcript, known)
+                tail = self._tails[event.transcript] = Tail(event.transcript, dialect.hear, offset)
+            return self._hear(tail, self._agent_of(event))
+
+    def _hear(self, tail: Tail, agent: str | None) -> list[Decision]:
+        heard = tail.read()
+        if not heard:
+            return []
+        decisions = []
+        for said in heard:
+            if self._guardian is not None:
+                self._guardian.note_said(said)
+            if said.text or said.usage is not None:
+                told = Told(
+                    role="assistant", kind="message" if said.text else "usage", content=said.text, model=said.model,
+                    usage=said.usage, agent=said.agent or agent,
+                )  # fmt: skip
+                decisions.append(self._book.after(told)[1])
+        self._book.supervisor.run.record("transcript", Followed(tail.path, tail.offset))
+        return decisions
+
+    def _spend(self, event: Event) -> Decision:
+        told = Told(
+            role="assistant", kind="message" if event.content else "usage", content=event.content, model=event.model,
+            usage=event.usage, agent=self._agent_of(event),
+        )  # fmt: skip
+        return self._book.after(told)[1]
+
+    def _with_kept(self, decision: Decision, carries: bool) -> Decision:
+        """The decision with the words that earlier replies could not carry; or without, where this one cannot."""
+        if not carries:
+            self._keep([decision])
+            return Decision(decision.action, (), decision.delay_s, decision.arguments, decision.model, decision.reason)
+        with self._lock:
+            kept, self._kept = self._kept, []
+        return _merge((Decision(messages=tuple(kept)), decision)) if kept else decision
+
+    def _keep(self, decisions: Iterable[Decision]) -> None:
+        with self._lock:
+            self._kept += [message for decision in decisions for message in decision.messages]
+
+    def _agent_of(self, event: Event) -> str | None:
+        """Subagents by their id; a second session of the same run is an agent of its own."""
+        with self._lock:
+            self._first_session = self._first_session or event.session
+        if event.agent is not None:
+            return event.agent
+        return None if event.session in ("", self._first_session) else event.session
+
+
+class _Patient:
+    """Whoever waits, kept waiting."""
+
+    def __init__(self, asker: Asker) -> None:
+        self._asker, self._asked = asker, False
+
+    def waits(self) -> bool:
+        if self._asked:
+            self._asker.say_wait()
+        self._asked = True
+        return self._asker.waits()
+
+    def say_wait(self) -> None:
+        self._asker.say_wait()
+
+
+def _merge(decisions: Iterable[Decision]) -> Decision:
+    """One decision that does what all of them say: the strongest action, every message once."""
+    result = PROCEED
+    for decision in decisions:
+        messages = (*result.messages, *(m for m in decision.messages if m not in result.messages))
+        stronger = decision if STRENGTH[decision.action] > STRENGTH[result.action] else result
+        result = Decision(
+            stronger.action,
+            messages,
+            max(result.delay_s, decision.delay_s),
+            stronger.arguments,
+            decision.model or result.model,
+            stronger.reason or result.reason,
+        )
+    return result
+
+
+STRENGTH = {"proceed": 0, "rewrite": 1, "hold": 2, "defer": 3, "deny": 4, "stop": 5}

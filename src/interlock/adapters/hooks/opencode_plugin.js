@@ -1,0 +1,132 @@
+// Interlock's plugin for opencode: every tool call is told to the supervisor and waits for its answer.
+// One JSON line in, one out, over a unix socket; empty lines say that the answer will come (see exchange.py).
+// Without a word for DEADLINE_MS the gate file decides: shut waits, open goes on, or refuses where that is configured.
+
+import { readFileSync } from "node:fs"
+import { createConnection } from "node:net"
+
+const DEADLINE_MS = 10_000
+const LOOK_MS = 100
+
+const SERVE = ""
+const GATES = ""
+// Filled in where the plugin is installed for good: the resident supervisor's socket and its folder of gates.
+
+const socketPath = process.env.INTERLOCK_SOCKET || SERVE
+const failsClosed = process.env.INTERLOCK_FAIL === "closed"
+
+const pause = (ms) => new Promise((done) => setTimeout(done, ms))
+
+function isShut(session) {
+  const gatePath = process.env.INTERLOCK_GATE || (GATES && session ? `${GATES}/${session}` : "")
+  if (!gatePath) return false
+  try {
+    return !readFileSync(gatePath, "utf8").includes('"shut":false')
+  } catch (error) {
+    return error.code !== "ENOENT"
+  }
+}
+
+function converse(line) {
+  return new Promise((resolve, reject) => {
+    const socket = createConnection(socketPath)
+    let received = ""
+    const end = (settle, value) => {
+      clearTimeout(timer)
+      socket.destroy()
+      settle(value)
+    }
+    const silent = () => end(reject, new Error("silent"))
+    let timer = setTimeout(silent, DEADLINE_MS)
+    socket.on("connect", () => socket.write(line))
+    socket.on("error", () => end(reject, new Error("nobody")))
+    socket.on("close", () => end(reject, new Error("lost")))
+    socket.on("data", (data) => {
+      clearTimeout(timer)
+      timer = setTimeout(silent, DEADLINE_MS)
+      received += data
+      const lines = received.split("\n")
+      received = lines.pop()
+      const answer = lines.find((one) => one)
+      if (answer) end(resolve, JSON.parse(answer))
+    })
+  })
+}
+
+async function tell(event, payload) {
+  const told = { hook_event_name: event, cwd: process.cwd(), ...payload }
+  const line = JSON.stringify({ hook: { client: "opencode", payload: told } }) + "\n"
+  let until = Date.now() + DEADLINE_MS
+  while (socketPath) {
+    try {
+      const answer = await converse(line)
+      if (!answer.error) return answer
+      break
+    } catch (error) {
+      if (isShut(payload.root)) until = Date.now() + DEADLINE_MS
+      else if (error.message !== "lost" || Date.now() > until) break
+    }
+    await pause(LOOK_MS)
+  }
+  const reason = "Nobody supervises this step, and this run is configured to fail closed."
+  return { action: failsClosed && socketPath ? "deny" : "proceed", reason }
+}
+
+export const Interlock = async ({ client }) => {
+  const roots = new Map()
+  const models = new Map()
+  const asked = new Map()
+
+  const of = (session) => ({ session, root: roots.get(session) || session, model: models.get(session) || "" })
+
+  const act = async (session, answer) => {
+    if (answer.action === "stop") {
+      client.session.abort({ path: { id: session } }).catch(() => {})
+    }
+  }
+
+  return {
+    event: async ({ event }) => {
+      const said = event.properties || {}
+      if (event.type === "session.created" && said.info) {
+        roots.set(said.info.id, roots.get(said.info.parentID) || said.info.parentID || said.info.id)
+        await tell("session", of(said.info.id))
+      } else if (event.type === "message.updated" && said.info?.role === "assistant") {
+        models.set(said.info.sessionID, said.info.modelID || "")
+      } else if (event.type === "message.part.updated" && said.part?.type === "step-finish") {
+        const answer = await tell("step.finished", { ...of(said.part.sessionID), tokens: said.part.tokens })
+        await act(said.part.sessionID, answer)
+      } else if (event.type === "message.part.updated" && said.part?.type === "tool" && said.part.state?.status === "error") {
+        const { sessionID, callID, tool, state } = said.part
+        if (asked.get(callID) === "refused") return
+        await tell("tool.failed", { ...of(sessionID), tool, call: callID, arguments: state.input, output: state.error })
+      } else if (event.type === "session.idle") {
+        await tell("session.idle", of(said.sessionID))
+      }
+    },
+    "chat.message": async (input, output) => {
+      const words = (output.parts || []).filter((part) => part.type === "text" && !part.synthetic)
+      await tell("chat.message", { ...of(input.sessionID), text: words.map((part) => part.text).join("\n") })
+    },
+    "tool.execute.before": async (input, output) => {
+      const { sessionID, callID, tool } = input
+      const call = { ...of(sessionID), tool, call: callID, arguments: output.args }
+      const answer = await tell("tool.execute.before", call)
+      await act(sessionID, answer)
+      if (["deny", "stop", "defer"].includes(answer.action)) {
+        asked.set(callID, "refused")
+        throw new Error(answer.reason || "Interlock does not let this call run.")
+      }
+      asked.set(callID, "let")
+      if (answer.action === "rewrite") Object.assign(output.args, answer.arguments)
+    },
+    "tool.execute.after": async (input, output) => {
+      const { sessionID, callID, tool } = input
+      const result = { ...of(sessionID), tool, call: callID, arguments: input.args || {}, output: output.output || "" }
+      if (Number.isInteger(output.metadata?.exit)) result.exit = output.metadata.exit
+      const answer = await tell("tool.execute.after", result)
+      if (answer.text) output.output = `${output.output || ""}\n\n${answer.text}`
+      await act(sessionID, answer)
+    },
+  }
+}

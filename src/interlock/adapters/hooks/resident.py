@@ -1,0 +1,195 @@
+"""Resident: `interlock serve`, the owner of the runs of every agent whose hooks are installed."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import queue
+import socket
+import threading
+from pathlib import Path
+
+import msgspec
+
+from ...config import load
+from ...core import BadInput, InterlockError
+from ...journal import RunFolder, Store
+from ...link import LineHandler, LineServer, Peer, runtime_dir
+from ..process.book import Asker
+from ..process.lines import Refusal
+from ..process.steps import MAX_STEP_LINE
+from .clients import new_dialects
+from .event import Event
+from .exchange import HookLine, HookTold
+from .session import Session, open_sessions
+
+log = logging.getLogger("interlock")
+
+LOOK_S = 0.5
+DRAIN_S = 5.0
+SOCKET_NAME = "serve.sock"
+GATES_NAME = "gates"
+MOST_BEGUN = 256
+"""Sessions that have begun and done nothing yet."""
+
+
+def serve_socket() -> Path:
+    """Where installed hooks find the resident supervisor."""
+    return runtime_dir() / SOCKET_NAME
+
+
+def gates_folder() -> Path:
+    """Where installed hooks find the gate of their session."""
+    return runtime_dir() / GATES_NAME
+
+
+def is_served(path: Path) -> bool:
+    """Whether somebody listens there."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
+        return sock.connect_ex(str(path)) == 0
+
+
+class Resident(LineHandler):
+    """A thread for each connection, a run for each session."""
+
+    def __init__(self, listener: socket.socket, store: Store, config: Path | None = None) -> None:
+        self._store, self._config = store, config
+        self._server = LineServer(listener, self, "resident", max_line=MAX_STEP_LINE)
+        self._sessions: dict[tuple[str, str], Session] = {}
+        self._left = open_sessions(store)
+        self._begun: dict[tuple[str, str], bytes] = {}
+        self._readers = {dialect.name: dialect for dialect in new_dialects()}
+        self._desks: dict[Peer, _Desk] = {}
+        self._lock = threading.Lock()
+        self._over = threading.Event()
+        self._looker = threading.Thread(target=self._look, name="interlock-look", daemon=True)
+        gates_folder().mkdir(mode=0o700, exist_ok=True)
+
+    @property
+    def sessions(self) -> tuple[Session, ...]:
+        with self._lock:
+            return tuple(self._sessions.values())
+
+    def start(self) -> None:
+        self._server.start()
+        self._looker.start()
+
+    def close(self) -> None:
+        """Stop serving. Runs whose agents live on are left for the next one to take up."""
+        self._over.set()
+        for session in self.sessions:
+            session.supervisor.run.gate.notify()
+        for desk in list(self._desks.values()):
+            desk.close()
+        self._server.close()
+        if self._looker.ident is not None:
+            self._looker.join(DRAIN_S)
+        for session in self.sessions:
+            session.let_go()
+
+    def on_line(self, peer: Peer, line: bytes) -> None:
+        desk = self._desks.get(peer)
+        if desk is None:
+            desk = self._desks[peer] = _Desk(peer, self)
+        desk.take(line)
+
+    def on_too_long(self, peer: Peer) -> None:
+        peer.send(msgspec.json.encode(Refusal("the line is too long")))
+
+    def on_closed(self, peer: Peer) -> None:
+        desk = self._desks.pop(peer, None)
+        if desk is not None:
+            desk.close()
+
+    def answer(self, line: bytes, asker: Asker, pid: int | None = None) -> bytes | None:
+        """The reply to a hook, by the run of its session; `pid` is the process that asks, where it is known."""
+        try:
+            told = msgspec.json.decode(line, type=HookLine).hook
+            event, session = self._session_of(told, line, asker, pid)
+        except (msgspec.DecodeError, InterlockError) as error:
+            return msgspec.json.encode(Refusal(f"not a hook line: {error}"))
+        if session is None:
+            return b"{}"
+        reply = session.answer(line, asker)
+        if event.moment == "end":
+            self._end(session)
+        return reply
+
+    def _session_of(self, told: HookTold, line: bytes, asker: Asker, pid: int | None) -> tuple[Event, Session | None]:
+        """The run of a session begins with its first step: by then it is known what it is for."""
+        dialect = self._readers.get(told.client)
+        if dialect is None:
+            raise BadInput(f"there is no client {told.client!r}")
+        event = dialect.read(told.payload)
+        if not event.session:
+            raise BadInput("the payload names no session")
+        key = (event.client, event.session)
+        with self._lock:
+            session = self._sessions.get(key)
+            if session is not None and not session.supervisor.run.ended:
+                session.find_agent(pid)
+                return event, session
+            if event.moment in ("begin", "end"):
+                self._begun[key] = line
+                while len(self._begun) > MOST_BEGUN:
+                    del self._begun[next(iter(self._begun))]
+                return event, None
+            session = self._sessions[key] = self._open(event, self._left.pop(key, None), pid)
+            begun = self._begun.pop(key, None)
+        if begun is not None:
+            session.answer(begun, asker)
+        return event, session
+
+    def _open(self, event: Event, left: RunFolder | None, pid: int | None) -> Session:
+        here = Path(event.cwd) if event.cwd else None
+        config = load(self._config, cwd=here)
+        alone = all(other.supervisor.run.spec.workspace != event.cwd for other in self._sessions.values())
+        session = Session(event, config, self._store, pid, folder=left, checkpoints=alone)
+        link = gates_folder() / event.session
+        with contextlib.suppress(OSError):
+            link.unlink(missing_ok=True)
+            link.symlink_to(session.folder.gate)
+        log.info("%s: run %s", session.client, session.supervisor.run.spec.run_id)
+        return session
+
+    def _end(self, session: Session) -> None:
+        with self._lock:
+            self._sessions.pop((session.client, session.name), None)
+        (gates_folder() / session.name).unlink(missing_ok=True)
+        session.finish()
+
+    def _look(self) -> None:
+        while not self._over.wait(LOOK_S):
+            for session in self.sessions:
+                if not session.look():
+                    self._end(session)
+
+
+class _Desk:
+    """Where one connection is served."""
+
+    def __init__(self, peer: Peer, resident: Resident) -> None:
+        self.peer = peer
+        self._resident = resident
+        self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._over = False
+        threading.Thread(target=self._serve, name="interlock-hook", daemon=True).start()
+
+    def waits(self) -> bool:
+        return not self._over and not self.peer.closed
+
+    def say_wait(self) -> None:
+        self.peer.send(b"")
+
+    def take(self, line: bytes) -> None:
+        self._lines.put(line)
+
+    def close(self) -> None:
+        self._over = True
+        self._lines.put(None)
+
+    def _serve(self) -> None:
+        while (line := self._lines.get()) is not None:
+            answer = self._resident.answer(line, self, self.peer.pid)
+            if answer is not None:
+                self.peer.send(answer)

@@ -1,0 +1,181 @@
+"""Session: a run of an agent that we did not start, known by what its hooks say."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import shutil
+import threading
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from ...config import Config
+from ...core import ENDED, Context, InvalidState, RunSpec
+from ...journal import RunFolder, Store, new_run_id
+from ...process import ProcessId, Tree, TreeHandle, attach
+from ...process.proc import boot_id, look_at
+from ...runtime import Supervisor
+from ...runtime.opening import Options
+from ..process.book import Asker, StepBook
+from ..process.held import HeldTree
+from .clients import adapter_named, dialect_named, new_dialects
+from .event import Event
+from .exchange import HookExchange
+from .guardian import HookGuardian
+
+log = logging.getLogger("interlock")
+
+SHELLS = frozenset(("sh", "bash", "dash", "zsh"))
+"""What may stand between an agent and its hook."""
+
+ANCESTORS = 4
+
+
+class Session:
+    """Made at the first hook of a client's session, or taken up again from its journal."""
+
+    def __init__(
+        self,
+        event: Event,
+        config: Config,
+        store: Store,
+        pid: int | None,
+        *,
+        folder: RunFolder | None = None,
+        checkpoints: bool = True,
+    ) -> None:
+        self.client, self.name = event.client, event.session
+        self.held = HeldTree()
+        cwd = event.cwd if Path(event.cwd).is_dir() else None
+        spec = RunSpec(
+            run_id=new_run_id(),
+            name=f"{event.client} {Path(event.cwd).name}".strip(),
+            task=event.content if event.moment == "prompt" else "",
+            workspace=cwd if checkpoints else None,
+            cwd=cwd,
+            adapter=event.client,
+            session_id=event.session,
+        )
+        options = Options(
+            spec=spec,
+            config=config,
+            context=Context(original_prompt=spec.task, workspace=cwd),
+            store=store,
+            adapter=adapter_named(event.client),
+            processes=self.held,
+        )
+        if folder is not None:
+            self.supervisor = Supervisor.reopen(folder, **options)
+        else:
+            self.supervisor = _open(options)
+        self.book = StepBook(self.supervisor)
+        self.guardian = HookGuardian(self.supervisor, self.held)
+        self.exchange = HookExchange(self.book, new_dialects(), self.guardian)
+        if folder is not None:
+            self.book.recall(self.supervisor.run.journal.reader())
+            self.exchange.recall(self.supervisor.run.journal.reader())
+        self.held.speaks = lambda: self.book.spoken
+        self._closing = threading.Lock()
+        self._closed = False
+        self._started = self.supervisor.run.summary.started
+        self.find_agent(pid)
+
+    @property
+    def folder(self) -> RunFolder:
+        folder = self.supervisor.run.folder
+        assert folder is not None
+        return folder
+
+    def find_agent(self, pid: int | None) -> None:
+        """Take hold of the process whose hook has fired, which is `pid` or, where a shell started it, further up."""
+        if pid is None or self.held.tree is not None:
+            return
+        if (root := agent_of(pid, self.client)) is not None:
+            handle = TreeHandle(marker=secrets.token_hex(16), boot=boot_id(), root=ProcessId.of(root))
+            self.held.take(attach(handle))
+
+    def answer(self, line: bytes, asker: Asker) -> bytes | None:
+        return self.exchange.answer(line, asker)
+
+    def look(self) -> bool:
+        """What is done without being told; False when the agent is gone."""
+        run, tree = self.supervisor.run, self.held.tree
+        if tree is None:
+            return True
+        if not _is_there(tree):
+            return False
+        self.supervisor.look(tree.usage().memory_mb, run.clock.time() - self._started)
+        self.exchange.look()
+        self.guardian.look()
+        return True
+
+    def finish(self) -> None:
+        """The agent's session is over."""
+        with self._closing:
+            if self._closed:
+                return
+            self._closed = True
+        self.exchange.look()
+        self.supervisor.finish("done", "COMPLETE", "the agent's session ended")
+        self.supervisor.close()
+
+    def let_go(self) -> None:
+        """Stop supervising without ending the run: whoever comes next goes on from the journal."""
+        with self._closing:
+            if not self._closed:
+                self._closed = True
+                self.supervisor.run.close()
+
+
+def _open(options: Options) -> Supervisor:
+    """A new run; without checkpoints where another run works in the same folder: whose change is whose is not known."""
+    spec = options["spec"]
+    try:
+        return Supervisor.open(**options)
+    except InvalidState as error:
+        if spec.workspace is None:
+            raise
+        log.warning("%s: no checkpoints (%s)", spec.name, error)
+        shutil.rmtree(options["store"].root / spec.run_id, ignore_errors=True)
+        options["spec"] = replace(spec, run_id=new_run_id(), workspace=None)
+        return Supervisor.open(**options)
+
+
+def open_sessions(store: Store) -> dict[tuple[str, str], RunFolder]:
+    """The runs of sessions that nobody supervises any more and that have not ended."""
+    found: dict[tuple[str, str], RunFolder] = {}
+    for summary in store.runs():
+        if summary.status in ENDED or dialect_named(summary.adapter) is None:
+            continue
+        folder = RunFolder(store.root / summary.run_id)
+        spec = folder.spec()
+        if spec.session_id and not spec.argv and folder.owner() is None:
+            found.setdefault((spec.adapter, spec.session_id), folder)
+    return found
+
+
+def agent_of(pid: int, client: str) -> int | None:
+    """The agent behind a hook: the process itself for a plugin, else its nearest ancestor that is no shell."""
+    if client == "opencode":
+        return pid
+    process = look_at(pid)
+    for _ in range(ANCESTORS):
+        process = look_at(process.parent) if process is not None else None
+        if process is None or process.pid <= 1:
+            return None
+        if _name_of(process.pid) not in SHELLS:
+            return process.pid
+    return None
+
+
+def _name_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
+
+
+def _is_there(tree: Tree) -> bool:
+    root = look_at(tree.pid)
+    return root is not None and not root.dead

@@ -1,0 +1,80 @@
+"""Wiring: hooks for one run only. What the user has set stays as it is; ours is laid over it and taken away again."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from msgspec import Struct
+
+HOLD_S = 1_000_000
+"""How long a client may wait for a hook: a run can be paused for days. In milliseconds it still fits 31 bits."""
+
+DEADLINE_S = 10
+"""How long the hook client waits for a word of the supervisor."""
+
+
+class Place(Struct, frozen=True, kw_only=True):
+    """Where a run can be spoken to, and a private folder for what the wiring needs; removed when the run is over."""
+
+    socket: Path
+    gate: Path
+    folder: Path
+    closed: bool = False
+
+
+class Wired(Struct, frozen=True, kw_only=True):
+    """A command with the hooks in place. `files` are ours, and nobody else changes them while the run lasts.
+
+    `settings` are the user's, in which hooks could be switched off; `notes` is what the user should know. Without a
+    person before it (`headless`) a client's hooks fire at once.
+    """
+
+    argv: tuple[str, ...]
+    environment: dict[str, str] = {}
+    files: tuple[Path, ...] = ()
+    settings: tuple[Path, ...] = ()
+    notes: tuple[str, ...] = ()
+    headless: bool = False
+    settle: Callable[[], None] = lambda: None
+
+
+class Wiring(Protocol):
+    """One client, recognised in a command."""
+
+    client: str
+    task: str
+
+    def wire(self, place: Place) -> Wired:
+        """Put the hooks in."""
+        ...
+
+
+class HookWords(Struct, frozen=True):
+    """How the hook client is called for a run."""
+
+    command: tuple[str, ...]
+    place: Place
+    client: str
+
+    def words(self, *, before: bool) -> tuple[str, ...]:
+        """The command and its arguments; `before` for hooks that can refuse a step."""
+        options: tuple[str, ...] = ("--before",) if before else ()
+        options += ("--closed",) if self.place.closed else ()
+        at = ("--deadline", str(DEADLINE_S), "--socket", str(self.place.socket), "--gate", str(self.place.gate))
+        return (*self.command, *options, *at, self.client)
+
+    def line(self, *, before: bool) -> str:
+        """The same for a shell, which it replaces."""
+        return f"exec {shlex.join(self.words(before=before))}"
+
+
+def unwire(place: Place, wired: Wired) -> None:
+    """Take everything away again; what the client wrote meanwhile goes where it would have written it."""
+    try:
+        wired.settle()
+    finally:
+        shutil.rmtree(place.folder, ignore_errors=True)

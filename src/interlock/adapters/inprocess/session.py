@@ -1,0 +1,265 @@
+"""Session: one run of an agent in this process. Asks before calls, tells what came of them, collects words for it."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import sys
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TypeVar
+
+from msgspec.structs import replace
+
+from ...core import ENDED, Decision, InterlockError, Message, NotFound, Step, Usage
+from ...core.step import Role
+from ...runtime import Supervisor
+from ...runtime.causes import MEANWHILE
+from .adapter import InProcess
+from .asked import Asked, Outcome, read_error, read_outcome
+from .children import Children
+from .turn import Marks, Turn
+
+T = TypeVar("T")
+Flow = tuple[type[BaseException], ...]
+"""Exceptions that are no errors: a framework's own way to end or to interrupt an agent."""
+
+
+class RunStopped(InterlockError):
+    """Raised into the agent's program where its run was stopped: by a limit, a person, or an emergency stop."""
+
+    def __init__(self, run_id: str, reason: str) -> None:
+        super().__init__(f"Interlock stopped run {run_id}: {reason}")
+        self.run_id, self.reason = run_id, reason
+
+
+class Session:
+    """Thread-safe. Every waiting method has a twin for event loops, in which nothing of ours blocks the loop."""
+
+    def __init__(self, supervisor: Supervisor, adapter: InProcess, children: Children, flow: Flow = ()) -> None:
+        self.supervisor = supervisor
+        self.adapter = adapter
+        self.children = children
+        self._flow = flow
+        self._messages: list[Message] = []
+        self._marks = Marks()
+        self._lock = threading.Lock()
+        self.closed = False
+        self._running = 0
+        self._waiting = 0
+        children.on_frozen = self._keep_work
+        # Before the journal, which closes itself at the end of the program too.
+        atexit.register(self._leave)
+
+    @property
+    def run_id(self) -> str:
+        return self.supervisor.run.spec.run_id
+
+    @property
+    def stopped(self) -> str | None:
+        """Why the run was stopped; None while it may go on."""
+        run = self.supervisor.run
+        return run.why_ended if run.gate.status in ENDED else None
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is under way: no call, no question, no wait. An agent that lives is never long so."""
+        return self._running == 0 and self._waiting == 0
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """While the agent waits for an answer: of ours, or of the model."""
+        with self._lock:
+            self._waiting += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._waiting -= 1
+
+    def check(self) -> None:
+        """Raise RunStopped where the run was stopped."""
+        if (reason := self.stopped) is not None:
+            raise RunStopped(self.run_id, reason)
+
+    def ask(
+        self, tool: str, arguments: Mapping[str, object], *, call_id: str | None = None, agent: str | None = None
+    ) -> Asked:
+        """May this call run? Returns when it may, or may not; holds and delays are waited out."""
+        step = self._call(tool, arguments, call_id, agent)
+        with self.waiting():
+            return self._asked(step, self.supervisor.ask(step))
+
+    async def ask_async(
+        self, tool: str, arguments: Mapping[str, object], *, call_id: str | None = None, agent: str | None = None
+    ) -> Asked:
+        """`ask` for an event loop."""
+        step = self._call(tool, arguments, call_id, agent)
+        gate = self.supervisor.run.gate
+        with self.waiting():
+            while True:
+                version = gate.version
+                decision = await self._in_thread(lambda: self.supervisor.before(step), step)
+                if decision.action == "hold":
+                    await gate.wait_async(version)
+                    continue
+                if decision.delay_s:
+                    await asyncio.sleep(decision.delay_s)
+                    if gate.status != "running":
+                        continue
+                return self._asked(step, decision)
+
+    def run(
+        self,
+        asked: Asked,
+        work: Callable[[dict[str, object]], T],
+        read: Callable[[T], Outcome] = read_outcome,
+    ) -> T:
+        """Run a call that may, and tell what came of it."""
+        begin = time.perf_counter()
+        try:
+            with self.children.marked():
+                result = work(asked.arguments)
+        except BaseException as error:
+            self.tell(asked, self._read_error(error), _since(begin))
+            raise
+        self.tell(asked, read(result), _since(begin))
+        return result
+
+    async def run_async(
+        self,
+        asked: Asked,
+        work: Callable[[dict[str, object]], Awaitable[T]],
+        read: Callable[[T], Outcome] = read_outcome,
+    ) -> T:
+        """`run` for an event loop."""
+        begin = time.perf_counter()
+        try:
+            with self.children.marked():
+                result = await work(asked.arguments)
+        except BaseException as error:
+            # Cancelled or failed: nothing may be awaited any more.
+            self.tell(asked, self._read_error(error), _since(begin))
+            raise
+        outcome, took = read(result), _since(begin)
+        await asyncio.to_thread(self.tell, asked, outcome, took)
+        return result
+
+    def tell(self, asked: Asked, outcome: Outcome, duration_ms: float | None = None) -> None:
+        """What came of a call."""
+        with self._lock:
+            self._running -= 1
+        call = asked.step.tool
+        step = self.supervisor.result(outcome.content, error=outcome.error, exit_code=outcome.exit_code)
+        tool = replace(call, arguments={}) if call is not None else None
+        step = replace(step, tool=tool, agent=asked.step.agent, duration_ms=duration_ms)
+        self._keep(self.supervisor.after(step))
+
+    def say(
+        self,
+        content: str,
+        *,
+        role: Role = "assistant",
+        usage: Usage | None = None,
+        model: str | None = None,
+        agent: str | None = None,
+    ) -> None:
+        """Something that the model, or somebody else, said, and what it cost."""
+        if not content and usage is None:
+            return
+        step = self.supervisor.message(content, role=role, usage=usage)
+        if not content:
+            step = replace(step, kind="usage")
+        self._keep(self.supervisor.after(replace(step, model=model, agent=agent)))
+
+    def turn(self, length: int) -> Turn:
+        """Before the model is asked with a conversation of `length` items; returns when it may be."""
+        gate = self.supervisor.run.gate
+        with self.waiting():
+            while (version := gate.version) is not None and gate.status in SHUT:
+                gate.wait(version)
+        return self._turn(length)
+
+    async def turn_async(self, length: int) -> Turn:
+        """`turn` for an event loop."""
+        gate = self.supervisor.run.gate
+        with self.waiting():
+            while (version := gate.version) is not None and gate.status in SHUT:
+                await gate.wait_async(version)
+        return self._turn(length)
+
+    def close(self, error: BaseException | None = None) -> None:
+        """The agent has ended; a second time changes nothing."""
+        with self._lock:
+            closed, self.closed = self.closed, True
+        if not closed:
+            atexit.unregister(self._leave)
+            self.supervisor.close(None if isinstance(error, RunStopped) else error)
+
+    def _leave(self) -> None:
+        """The program ends, and its run with it; one that failed says why."""
+        error = getattr(sys, "last_value", None)
+        self.close(error if isinstance(error, BaseException) else None)
+
+    def _read_error(self, error: BaseException) -> Outcome:
+        return Outcome(str(error)) if isinstance(error, self._flow) else read_error(error)
+
+    def _call(self, tool: str, arguments: Mapping[str, object], call_id: str | None, agent: str | None) -> Step:
+        step = self.supervisor.call(tool, dict(arguments), call_id=call_id)
+        named = step.tool if call_id is not None or step.tool is None else replace(step.tool, call_id=f"#{step.index}")
+        return replace(step, tool=named, agent=agent)
+
+    def _asked(self, step: Step, decision: Decision) -> Asked:
+        self._keep(decision)
+        known = step.tool.arguments if step.tool is not None else {}
+        rewritten = decision.arguments if decision.action == "rewrite" else None
+        asked = Asked(step, decision, {**known, **rewritten} if rewritten is not None else known)
+        with self._lock:
+            self._running += asked.runs
+        return asked
+
+    def _keep(self, decision: Decision) -> None:
+        with self._lock:
+            self._messages += decision.messages
+
+    def _turn(self, length: int) -> Turn:
+        keep = self._go_back()
+        with self._lock:
+            messages, self._messages = tuple(self._messages), []
+        self._marks.note(self.supervisor.next_index, length if keep is None else keep)
+        return Turn(messages, keep, self.adapter.model, self.stopped)
+
+    def _go_back(self) -> int | None:
+        """How much of the conversation stays, where the run went back to a checkpoint."""
+        wanted, self.adapter.back_to = self.adapter.back_to, None
+        workspace = self.supervisor.hands.workspace
+        if wanted is None or workspace is None:
+            return None
+        try:
+            return self._marks.at(workspace.checkpoints.get(wanted).step)
+        except NotFound:
+            return None
+
+    def _keep_work(self) -> None:
+        """Before files go back: what changed while a call runs is the run's own work."""
+        if self._running:
+            self.supervisor.checkpoint(cause=MEANWHILE, step=self.supervisor.next_index)
+
+    async def _in_thread(self, work: Callable[[], Decision], step: Step) -> Decision:
+        """The answer without blocking the loop; a call that was given up meanwhile leaves the gate again."""
+        answer = asyncio.ensure_future(asyncio.to_thread(work))
+        try:
+            return await asyncio.shield(answer)
+        except asyncio.CancelledError:
+            answer.add_done_callback(lambda done: self.supervisor.run.gate.leave(step))
+            raise
+
+
+SHUT = ("paused", "pausing")
+"""How a run is that is asked nothing."""
+
+
+def _since(begin: float) -> float:
+    return (time.perf_counter() - begin) * 1000

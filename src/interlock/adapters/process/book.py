@@ -1,0 +1,136 @@
+"""StepBook: numbers the steps that a run is told, each once, and asks the supervisor about them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from typing import Protocol
+
+import msgspec
+
+from ...core import PROCEED, Decision, Step
+from ...journal.interface import Reading
+from ...runtime import Supervisor
+from ...runtime.records import StepRecord
+from .lines import Phase, Told
+
+REMEMBERED = 1024
+"""Calls whose number is known, so that one that is told again after a lost connection is not counted twice."""
+
+REFUSED = ("deny", "stop", "defer")
+"""What is decided of a call that does not run."""
+
+Key = tuple[Phase, str, str]
+
+
+class Asker(Protocol):
+    """Whoever waits for an answer."""
+
+    def waits(self) -> bool:
+        """Whether it still does. Called now and then while a step is held."""
+        ...
+
+    def say_wait(self) -> None:
+        """Let it know that the answer will come."""
+        ...
+
+
+class StepBook:
+    """One for each run, shared by everything that tells steps. Thread-safe."""
+
+    def __init__(self, supervisor: Supervisor) -> None:
+        self.supervisor = supervisor
+        self.spoken = False
+        self._known: OrderedDict[Key, int] = OrderedDict()
+        self._recalled: dict[int, Decision] = {}
+        self._refused: OrderedDict[Key, None] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def recall(self, journal: Reading) -> None:
+        """Know what a predecessor was told."""
+        for record in journal.read(kinds=frozenset(("step",))):
+            taken = msgspec.json.decode(record.body, type=StepRecord)
+            step, self.spoken = taken.step, True
+            call_id = step.tool.call_id if step.tool is not None else None
+            if call_id is not None:
+                phase: Phase = "before" if step.kind == "tool_call" else "after"
+                key = (phase, step.agent or "", call_id)
+                self._remember(key, step.index)
+                self._recalled[step.index] = taken.decision or PROCEED
+                if taken.decision is not None and taken.decision.action in REFUSED:
+                    self._refuse(key)
+
+    def before(self, told: Told, asker: Asker, every_s: float | None = None) -> tuple[Step, Decision] | None:
+        """The decision, holds and delays waited out; None where nobody waits for it any more."""
+        self.spoken = True
+        step, _ = self._number("before", told)
+        decision = self._ask(step, asker, every_s)
+        if decision is None:
+            return None
+        key = _key("before", told)
+        if key is not None and decision.action in REFUSED:
+            self._refuse(key)
+        return step, decision
+
+    def after(self, told: Told) -> tuple[Step, Decision]:
+        """What the step led to; what was told before leads to nothing."""
+        self.spoken = True
+        step, again = self._number("after", told)
+        return step, PROCEED if again else self.supervisor.after(step)
+
+    def note_call(self, told: Told) -> Decision:
+        """A call that nobody asked about: it is judged after the fact."""
+        step, again = self._number("before", told)
+        return PROCEED if again else self.supervisor.after(step)
+
+    def knows(self, phase: Phase, agent: str | None, call_id: str) -> bool:
+        """Whether this was told before."""
+        return (phase, agent or "", call_id) in self._known
+
+    def has_refused(self, agent: str | None, call_id: str) -> bool:
+        """Whether this call was not let run."""
+        return ("before", agent or "", call_id) in self._refused
+
+    def _ask(self, step: Step, asker: Asker, every_s: float | None) -> Decision | None:
+        gate = self.supervisor.run.gate
+        while asker.waits():
+            version = gate.version
+            recalled = self._recalled.get(step.index) if gate.status == "running" else None
+            decision = recalled or self.supervisor.before(step)
+            if decision.action == "hold":
+                gate.wait(version, every_s)
+                continue
+            deadline = time.monotonic() + decision.delay_s
+            while gate.version == version and (left := deadline - time.monotonic()) > 0 and asker.waits():
+                gate.wait(version, min(left, every_s or left))
+            if not decision.delay_s or gate.status == "running":
+                return decision
+        return None
+
+    def _number(self, phase: Phase, told: Told) -> tuple[Step, bool]:
+        """The step under its number; whether it was told before."""
+        key = _key(phase, told)
+        with self._lock:
+            index = self._known.get(key) if key is not None else None
+            again = index is not None
+            if index is None:
+                index = self.supervisor.take_index()
+                if key is not None:
+                    self._remember(key, index)
+        return told.step(self.supervisor.run.spec.run_id, index, phase), again
+
+    def _remember(self, key: Key, index: int) -> None:
+        self._known[key] = index
+        while len(self._known) > REMEMBERED:
+            self._known.popitem(last=False)
+
+    def _refuse(self, key: Key) -> None:
+        self._refused[key] = None
+        while len(self._refused) > REMEMBERED:
+            self._refused.popitem(last=False)
+
+
+def _key(phase: Phase, told: Told) -> Key | None:
+    call_id = told.tool.call_id if told.tool is not None else None
+    return (phase, told.agent or "", call_id) if call_id is not None else None

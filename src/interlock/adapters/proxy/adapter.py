@@ -1,0 +1,49 @@
+"""The adapter for an agent behind the proxy: what can be done to one whose model requests we carry."""
+
+from __future__ import annotations
+
+from ...core import Adapter, Applied, Capability, Directive, Stop, SwitchModel
+
+PROXIED: frozenset[Capability] = frozenset(
+    ("deny", "rewrite", "inject", "hold", "stop", "switch_model", "usage", "relaunch")
+)
+"""Everything but the conversation itself, which is the client's, and deferring."""
+
+
+class ModelChoice:
+    """The model that is asked from now on; None: the one that the agent names."""
+
+    def __init__(self, model: str | None = None) -> None:
+        self.model = model
+
+
+class ProxyAdapter:
+    """What a decision asks for is done to the next request or to the answer under way."""
+
+    name = "proxy"
+    capabilities: frozenset[Capability] = PROXIED
+
+    def __init__(self, choice: ModelChoice | None = None) -> None:
+        self.choice = choice or ModelChoice()
+
+    def apply(self, directive: Directive) -> Applied:
+        if isinstance(directive, SwitchModel):
+            self.choice.model = directive.model
+            return Applied(True, f"{directive.model} is asked from the next request on")
+        if isinstance(directive, Stop):
+            return Applied(True, "its next request is answered with the end of its turn")
+        return Applied(True, "done to its next request or answer")
+
+
+class Switched:
+    """Another adapter's agent behind the proxy, which switches its model."""
+
+    def __init__(self, adapter: Adapter, choice: ModelChoice) -> None:
+        self.name = adapter.name
+        self.capabilities: frozenset[Capability] = adapter.capabilities | {"switch_model", "usage"}
+        self._adapter, self._choice = adapter, choice
+
+    def apply(self, directive: Directive) -> Applied:
+        if isinstance(directive, SwitchModel):
+            return ProxyAdapter(self._choice).apply(directive)
+        return self._adapter.apply(directive)

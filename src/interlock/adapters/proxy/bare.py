@@ -1,0 +1,58 @@
+"""The proxy without supervision: what the front puts in its place when no owner can be had.
+
+python -m interlock.adapters.proxy.bare LISTENER, with a JSON line on stdin. Fails open: everything goes through as it
+is; but what is paused stays paused, by the gate file.
+"""
+
+from __future__ import annotations
+
+import signal
+import socket
+import sys
+import time
+from pathlib import Path
+
+import msgspec
+
+from ...core import InterlockError
+from ...link.gatefile import read_gate
+from .door import Door
+from .environment import Proxied
+from .relay import relay
+from .upstream import Upstream
+from .wire import Asked, Gone, Wire
+
+LOOK_S = 0.2
+
+
+class Bare:
+    """Hands requests on while the gate is open."""
+
+    def __init__(self, gate: Path) -> None:
+        self._gate, self._upstream = gate, Upstream()
+
+    def answer(self, wire: Wire, asked: Asked, url: str) -> None:
+        while self._is_shut():
+            time.sleep(LOOK_S)
+            if wire.is_gone():
+                raise Gone
+        relay(wire, self._upstream, asked, url)
+
+    def _is_shut(self) -> bool:
+        try:
+            gate = read_gate(self._gate)
+        except (InterlockError, OSError):
+            return True
+        return gate is not None and gate.shut
+
+
+def main() -> None:
+    """Serve until we are ended."""
+    listener = socket.socket(fileno=int(sys.argv[1]))
+    proxied = msgspec.json.decode(sys.stdin.buffer.readline(), type=Proxied)
+    Door(listener, proxied.upstreams, proxied.token, Bare(Path(sys.argv[2])).answer).open()
+    signal.pause()
+
+
+if __name__ == "__main__":
+    main()

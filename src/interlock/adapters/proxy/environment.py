@@ -1,0 +1,70 @@
+"""Environment: which model APIs a command would talk to, and how it is made to talk to us instead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+LOOPBACK = "127.0.0.1"
+
+
+class Proxied(Struct, frozen=True):
+    """A run's proxy: the APIs behind it by name, and the word that a request must know to get there."""
+
+    upstreams: dict[str, str]
+    token: str
+
+
+class Api(Struct, frozen=True):
+    """A provider's API: where it is unless told otherwise, and the variables that tell and show that it is used."""
+
+    name: str
+    url: str
+    base_urls: tuple[str, ...]
+    keys: tuple[str, ...]
+
+
+APIS: tuple[Api, ...] = (
+    Api(
+        "anthropic",
+        "https://api.anthropic.com",
+        ("ANTHROPIC_BASE_URL", "ANTHROPIC_API_BASE"),
+        ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
+    ),
+    Api("openai", "https://api.openai.com/v1", ("OPENAI_BASE_URL", "OPENAI_API_BASE"), ("OPENAI_API_KEY",)),
+    Api(
+        "gemini",
+        "https://generativelanguage.googleapis.com",
+        ("GOOGLE_GEMINI_BASE_URL", "GEMINI_API_BASE"),
+        ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    ),
+)
+
+
+def find_upstreams(environment: Mapping[str, str], *, every: bool = False, keys: bool = True) -> dict[str, str]:
+    """The APIs that a command with this environment would talk to, by name; with `every`, all that we know.
+
+    One whose address stands in the environment is used, or its key unless `keys` is False; a log-in is not touched.
+    """
+    found = {}
+    for api in APIS:
+        told = next((value for name in api.base_urls if (value := environment.get(name, "").strip())), "")
+        if told or every or (keys and any(environment.get(name) for name in api.keys)):
+            found[api.name] = (told or api.url).rstrip("/")
+    return found
+
+
+def point(environment: Mapping[str, str], proxied: Proxied, port: int) -> dict[str, str]:
+    """What is to change in the environment for the command to talk to the proxy on this port."""
+    changes = {
+        variable: f"http://{LOOPBACK}:{port}/{proxied.token}/{api.name}"
+        for api in APIS
+        if api.name in proxied.upstreams
+        for variable in api.base_urls
+    }
+    for name in ("NO_PROXY", "no_proxy"):
+        # The way to us is never by way of another proxy.
+        listed = [one for one in environment.get(name, "").split(",") if one]
+        changes[name] = ",".join(dict.fromkeys((*listed, LOOPBACK, "localhost")))
+    return changes

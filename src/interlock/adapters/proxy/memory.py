@@ -1,0 +1,156 @@
+"""Memory: what the proxy knows of a run's conversations beyond what each request holds."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import Struct
+
+from ...core import Message, Step
+from ...journal.interface import Reading
+from ...runtime import Run
+from ...runtime.records import StepRecord
+from .formats import Format, Json, Result
+from .formats.form import digest
+
+NOTED = "proxied"
+"""The kind of record that a message's place is kept in."""
+
+MOST = 512
+
+
+class Note(Struct, frozen=True):
+    """Something that is not in the client's own history, and where it belongs: after this item.
+
+    `text` are words for the agent; `items` an exchange between the model and us, which is not written down.
+    """
+
+    place: str
+    index: int
+    text: str = ""
+    items: tuple[Json, ...] = ()
+
+
+class Memory:
+    """Of one run. Thread-safe."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._lock = threading.Lock()
+        self._notes: list[Note] = []
+        self._waiting: list[Message] = []
+        self._open: OrderedDict[str, Step] = OrderedDict()
+        self._heard: OrderedDict[str, None] = OrderedDict()
+        self._agents: dict[str, str | None] = {}
+        self.used_tools = False
+
+    def recall(self, journal: Reading) -> None:
+        """Know what a predecessor knew: where messages belong, and which calls have no result yet."""
+        for record in journal.read(kinds=frozenset((NOTED, "step"))):
+            if record.kind == NOTED:
+                self._notes.append(msgspec.json.decode(record.body, type=Note))
+                continue
+            taken = msgspec.json.decode(record.body, type=StepRecord)
+            step, decision = taken.step, taken.decision
+            if step.tool is None or step.tool.call_id is None:
+                continue
+            if step.kind == "tool_result":
+                self._open.pop(step.tool.call_id, None)
+            elif decision is None or decision.action in ("proceed", "rewrite"):
+                self._open[step.tool.call_id] = step
+                self.used_tools = True
+
+    def agent(self, form: Format, body: Json) -> str | None:
+        """Who talks: None for the first, a name made of its instructions and tools for each other one."""
+        key = digest([form.system(body), form.tool_names(body)])
+        with self._lock:
+            if key not in self._agents:
+                self._agents[key] = f"sub-{key[:6]}" if self._agents else None
+            return self._agents[key]
+
+    def is_new(self, words: str) -> bool:
+        """Whether this was not heard before: a request that is sent again tells it again."""
+        key = digest(words)
+        with self._lock:
+            known = key in self._heard
+            self._heard[key] = None
+            while len(self._heard) > MOST:
+                self._heard.popitem(last=False)
+            return not known
+
+    def begin_call(self, step: Step) -> None:
+        """A call was handed to the client."""
+        assert step.tool is not None and step.tool.call_id is not None
+        with self._lock:
+            self._open[step.tool.call_id] = step
+
+    def end_call(self, result: Result, agent: str | None) -> Step | None:
+        """The call of a result, once; by its id, else the oldest one of that tool."""
+        with self._lock:
+            key = result.call_id if result.call_id in self._open else None
+            if key is None and not result.call_id:
+                key = next((k for k, step in self._open.items() if _is_of(step, result.name, agent)), None)
+            return self._open.pop(key) if key is not None else None
+
+    def abandon(self, agent: str | None) -> list[Step]:
+        """The calls of an agent that has gone on without their results."""
+        with self._lock:
+            left = [key for key, step in self._open.items() if step.agent == agent]
+            return [self._open.pop(key) for key in left]
+
+    def keep(self, messages: Sequence[Message]) -> None:
+        """Messages that wait for the agent's next request."""
+        with self._lock:
+            self._waiting += messages
+
+    def put(self, form: Format, items: list[Json]) -> None:
+        """Give what waits a place in this conversation: after its newest item, now and in every later request."""
+        with self._lock:
+            waiting, self._waiting = self._waiting, []
+        if waiting and items:
+            text = "\n\n".join(message.content for message in waiting)
+            note = Note(form.place(items[-1]), len(items) - 1, text)
+            self._run.record(NOTED, note)
+            self._add(note)
+
+    def put_exchange(self, form: Format, items: list[Json], exchange: list[Json]) -> None:
+        """An exchange that the client does not know of belongs after the newest item."""
+        self._add(Note(form.place(items[-1]), len(items) - 1, items=tuple(exchange)))
+
+    def apply(self, form: Format, items: list[Json]) -> bool:
+        """Put everything where it belongs; False where nothing does."""
+        with self._lock:
+            notes = list(self._notes)
+        if not notes:
+            return False
+        places = [form.place(item) for item in items]
+        found = [(at, order, note) for order, note in enumerate(notes) if (at := _find(note, places)) is not None]
+        # From the end, so that places before stay where they are; what came later stands later.
+        for at, _, note in sorted(found, key=lambda one: one[:2], reverse=True):
+            if note.items:
+                items[at + 1 : at + 1] = note.items
+            else:
+                form.note(items, at, note.text)
+        return bool(found)
+
+    def _add(self, note: Note) -> None:
+        with self._lock:
+            self._notes.append(note)
+            del self._notes[:-MOST]
+
+
+def _find(note: Note, places: list[str]) -> int | None:
+    """Where a note belongs in this request; None where its place is gone, or in another conversation."""
+    if note.index < len(places) and places[note.index] == note.place:
+        return note.index
+    if note.place.startswith("result "):
+        return next((at for at in range(len(places) - 1, -1, -1) if places[at] == note.place), None)
+    # Words may be said twice, and elsewhere too: they are only the place where they were.
+    return None
+
+
+def _is_of(step: Step, tool: str, agent: str | None) -> bool:
+    return step.tool is not None and step.tool.name == tool and step.agent == agent

@@ -1,0 +1,47 @@
+"""Server-sent events out of a stream of bytes, each with the very bytes that it came in."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+from msgspec import Struct
+
+from .formats import Json
+
+END = re.compile(rb"\r\n\r\n|\n\n|\r\r")
+
+
+class Event(Struct, frozen=True):
+    """One event; `data` is None where it has none that is a JSON object."""
+
+    raw: bytes
+    data: Json | None
+
+
+class Events:
+    """Feed it what comes; `rest` is what has not become an event yet."""
+
+    def __init__(self) -> None:
+        self.rest = b""
+
+    def feed(self, data: bytes) -> list[Event]:
+        """The events that are whole now."""
+        buffer, start, found = self.rest + data, 0, []
+        for end in END.finditer(buffer):
+            raw = buffer[start : end.end()]
+            found.append(Event(raw, _data(raw)))
+            start = end.end()
+        self.rest = buffer[start:]
+        return found
+
+
+def _data(raw: bytes) -> Json | None:
+    lines = [line[5:].removeprefix(b" ") for line in raw.splitlines() if line.startswith(b"data:")]
+    if not lines:
+        return None
+    try:
+        decoded = msgspec.json.decode(b"\n".join(lines))
+    except msgspec.DecodeError:
+        return None
+    return decoded if isinstance(decoded, dict) else None

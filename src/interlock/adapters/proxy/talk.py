@@ -1,0 +1,272 @@
+"""Talk: one request to the model and its answer, under supervision."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+import httpcore
+import msgspec
+
+from ...core import Decision, Step, Tool
+from ...runtime.guard import Guard
+from .body import is_readable_stream, plain, read_whole, says_events
+from .deed import Deed, Verdict
+from .formats import Flow, Format, Json, Reader
+from .relay import begin, kept_headers, relay
+from .sse import Events
+from .upstream import Trouble
+from .wire import Asked, Gone, Wire
+
+if TYPE_CHECKING:
+    from .proxy import Proxy
+
+ATTEMPTS = 4
+"""How often the model is asked because everything that it wanted was refused; then its turn is ended."""
+
+LOOK_S = 2.0
+"""How often a request that is held looks whether anybody still waits for it."""
+
+SILENCE_S = 10.0
+STILL_HERE = b": still here\n\n"
+"""What a client is told that waits for events this long: a comment, which every reader of events skips."""
+
+
+class Talk:
+    """From the request to the end of its answer. What goes wrong in here lets the traffic through as it is."""
+
+    def __init__(self, proxy: Proxy, wire: Wire, asked: Asked, url: str, form: Format) -> None:
+        self._proxy, self._wire, self._asked, self._url, self._form = proxy, wire, asked, url, form
+        self._supervisor, self._memory = proxy.supervisor, proxy.memory
+        self._closed = self._supervisor.config.runtime.fail == "closed"
+        self._guard = Guard(None, proxy.note_fault)
+        self._body: Json = {}
+        self._items: list[Json] = []
+        self._told: list[Json] = []
+        self._changed = False
+        self._counts_for_us = False
+
+    def run(self) -> None:
+        """Answer the client."""
+        own = self._guard.part("proxy", self._read, None)
+        if own is not None:
+            deed = Deed(self._proxy, self._form, self._memory.agent(self._form, self._body) if own else None)
+            self._converse(deed) if own else self._count(deed)
+        elif self._closed:
+            words = "interlock: supervision is broken, and is configured to fail closed"
+            body = {"type": "error", "error": {"type": "api_error", "message": words}}
+            self._wire.answer(503, "application/json", msgspec.json.encode(body))
+        else:
+            relay(self._wire, self._proxy.upstream, self._asked, self._url)
+
+    def _read(self) -> bool:
+        """Read the request; whether it is the agent at work, not a side call for a title or a summary."""
+        self._body = msgspec.json.decode(plain(self._asked.body, self._asked.header(b"content-encoding")), type=dict)
+        self._items = self._form.items(self._body)
+        self._told = list(self._items)
+        if self._form.has_tools(self._body):
+            self._memory.used_tools = True
+            return True
+        # An agent that never declares tools works in words alone; the model's own turns show that it is at work.
+        return not self._memory.used_tools and any(self._form.is_model(item) for item in self._items)
+
+    def _count(self, deed: Deed) -> None:
+        """A side call: handed through, and counted."""
+        reader = self._form.reader()
+        with self._ask() as response:
+            begin(self._wire, response)
+            if response.status != 200:
+                self._hand_on(response)
+            else:
+                self._look_on(deed, response, reader, words=False)
+
+    def _converse(self, deed: Deed) -> None:
+        """The agent's own request: hold it, add to it, ask the model, judge the answer."""
+        self._guard.part("proxy", lambda: deed.hear(self._items), None)
+        first: Reader | None = None
+        for _ in range(ATTEMPTS):
+            passage = self._new_passage()
+            decision = self._pass_gate(passage)
+            if decision.action == "stop":
+                self._end_turn(first, decision.reason)
+                return
+            if first is None:
+                self._guard.part("proxy", self._prepare, None)
+            try:
+                reader = self._answer(deed, first, passage)
+            finally:
+                self._supervisor.run.gate.leave(passage)
+            if reader is None:
+                return
+            first = first or reader
+        self._end_turn(first, "Everything that you wanted to do was refused.")
+
+    def _new_passage(self) -> Step:
+        """A model request as the gate sees it, under a name of its own."""
+        name = f"request {uuid.uuid4().hex}"
+        run_id = self._supervisor.run.spec.run_id
+        return Step(run_id=run_id, index=0, role="assistant", agent=name, tool=Tool("model", {}, name))
+
+    def _pass_gate(self, passage: Step) -> Decision:
+        """One passage of the gate, waited for."""
+        gate = self._supervisor.run.gate
+        while True:
+            version = gate.version
+            decision = gate.enter(passage)
+            if self._supervisor.run.ended:
+                return Decision("stop", reason=self._supervisor.run.why_ended)
+            if decision.action != "hold":
+                return decision
+            gate.wait(version, LOOK_S)
+            if self._wire.is_gone():
+                raise Gone
+
+    def _prepare(self) -> None:
+        """Put into the request what the client does not know of."""
+        self._memory.put(self._form, self._told)
+        self._changed = self._memory.apply(self._form, self._items)
+        model = self._proxy.choice.model
+        if model is not None and model != self._form.model(self._asked.target, self._body):
+            self._url = self._form.set_model(self._url, self._body, model)
+            self._changed = True
+        if self._proxy.asks_usage and self._form.wants_usage(self._body):
+            self._counts_for_us = self._changed = True
+
+    def _answer(self, deed: Deed, first: Reader | None, passage: Step) -> Reader | None:
+        """Ask once, and hand on what may be; the answer where the model has to be asked again, else None."""
+        with self._ask() as response:
+            if response.status == 200:
+                reader = self._form.reader(drop_usage=self._counts_for_us)
+                if deed.judges:
+                    return self._judge(deed, response, reader, first, passage)
+                begin(self._wire, response)
+                self._look_on(deed, response, reader, words=True)
+                return None
+            if not (self._counts_for_us and response.status in (400, 422)):
+                if self._wire.begun:
+                    raise Gone
+                begin(self._wire, response)
+                self._hand_on(response)
+                return None
+        # An API that does not know the option that we added: never mind the tokens.
+        self._proxy.asks_usage = self._counts_for_us = False
+        self._body.pop("stream_options", None)
+        return self._answer(deed, first, passage)
+
+    def _judge(
+        self, deed: Deed, response: httpcore.Response, reader: Reader, first: Reader | None, passage: Step
+    ) -> Reader | None:
+        streams = first is None and is_readable_stream(response)
+        if streams:
+            begin(self._wire, response)
+            kept = self._stream(deed, response, reader, keep_calls=True)
+        else:
+            kept = b"".join(response.stream)  # type: ignore[arg-type]
+            self._guard.part("proxy", lambda: read_whole(kept, response, reader), None)
+        self._guard.part("proxy", lambda: deed.count(reader, words=True), None)
+        self._supervisor.run.gate.leave(passage)
+        broken = Verdict(stop="Supervision is broken, and is configured to fail closed.") if self._closed else Verdict()
+        verdict = self._guard.part("proxy", lambda: deed.decide(reader, self._wire), broken)
+        if verdict.gone:
+            raise Gone
+        if verdict.stop:
+            self._end_turn(first or reader, verdict.stop)
+            return None
+        if verdict.again:
+            exchange = self._form.exchange(reader, verdict.answers)
+            self._memory.put_exchange(self._form, self._told, exchange)
+            self._items += exchange
+            self._changed = True
+            return reader
+        if first is None and verdict.parts is None:
+            if not streams:
+                begin(self._wire, response)
+            self._wire.write(kept)
+        else:
+            self._write_anew(response, reader, first, verdict.parts or reader.parts)
+        self._wire.end()
+        return None
+
+    def _write_anew(self, response: httpcore.Response, reader: Reader, first: Reader | None, parts: list[Json]) -> None:
+        """An answer with other parts than it came with, or one that follows on what the client has already."""
+        if not self._wire.begun and not says_events(response):
+            body = reader.whole(parts)
+            headers = kept_headers(response, body_changed=True)
+            self._wire.begin(response.status, [*headers, (b"content-length", b"%d" % len(body))])
+            self._wire.write(body)
+            return
+        if not self._wire.begun:
+            self._wire.begin(response.status, kept_headers(response, body_changed=True))
+        has = reader.passed if first is None else 0
+        self._wire.write((first or reader).tail(parts[has:], reader))
+
+    def _look_on(self, deed: Deed, response: httpcore.Response, reader: Reader, *, words: bool) -> None:
+        """Hand an answer on at once, and count what it cost."""
+        if is_readable_stream(response):
+            self._wire.write(self._stream(deed, response, reader, keep_calls=False))
+            self._wire.end()
+        else:
+            whole = self._hand_on(response)
+            self._guard.part("proxy", lambda: read_whole(whole, response, reader), None)
+        self._guard.part("proxy", lambda: deed.count(reader, words=words), None)
+
+    def _stream(self, deed: Deed, response: httpcore.Response, reader: Reader, *, keep_calls: bool) -> bytes:
+        """Hand events on as they come, up to the first call; gives what is kept back or has no end."""
+        events, kept, flow = Events(), bytearray(), Flow.PASS
+        spoken = time.monotonic()
+        try:
+            for data in response.stream:  # type: ignore[union-attr]
+                passed = bytearray()
+                for event in events.feed(data):
+                    goes = self._take(reader, event.data, flow) if event.data is not None else flow
+                    if goes is Flow.DROP:
+                        continue
+                    flow = goes if keep_calls else Flow.PASS
+                    if flow is Flow.PASS:
+                        passed += event.raw
+                    else:
+                        kept += event.raw
+                now = time.monotonic()
+                if not passed and now - spoken > SILENCE_S:
+                    passed += STILL_HERE
+                if passed:
+                    self._wire.write(bytes(passed))
+                    spoken = now
+        except (Gone, *Trouble):
+            # What was used up to here was used.
+            self._guard.part("proxy", lambda: deed.count(reader, words=False), None)
+            raise
+        return bytes(kept) + events.rest
+
+    def _take(self, reader: Reader, data: Json, flow: Flow) -> Flow:
+        return self._guard.part("proxy", lambda: reader.take(data), flow)
+
+    def _hand_on(self, response: httpcore.Response) -> bytes:
+        """An answer whose head was written, byte for byte."""
+        whole = bytearray()
+        for data in response.stream:  # type: ignore[union-attr]
+            self._wire.write(data)
+            whole += data
+        self._wire.end()
+        return bytes(whole)
+
+    def _end_turn(self, first: Reader | None, why: str) -> None:
+        """Answer in the model's place, so that the agent's turn ends."""
+        words = f"Interlock ended this: {why}"
+        if first is not None and self._wire.begun:
+            self._wire.write(first.tail([first.words(words)], first))
+            self._wire.end()
+            return
+        stream = self._form.is_stream(self._asked.target, self._body)
+        kind, body = self._form.final(self._form.model(self._asked.target, self._body), words, stream=stream)
+        self._wire.answer(200, kind, body)
+
+    def _ask(self) -> AbstractContextManager[httpcore.Response]:
+        """The request, as it came where nothing was changed in it; what we have to read comes uncompressed."""
+        dropped = (b"accept-encoding", b"content-encoding") if self._changed else (b"accept-encoding",)
+        headers = [(key, value) for key, value in self._asked.headers if key not in dropped]
+        body = msgspec.json.encode(self._body) if self._changed else self._asked.body
+        given = [*headers, (b"accept-encoding", b"identity")]
+        return self._proxy.upstream.ask(self._asked.method, self._url, given, body)

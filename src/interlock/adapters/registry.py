@@ -1,0 +1,118 @@
+"""The agents that Interlock reaches: one entry each, from which the table in docs/agents.md is made."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ..core import Capability
+from . import abilities
+from .hooks import claude_code, codex, gemini, opencode
+from .process.adapter import SILENT, SPEAKING
+from .proxy import PROXIED
+
+COLUMNS: tuple[Capability, ...] = (
+    "deny", "rewrite", "inject", "hold", "defer", "stop", "switch_model", "usage", "conversation", "relaunch",
+)  # fmt: skip
+
+
+class Client(Struct, frozen=True):
+    """One kind of agent: its name in commands, its title for people, and what can be done to it.
+
+    `how` says in a few words how it is reached, `module` which of our modules does it, `notes` what else to know.
+    """
+
+    name: str
+    title: str
+    how: str
+    module: str
+    capabilities: frozenset[Capability]
+    notes: str = ""
+
+
+PYTHON: tuple[Client, ...] = (
+    Client(
+        "langchain", "LangChain, LangGraph", "`middleware=[supervise()]`", "interlock.adapters.langchain",
+        abilities.LANGCHAIN, "a stopped run ends with a message that says so",
+    ),
+    Client(
+        "openai-agents", "OpenAI Agents SDK", "`supervise().run(agent)`", "interlock.adapters.openai_agents",
+        abilities.OPENAI_AGENTS, "hosted tools are seen in the conversation only",
+    ),
+    Client(
+        "claude-agent-sdk", "Claude Agent SDK", "`supervise(options)`", "interlock.adapters.claude_agent_sdk",
+        abilities.CLAUDE_AGENT_SDK, "files go back, the conversation stays",
+    ),
+    Client(
+        "pydantic-ai", "Pydantic AI", "`capabilities=[supervise()]`", "interlock.adapters.pydantic_ai",
+        abilities.PYDANTIC_AI,
+    ),
+    Client(
+        "mini-swe-agent", "mini-swe-agent", "`supervise(agent).run()`", "interlock.adapters.mini_swe_agent",
+        abilities.MINI_SWE_AGENT,
+    ),
+    Client(
+        "smolagents", "smolagents", "`supervise(agent).run()`", "interlock.adapters.smolagents",
+        abilities.SMOLAGENTS, "code that the agent writes is seen in the tools that it calls",
+    ),
+)  # fmt: skip
+"""Frameworks whose agents live in the same process as we do."""
+
+CLIENTS: tuple[Client, ...] = (
+    Client("silent", "silent process", "`interlock run`", "interlock.adapters.process", SILENT, "held by freezing it"),
+    Client("process", "process that tells its steps", "`INTERLOCK_SOCKET`", "interlock.adapters.process", SPEAKING),
+    Client(
+        "proxy",
+        "agent behind the model proxy",
+        "its base URL",
+        "interlock.adapters.proxy",
+        PROXIED,
+        "results are seen one request late; in front of a hooked client it adds the model switch",
+    ),
+    Client(
+        "claude-code",
+        "Claude Code",
+        "hooks",
+        "interlock.adapters.hooks.claude_code",
+        claude_code.CAPABILITIES,
+        "the complete feed (PostToolBatch) also has calls that failed before they ran",
+    ),
+    Client(
+        "codex",
+        "Codex CLI",
+        "hooks",
+        "interlock.adapters.hooks.codex",
+        codex.CAPABILITIES,
+        "stopped by ending its process; no event for calls that fail before they run",
+    ),
+    Client(
+        "gemini",
+        "Gemini CLI",
+        "hooks",
+        "interlock.adapters.hooks.gemini",
+        gemini.CAPABILITIES,
+        "no event for calls that fail before they run",
+    ),
+    Client(
+        "opencode",
+        "opencode",
+        "plugin",
+        "interlock.adapters.hooks.opencode",
+        opencode.CAPABILITIES,
+        "what the model says is not seen, only what it does and costs",
+    ),
+    *PYTHON,
+)
+
+
+def client_named(name: str) -> Client | None:
+    """The entry with this name."""
+    return next((client for client in CLIENTS if client.name == name), None)
+
+
+def capability_table() -> str:
+    """Who can do what, as the Markdown table of docs/agents.md."""
+    rows = [["", "reached by", *COLUMNS, "notes"], ["---"] * (len(COLUMNS) + 3)]
+    for client in CLIENTS:
+        can = ["yes" if column in client.capabilities else "" for column in COLUMNS]
+        rows.append([client.title, client.how, *can, client.notes])
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)

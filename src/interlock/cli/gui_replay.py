@@ -1,0 +1,130 @@
+"""interlock gui replay: a scripted session typed into an editor, watched, recovered, verified."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .output import print_json
+
+if TYPE_CHECKING:
+    from ..gui.replaying import Replayed
+
+
+def replay(
+    session: Annotated[Path, typer.Argument(help="The session, a JSON file.")],
+    workspace: Annotated[Path, typer.Option("--workspace", help="The folder that it is typed into.")],
+    editor: Annotated[
+        str | None, typer.Option("--editor", metavar="URL", help="A code-server that runs already.")
+    ] = None,
+    start_editor: Annotated[
+        bool, typer.Option("--start-editor", help="Start a display and an editor for this replay.")
+    ] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where an interrupted replay stopped.")] = False,
+    verify: Annotated[bool, typer.Option("--verify/--no-verify", help="Compare the files at the end.")] = True,
+    repair: Annotated[bool, typer.Option("--repair", help="Type what differs again, and verify again.")] = False,
+    record: Annotated[
+        Path | None, typer.Option("--record", metavar="DIR", help="Keep a picture of every chunk and look.")
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", metavar="FILE", help="The HTML report; default: in the run's folder."),
+    ] = None,
+    config: Annotated[Path | None, typer.Option("--config", help="A configuration file.")] = None,
+    json: Annotated[bool, typer.Option("--json", help='{"run_id", "success", "verification", ...}')] = False,
+) -> None:
+    """Replay a session into an editor. Without --editor and --start-editor: the one on this display.
+
+    Exit status: 0 all typed and right, 1 typed but something differs, 4 not typed to the end, 130 cancelled.
+
+    Example: interlock gui replay demo.json --workspace ./demo --start-editor
+    """
+    from ..config import load
+    from ..gui.replaying import Wishes, replay
+    from .gui_report import write_report
+
+    wishes = Wishes(
+        url=editor,
+        start_editor=start_editor,
+        resume=resume,
+        verify=None if verify else False,
+        repair=repair,
+        record=record,
+    )
+    settings = load(config)
+    with _progress(quiet=json) as (say, advance):
+        done = replay(session, workspace, settings, wishes, say=say, on_progress=advance)
+    page = write_report(Path(done.folder), settings, report)
+    if json:
+        print_json(_plain(done, page))
+    else:
+        _print(done, page)
+    raise typer.Exit(done.exit_status)
+
+
+@contextmanager
+def _progress(*, quiet: bool) -> Iterator[tuple[Callable[[str], None], Callable[[int, int, str], None]]]:
+    """A bar on a terminal's stderr; plain lines where it is none."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True, highlight=False)
+    if quiet or not sys.stderr.isatty():
+        yield (lambda line: None if quiet else console.print(line)), (lambda done, total, path: None)
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bars:
+        task = bars.add_task("Starting", total=None)
+        yield (
+            lambda line: bars.update(task, description=line),
+            lambda done, total, path: bars.update(task, description=path, completed=done, total=total),
+        )
+
+
+def _plain(done: Replayed, page: Path | None) -> dict[str, object]:
+    result = done.result
+    return {
+        "run_id": done.run_id,
+        "session_id": done.session_id,
+        "completed": result.completed,
+        "success": result.success,
+        "reason": result.reason,
+        "chunks": result.chunks,
+        "chunks_done": result.chunks_done,
+        "seconds": round(result.seconds, 3),
+        "repaired": result.repaired,
+        "troubles": list(result.troubles),
+        "events": list(done.events),
+        "verification": result.verification,
+        "cost_usd": done.cost_usd,
+        "folder": done.folder,
+        "report": str(page) if page is not None else None,
+    }
+
+
+def _print(done: Replayed, page: Path | None) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    from .gui_text import print_event, print_verification
+
+    console = Console(highlight=False, soft_wrap=True)
+    result = done.result
+    for event in done.events:
+        if event.outcome != "none":
+            print_event(console, event)
+    words = f"{result.chunks_done} of {result.chunks} chunks in {result.seconds:.1f} s"
+    said = "typed" if result.completed else f"stopped: {result.reason}"
+    console.print(Text.assemble((f"{done.session_id}: {said}", "green" if result.completed else "red"), f", {words}"))
+    if result.verification is not None:
+        print_verification(console, result.verification)
+    console.print(Text(f"more: interlock show {done.run_id}", style="dim"))
+    if page is not None:
+        console.print(Text(f"report: {page}", style="dim"))
+    if not result.completed:
+        console.print(Text("go on: the same command with --resume", style="dim"))

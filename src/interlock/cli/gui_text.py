@@ -1,0 +1,67 @@
+"""How GUI sessions are shown: verdicts, events and the verification table."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from ..gui.orchestrator import InterventionEvent
+    from ..gui.verifier import VerificationResult
+
+STATUS = {"normal": "green", "dialog": "yellow", "wrong_file": "yellow", "terminal": "yellow", "error": "red"}
+OUTCOME = {"none": "dim", "recovered": "green", "failed": "red"}
+MATCH = {"match": "green", "partial": "yellow", "mismatch": "red", "missing": "red"}
+
+DIFF_LINES = 20
+"""Lines of a difference that are shown; `--json` has them all."""
+
+
+def print_event(console: Console, event: InterventionEvent) -> None:
+    """One look in one line."""
+    at = datetime.fromtimestamp(event.timestamp).strftime("%H:%M:%S")
+    status, outcome = event.status.value, event.outcome
+    line = Text.assemble((f"{at}  ", "dim"), (f"{status:<10}", STATUS.get(status, "")), f" {event.confidence:.2f}  ")
+    if outcome != "none":
+        line.append(f"{outcome}  ", style=OUTCOME.get(outcome, "yellow"))
+    line.append(event.description)
+    for part in ("; ".join(event.actions_taken), event.reason):
+        if part:
+            line.append(f"  [{part}]", style="dim")
+    console.print(line)
+
+
+def print_verification(console: Console, result: VerificationResult) -> None:
+    """One line a file, then what differs, then the sum."""
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    for column in ("FILE", "MATCH"):
+        table.add_column(column, no_wrap=True)
+    for column in ("SIMILARITY", "LINES", "EXPECTED", "LOST", "ADDED", "CHANGED"):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("")
+    for each in result.comparisons:
+        exact = "exact" if each.exact else each.reason or "not exact"
+        table.add_row(
+            Text(each.path),
+            Text(each.match_status, style=MATCH[each.match_status]),
+            f"{each.similarity:.4f}",
+            f"{each.actual_lines:,}",
+            f"{each.expected_lines:,}",
+            f"{each.lines_lost:,}",
+            f"{each.lines_added:,}",
+            f"{each.lines_changed:,}",
+            Text(exact if each.exists else "", style="dim"),
+        )
+    if result.comparisons:
+        console.print(table)
+    for each in result.comparisons:
+        for line in each.diff_lines[:DIFF_LINES]:
+            style = "green" if line.startswith("+") else "red" if line.startswith("-") else "dim"
+            console.print(Text(line.rstrip("\n"), style=style))
+        if len(each.diff_lines) > DIFF_LINES:
+            console.print(Text(f"... {len(each.diff_lines) - DIFF_LINES} more lines", style="dim"))
+    console.print(Text(result.summary, style="green" if result.success else "red"))

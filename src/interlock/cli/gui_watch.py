@@ -1,0 +1,53 @@
+"""interlock gui watch: the watcher alone, on any display."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .output import print_json
+
+
+def watch(
+    display: Annotated[
+        str | None, typer.Option("--display", metavar=":N", help="The X display; default: the environment's.")
+    ] = None,
+    window: Annotated[str | None, typer.Option("--window", metavar="ID", help="Capture this window only.")] = None,
+    interval: Annotated[
+        float | None, typer.Option("--interval", min=0.05, metavar="S", help="Seconds between two looks.")
+    ] = None,
+    looks: Annotated[int | None, typer.Option("--looks", min=1, metavar="N", help="End after so many looks.")] = None,
+    observe: Annotated[bool, typer.Option("--observe", help="Look, never act.")] = False,
+    editor: Annotated[
+        bool | None,
+        typer.Option("--editor/--no-editor", help="Whether one has to be in front; default: if one is there."),
+    ] = None,
+    name: Annotated[str, typer.Option("--name", help="A name for lists and control commands.")] = "watch",
+    config: Annotated[Path | None, typer.Option("--config", help="A configuration file.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="One event a line.")] = False,
+) -> None:
+    """Look at a display now and then, and recover from what is wrong, until Ctrl-C or cancel.
+
+    Example: interlock gui watch --display :1 --interval 5
+    """
+    from rich.console import Console
+
+    from ..config import load
+    from ..gui.orchestrator import InterventionEvent
+    from ..gui.watching import Watching, watch_display
+    from .gui_text import print_event
+
+    console = Console(highlight=False, soft_wrap=True)
+
+    def show(event: InterventionEvent) -> None:
+        if json:
+            print_json(event)
+        else:
+            print_event(console, event)
+
+    wanted = Watching(
+        display=display, window=window, interval_s=interval, looks=looks, observe=observe, editor=editor, name=name
+    )
+    watch_display(load(config), wanted, show)

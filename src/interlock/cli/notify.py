@@ -1,0 +1,76 @@
+"""interlock notify: the channels that people are told through, and whether they work."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ..core import BadInput
+from .app import new_app
+from .output import print_json
+
+app = new_app()
+
+PATIENCE_S = 20.0
+"""How long a channel may take over a test."""
+
+
+@app.command()
+def notify(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[CHANNEL]...", help="Only these channels.")] = None,
+    test: Annotated[bool, typer.Option("--test", help="Send a message through each and say how it went.")] = False,
+    json: Annotated[bool, typer.Option("--json", help='{"channels": [{"name", "kind", "ok", "message"}]}')] = False,
+) -> None:
+    """List the channels of the configuration (notifications.channels), and try them.
+
+    Exit status: 0 all right, 4 when a channel did not take the message, 2 when there is none.
+
+    Example: interlock notify --test
+    """
+    from ..config import load
+
+    channels = load().notifications.channels
+    if not channels:
+        raise BadInput("there are no channels", todo="Add one: notifications.channels in interlock.yaml.")
+    for name in names or ():
+        if name not in channels:
+            raise BadInput(f"there is no channel {name!r}", todo=f"Known: {', '.join(channels)}")
+    found = []
+    for name, url in channels.items():
+        if not names or name in names:
+            # An address lets somebody in: only its kind is ever shown.
+            ok, message = try_channel(url) if test else (None, "")
+            found.append({"name": name, "kind": url.partition(":")[0], "ok": ok, "message": message})
+    if json:
+        print_json({"channels": found})
+    else:
+        for each in found:
+            word = {True: "works", False: "does not work", None: "not tried, see --test"}[each["ok"]]  # type: ignore[index]
+            typer.echo(f"{each['name']} ({each['kind']}): {word}{': ' if each['message'] else ''}{each['message']}")
+    if any(each["ok"] is False for each in found):
+        raise SystemExit(4)
+
+
+def try_channel(url: str) -> tuple[bool, str]:
+    """Send a message through one channel; whether it was taken, and why not."""
+    import logging
+
+    from ..core import Notify
+    from ..runtime.hands import timed
+    from ..runtime.notify import apprise_channel
+
+    # The library tells of its failures itself, with the address in the words.
+    logging.getLogger("apprise").setLevel(logging.CRITICAL)
+    words = Notify("Interlock: a test", "If you can read this, alerts of your runs will reach you.", "info")
+
+    def attempt() -> tuple[bool, str]:
+        try:
+            apprise_channel(url)(words)
+        except Exception as error:  # noqa: BLE001  a channel is foreign code: whatever it raises is its answer
+            from ..runtime.border import redact_text
+
+            return False, redact_text(str(error))
+        return True, ""
+
+    return timed(attempt, PATIENCE_S, (False, f"no answer within {PATIENCE_S:.0f} s"))

@@ -1,0 +1,69 @@
+"""interlock report: one run as one self-contained file."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..core import BadInput
+from .app import new_app
+
+app = new_app()
+
+FORMATS = ("html", "md", "json")
+
+
+@app.command()
+def report(
+    run: Annotated[str, typer.Argument(help="A run's id, name or unique prefix.")],
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Where to; - is standard output.")
+    ] = None,
+    form: Annotated[
+        str | None, typer.Option("--format", metavar="FORMAT", help="html, md or json; else by the file's ending.")
+    ] = None,
+    diffs: Annotated[bool, typer.Option("--diffs/--no-diffs", help="With what changed in files.")] = True,
+) -> None:
+    """Write what happened, why and what it cost into one file that can be sent to somebody.
+
+    Example: interlock report my-run --output report.html
+    """
+    from .runs import the_store
+
+    made = choose_format(form, output)
+    folder = the_store().find(run)
+    target: Path | None = Path(output or f"interlock-{folder.run_id}.{made}")
+    if output == "-" or (output is None and not sys.stdout.isatty()):
+        target = None
+    if target is not None and not target.parent.is_dir():
+        raise BadInput(f"there is no folder {target.parent}", where=str(target), todo="Make it, or choose another.")
+
+    from ..config import load
+    from ..report import Story
+    from ..report.changes import Changed, read_changes
+    from ..report.document import gather
+    from ..report.rendering import render
+
+    with Story.open(folder) as story:
+        config, workspace = load(), story.spec.workspace
+        changes = read_changes(story.checkpoints, workspace, config) if diffs else Changed(note="Left out.")
+        album = config.gui.screenshot_dir
+        text = render(gather(story, changes, albums=(Path(album).expanduser(),) if album else ()), made)
+    if target is None:
+        sys.stdout.write(text)
+        return
+    target.write_text(text, encoding="utf-8")
+    typer.echo(f"{target}: {len(text.encode()) / 1024:,.0f} KB")
+
+
+def choose_format(form: str | None, output: str | None) -> str:
+    """The format that was asked for, or that the file's ending says."""
+    if form is None:
+        ending = Path(output or "").suffix.lstrip(".").lower()
+        return {"md": "md", "markdown": "md", "json": "json"}.get(ending, "html")
+    if form not in FORMATS:
+        raise BadInput(f"there is no format {form!r}", todo=f"Choose one of {', '.join(FORMATS)}")
+    return form

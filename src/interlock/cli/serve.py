@@ -1,0 +1,79 @@
+"""interlock serve: the resident supervisor."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .app import new_app
+
+app = new_app()
+
+
+@app.command()
+def serve(
+    config: Annotated[Path | None, typer.Option("--config", help="A configuration file for every run.")] = None,
+    http: Annotated[
+        int | None,
+        typer.Option("--http", help="Also on this port of loopback (0: any), with a token.", metavar="PORT", min=0),
+    ] = None,
+    metrics_port: Annotated[
+        int | None, typer.Option("--metrics-port", metavar="N", min=0, max=65535, help="Serve /metrics there; 0: any.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print where it listens as JSON.")] = False,
+) -> None:
+    """Supervise every agent whose hooks are installed, each session a run of its own, until Ctrl-C.
+
+    Example: interlock serve --config interlock.yaml
+    """
+    import secrets
+    import signal
+    import sys
+
+    from ..adapters.hooks.http_door import HttpDoor
+    from ..adapters.hooks.resident import Resident, is_served, serve_socket
+    from ..config import load
+    from ..core import InvalidState
+    from ..link import listen
+    from ..runtime.opening import open_store
+    from .output import print_json
+
+    store = open_store(load(config))
+    path = serve_socket()
+    if is_served(path):
+        raise InvalidState("somebody serves already", where=str(path), todo="End that interlock serve first.")
+    metrics = None
+    if metrics_port is not None:
+        from ..report.metrics import JournalMetrics
+        from ..report.metrics_server import MetricsServer
+
+        metrics = MetricsServer(JournalMetrics(store), metrics_port)
+    wanted = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+    signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
+    resident = Resident(listen(path), store, config)
+    resident.start()
+    where = {"socket": str(path), "store": str(store.root)}
+    if metrics is not None:
+        where["metrics"] = metrics.address
+    door = None
+    if http is not None:
+        token = secrets.token_urlsafe(24)
+        door = HttpDoor(token, resident.answer, http)
+        door.start()
+        where |= {"url": door.url, "token": token}
+    if as_json:
+        print_json(where)
+    else:
+        sys.stdout.write(f"interlock serves on {path}; runs are kept in {store.root}\n")
+        sys.stdout.write(f"and on {door.url}/hooks/CLIENT with the bearer token {token}\n" if door is not None else "")
+        sys.stdout.write(f"metrics: {metrics.address}\n" if metrics is not None else "")
+        sys.stdout.flush()
+    signal.sigwait(wanted)
+    if door is not None:
+        door.close()
+    resident.close()
+    if metrics is not None:
+        metrics.close()
+    path.unlink(missing_ok=True)

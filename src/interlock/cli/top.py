@@ -1,0 +1,53 @@
+"""interlock top: the terminal UI."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from ..core import BadInput
+from .app import new_app
+
+app = new_app()
+
+
+@app.command()
+def top(
+    run: Annotated[
+        str | None, typer.Argument(metavar="RUN", help="Open this run: an id, a name, or its beginning.")
+    ] = None,
+    hub: Annotated[
+        str | None, typer.Option("--hub", metavar="URL", help="Also runs on other machines: nats://host:port")
+    ] = None,
+) -> None:
+    """Watch all runs, look into one, and steer it with single keys.
+
+    Example: interlock top
+    """
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise BadInput("top needs a terminal", todo="Use interlock ps --json, or interlock web.")
+    try:
+        from ..tui import Place, Top
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "textual":
+            raise
+        raise BadInput("the terminal UI is not installed", todo='pip install "interlock[tui]"') from None
+    from ..config import load
+    from .runs import the_store
+
+    config, store = load(), the_store()
+    client = None
+    if hub is not None:
+        from msgspec.structs import replace
+
+        from ..link.hub_client import HubClient
+
+        client = HubClient(replace(config.hub, url=hub))
+    run_id = store.find(run).run_id if run is not None else None
+    place = Place(store, config, hub=client, hub_name=hub or "")
+    try:
+        Top(place, run_id=run_id).run()
+    finally:
+        place.close()

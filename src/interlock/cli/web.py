@@ -1,0 +1,74 @@
+"""interlock web: the dashboard."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .app import new_app
+from .output import say_error
+from .steering import HubOption
+
+if TYPE_CHECKING:
+    from ..link.hub_client import HubClient
+
+app = new_app()
+
+
+@app.command()
+def web(
+    port: Annotated[
+        int | None, typer.Option("--port", min=0, max=65_535, help="The port; default: 7717 or a free one near it.")
+    ] = None,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Do not open a browser.")] = False,
+    host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
+    new_token: Annotated[bool, typer.Option("--new-token", help="Another token; open pages are locked out.")] = False,
+    hub: HubOption = None,
+) -> None:
+    """Show all runs in a browser: live, with pause, resume, cancel, escalate, approvals, rollback, incidents.
+
+    The first line printed is the address with its token. Only this machine can reach it, unless --host says otherwise.
+
+    Example: interlock web --no-open --port 8000
+    """
+    import secrets
+    import sys
+
+    from ..core import BadInput
+
+    try:
+        from ..web.app import make_app
+        from ..web.serve import address, open_browser, open_socket, serve
+    except ModuleNotFoundError as error:
+        raise BadInput(f"the dashboard needs {error.name}", todo="Install it: pip install 'interlock[web]'") from None
+    from ..web.access import EVERYWHERE, LOOPBACK
+    from ..web.source import Source
+    from ..web.token import keep_token
+    from .runs import the_store
+
+    store = the_store()
+    if host in EVERYWHERE:
+        raise BadInput(f"{host} is every address of this machine", todo="Name the one to be reached by.")
+    if host not in LOOPBACK:
+        say_error(f"the dashboard listens on {host}: whoever gets its address with the token can steer every run")
+    token = keep_token(store.root, new=new_token)
+    listener = open_socket(host, port)
+    once = secrets.token_urlsafe(24)
+    app = make_app(Source(store, _connect(hub)), token, hosts=(*LOOPBACK, host), once={once})
+    sys.stdout.write(f"{address(listener, token, host)}\n")
+    sys.stdout.flush()
+    # Other users can see a browser's command line: its address is good for one visit.
+    serve(app, listener, None if no_open else lambda: open_browser(address(listener, once, host)))
+
+
+def _connect(hub: str | None) -> HubClient | None:
+    """The hub's client; None without a hub."""
+    if hub is None:
+        return None
+    from msgspec.structs import replace
+
+    from ..config import load
+    from ..link.hub_client import HubClient
+
+    return HubClient(replace(load().hub, url=hub))

@@ -1,0 +1,218 @@
+"""Faults: what goes wrong in a real editor, done to it on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import structlog
+
+from ...core import InterlockError
+from ..analyzer.layers.debug_port import PROBE
+from ..desktop.debug_port import Blocked, NoAnswer
+from ..desktop.windows import DisplayGone
+from ..editor.desk import EditorDesk
+from ..waiting import wait_until
+
+CTRL = 2
+
+log = structlog.get_logger("interlock.gui")
+
+ACTIVE_TAB = "document.querySelector('.tab.active')?.getAttribute('data-resource-name')"
+
+DIRTY_S = 10.0
+"""How long to wait for unsaved text; some faults need it."""
+
+PATIENCE_S = 10.0
+"""How long a busy page may take to hear of a fault."""
+
+LEAVE = """setTimeout(() => {
+  const ask = event => { event.preventDefault(); event.returnValue = 'x'; };
+  window.addEventListener('beforeunload', ask, { once: true });
+  setTimeout(() => window.removeEventListener('beforeunload', ask), 20000);
+  location.reload();
+}, 0)"""
+
+
+class NotNow(InterlockError):
+    """Raised when the editor is in no state for a fault."""
+
+
+Throw = Callable[[], object]
+
+
+def key(desk: EditorDesk, name: str, code: str, number: int, modifiers: int = 0) -> Throw:
+    """A key pressed inside the page: the session's own keys, pressed at the same moment, do not mix with it."""
+    common: dict[str, object] = {"key": name, "code": code, "windowsVirtualKeyCode": number, "modifiers": modifiers}
+
+    def press() -> None:
+        desk.debug.call("Input.dispatchKeyEvent", {"type": "rawKeyDown", **common}, PATIENCE_S)
+        desk.debug.call("Input.dispatchKeyEvent", {"type": "keyUp", **common}, PATIENCE_S)
+
+    return press
+
+
+def palette(desk: EditorDesk) -> Throw:
+    return key(desk, "F1", "F1", 112)
+
+
+def quick_open(desk: EditorDesk) -> Throw:
+    return key(desk, "p", "KeyP", 80, CTRL)
+
+
+def find_box(desk: EditorDesk) -> Throw:
+    return key(desk, "f", "KeyF", 70, CTRL)
+
+
+def terminal(desk: EditorDesk) -> Throw:
+    return key(desk, "`", "Backquote", 192, CTRL)
+
+
+def unsaved_dialog(desk: EditorDesk) -> Throw:
+    """Close the file while it has unsaved text."""
+    press = key(desk, "w", "KeyW", 87, CTRL)
+
+    def close() -> None:
+        _wait_for_unsaved(desk)
+        press()
+
+    return close
+
+
+def wrong_file(desk: EditorDesk) -> Throw:
+    """Click another file, as somebody at the mouse would."""
+    places = _files(desk)
+
+    def click() -> None:
+        state = desk.controller.state()
+        current = Path(state.file).name if state else ""
+        place = next((place for name, place in places.items() if name != current), None)
+        if place is None:
+            raise NotNow("there is no other file to open")
+        desk.keyboard.mouse_move_click(*place)
+
+    return click
+
+
+def save_conflict(desk: EditorDesk) -> Throw:
+    """Change the open file on disk while it has unsaved text, so that saving it fails with a notification."""
+
+    def change() -> None:
+        _wait_for_unsaved(desk)
+        state = desk.controller.state()
+        if state is None or not state.file:
+            raise NotNow("no file is open")
+        with Path(state.file).open("a") as file:
+            file.write("changed by somebody else\n")
+
+    return change
+
+
+def native_dialog(desk: EditorDesk) -> Throw:
+    """The browser's own "Reload app?": it blocks the page, and the title stays as it was."""
+    return lambda: desk.debug.evaluate(LEAVE, PATIENCE_S)
+
+
+def foreign_window(desk: EditorDesk) -> Throw:
+    argv = ["zenity", "--question", "--title", "Authentication required", "--text", "Unlock keyring?"]
+    return lambda: desk.programs.start("zenity", argv, desk.display.environment)
+
+
+def server_gone(desk: EditorDesk) -> Throw:
+    return desk.server.end
+
+
+FAULTS: dict[str, Callable[[EditorDesk], Throw]] = {
+    "unsaved_dialog": unsaved_dialog,
+    "wrong_file": wrong_file,
+    "terminal": terminal,
+    "foreign_window": foreign_window,
+    "palette": palette,
+    "quick_open": quick_open,
+    "find_box": find_box,
+    "save_conflict": save_conflict,
+    "native_dialog": native_dialog,
+    "server_gone": server_gone,
+}
+
+
+def prepare(kind: str, desk: EditorDesk) -> Throw | None:
+    """Get a fault ready; None if the editor is in no state for it."""
+    try:
+        return FAULTS[kind](desk)
+    except (NotNow, NoAnswer) as error:
+        log.warning("a fault could not be prepared", kind=kind, error=str(error))
+        return None
+
+
+def throw(kind: str, fault: Throw) -> bool:
+    """Throw a fault in; False if the editor was in no state for it."""
+    try:
+        fault()
+    except Blocked:
+        # It was sent; what it did may be what keeps the page from answering.
+        return True
+    except (NotNow, NoAnswer, DisplayGone) as error:
+        log.warning("a fault could not be thrown in", kind=kind, error=str(error))
+        return False
+    return True
+
+
+def is_there(kind: str, desk: EditorDesk, expected_file: str) -> bool:
+    """Whether a fault has really come about, as the page itself says: not by what a watch goes by."""
+    if kind == "server_gone":
+        return not desk.server.answers()
+    if kind == "foreign_window":
+        return desk.windows.search("Authentication required") is not None
+    try:
+        if kind == "wrong_file":
+            return bool(desk.debug.evaluate(ACTIVE_TAB) not in (None, Path(expected_file).name))
+        found = desk.debug.evaluate(PROBE)
+    except Blocked:
+        return kind == "native_dialog"
+    except NoAnswer:
+        return False
+    if kind in ("palette", "quick_open", "find_box"):
+        return bool(found.get("box"))
+    if kind == "terminal":
+        return bool(found.get("terminal"))
+    if kind == "save_conflict":
+        # Without a message nobody was asked anything: the change came before the text did.
+        return bool(found.get("error"))
+    return kind == "unsaved_dialog" and bool(found.get("dialog"))
+
+
+def clean_up(kind: str, desk: EditorDesk) -> None:
+    """Take away what a fault has left and a session need not care about."""
+    if kind == "foreign_window":
+        desk.programs.end("zenity")
+
+
+def _wait_for_unsaved(desk: EditorDesk) -> None:
+    def unsaved() -> bool:
+        state = desk.controller.state()
+        return state is not None and state.dirty
+
+    if not wait_until(unsaved, DIRTY_S, every_s=0.005):
+        raise NotNow("nothing is unsaved")
+
+
+def _files(desk: EditorDesk) -> dict[str, tuple[int, int]]:
+    """The files that the explorer shows, with where to click."""
+    found = desk.debug.evaluate(
+        "[...document.querySelectorAll('.explorer-folders-view .monaco-list-row')].map(e => {"
+        " const r = e.getBoundingClientRect();"
+        " return [e.getAttribute('aria-label') || e.innerText, r.left + r.width / 2, r.top + r.height / 2,"
+        " e.querySelector('.folder-icon') !== null]; })",
+        PATIENCE_S,
+    )
+    origin = desk.debug.evaluate(
+        "[window.screenX + (window.outerWidth - window.innerWidth) / 2, "
+        "window.screenY + window.outerHeight - window.innerHeight]",
+        PATIENCE_S,
+    )
+    files = {}
+    for name, x, y, is_folder in found or []:
+        if not is_folder and "." in name:
+            files[str(name).split(",")[0].strip()] = (round(x + origin[0]), round(y + origin[1]))
+    return files

@@ -1,0 +1,87 @@
+"""What became of the faults, one by one and together."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+
+class FaultReport(Struct, frozen=True):
+    """What became of one fault."""
+
+    kind: str
+    detected: bool
+    recovered: bool
+    detect_s: float | None = None
+    recover_s: float | None = None
+    verdict: str = ""
+
+    def says(self) -> str:
+        """The fault in one line."""
+        if not self.detected:
+            return f"{self.kind}: NOT detected"
+        how = f"recovered after {self.recover_s:.1f} s" if self.recover_s is not None else "NOT recovered"
+        return f"{self.kind}: detected after {self.detect_s:.2f} s, {how} ({self.verdict})"
+
+
+class ChaosReport(Struct, frozen=True):
+    """What became of all of them. `looks` are those while nothing was wrong and text was typed."""
+
+    faults: int
+    detected: int
+    recovered: int
+    false_alarms: int
+    looks: int
+    median_detect_s: float | None
+    exact: bool = True
+    sessions: int = 0
+    reports: Sequence[FaultReport] = ()
+    alarms: Sequence[str] = ()
+
+    def summary(self) -> dict[str, object]:
+        """The sum, for the last line of `--json`."""
+        names = ("faults", "detected", "recovered", "false_alarms", "looks", "median_detect_s")
+        return {name: getattr(self, name) for name in names}
+
+    def rows(self) -> list[list[str]]:
+        """One line a kind of fault, for a table."""
+        rows = []
+        for kind in dict.fromkeys(report.kind for report in self.reports):
+            of_kind = [report for report in self.reports if report.kind == kind]
+            rows.append(
+                [
+                    kind,
+                    str(len(of_kind)),
+                    str(sum(report.detected for report in of_kind)),
+                    str(sum(report.recovered for report in of_kind)),
+                    _seconds([report.detect_s for report in of_kind]),
+                    _seconds([report.recover_s for report in of_kind]),
+                ]
+            )
+        return rows
+
+
+def add_up(
+    reports: Sequence[FaultReport], looks: int, alarms: Sequence[str], exact: bool, sessions: int
+) -> ChaosReport:
+    """All reports together."""
+    times = [report.detect_s for report in reports if report.detect_s is not None]
+    return ChaosReport(
+        len(reports),
+        sum(report.detected for report in reports),
+        sum(report.recovered for report in reports),
+        len(alarms),
+        looks,
+        round(statistics.median(times), 3) if times else None,
+        exact,
+        sessions,
+        tuple(reports),
+        tuple(alarms),
+    )
+
+
+def _seconds(times: Sequence[float | None]) -> str:
+    known = [time for time in times if time is not None]
+    return f"{statistics.median(known):.2f} s" if known else "-"

@@ -1,0 +1,292 @@
+"""The chaos run: a replay without end, faults at random, and an account of what became of each."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import structlog
+
+from ...config.model import Gui
+from ...core import BadInput, Clock, InterlockError, InvalidState, SystemClock
+from ..analyzer.result import ReplayStatus
+from ..assembly import assemble
+from ..editor.desk import EditorDesk
+from ..editor.opening import SIZE, screen_of
+from ..replay.engine import ReplayEngine
+from ..replay.store import SessionStore, read_text
+from ..signals import interrupted
+from ..waiting import wait_until
+from .faults import FAULTS, clean_up, is_there, prepare, throw
+from .looks import Looks
+from .report import ChaosReport, FaultReport, add_up
+from .sessions import FILES, make_session
+
+log = structlog.get_logger("interlock.gui")
+
+LOOK_EVERY_S = 0.1
+MIN_LOOKS = 500
+"""At undisturbed typing, in a run of 50 faults or more: fewer say little about false alarms."""
+
+DETECT_S, RECOVER_S = 45.0, 120.0
+"""After these a fault counts as not detected, as not recovered."""
+
+TYPING_S = 30.0
+"""How long to wait for a moment in which text is typed."""
+
+EFFECT_S = 8.0
+"""How long a fault may take to come about."""
+
+THROWS = 3
+"""How often throwing a fault in is tried; an overloaded editor does not take every one."""
+
+CALM_S = (2.0, 5.0)
+"""Undisturbed typing between two faults."""
+
+
+class ChaosRun:
+    """Replays sessions into a desk's editor, and throws faults into it meanwhile."""
+
+    def __init__(
+        self,
+        desk: EditorDesk,
+        folder: Path,
+        seed: int,
+        *,
+        kinds: Sequence[str] = tuple(FAULTS),
+        clock: Clock | None = None,
+        on_fault: Callable[[FaultReport], None] = lambda report: None,
+    ) -> None:
+        self._desk, self._folder, self._on_fault = desk, folder, on_fault
+        self._clock = clock or SystemClock()
+        self._fates, self._texts = random.Random(seed), random.Random(seed + 1)
+        self._kinds = tuple(kinds)
+        self._over = threading.Event()
+        self._engine: ReplayEngine | None = None
+        self._typing = threading.Thread()
+        self._chunks = 0
+        self._exact = True
+        self._sessions = 0
+        self._reports: list[FaultReport] = []
+        self._calm: list[tuple[float, float]] = []
+        config = Gui(
+            analyzer="local",
+            save_screenshots=False,
+            interval_seconds=LOOK_EVERY_S,
+            min_cooldown_seconds=0,
+            max_retries=50,
+        )
+        self._watch = assemble(screen_of(desk), config)
+        self._looks = Looks(self._watch.local, self._clock)
+        self._watch.orchestrator.analyzer = self._looks
+
+    def run(self, faults: int, min_looks: int = 0) -> ChaosReport:
+        """Throw this many faults in, then look until there were enough looks at undisturbed typing."""
+        self._typing = threading.Thread(target=self._type, name="interlock-chaos", daemon=True)
+        self._typing.start()
+        try:
+            self._wait_for_chunks(1, RECOVER_S)
+            for number in range(faults):
+                self._calm_down()
+                self._go_on()
+                kind = self._kinds[number % len(self._kinds)] if faults <= len(self._kinds) else None
+                self._throw(kind or self._fates.choice(self._kinds))
+            while len(self._calm_looks()) < min_looks:
+                self._calm_down()
+                self._go_on()
+        finally:
+            self._over.set()
+            if self._engine is not None:
+                self._engine.request_abort("chaos is over")
+            self._typing.join(30)
+        return self._report()
+
+    def stop(self, reason: str = "") -> None:
+        """End it before its time."""
+        self._over.set()
+
+    def _go_on(self) -> None:
+        """Raise if it is over before its time."""
+        if self._over.is_set():
+            raise KeyboardInterrupt
+        if not self._typing.is_alive():
+            raise InvalidState("nothing is typed any more")
+
+    def _wait(self, condition: Callable[[], object], timeout_s: float, every_s: float = 0.02) -> bool:
+        """Wait, but not for what cannot come any more."""
+
+        def is_gone() -> bool:
+            return self._over.is_set() or not self._typing.is_alive()
+
+        return wait_until(condition, timeout_s, every_s=every_s, give_up=is_gone)
+
+    def _type(self) -> None:
+        """Replay one session after the other; each must come out exactly."""
+        while not self._over.is_set():
+            before = {path: read_text(self._desk.workspace / path) or "" for path in FILES}
+            self._sessions += 1
+            session = make_session(self._sessions, self._texts, before)
+            engine = ReplayEngine(
+                self._desk.controller,
+                self._watch.orchestrator,
+                store=lambda workspace, name: SessionStore(workspace, name, self._folder / "state"),
+                on_progress=self._progress,
+            )
+            self._engine = engine
+            self._watch.follow(engine.situation)
+            engine.load_session(session)
+            try:
+                result = engine.execute()
+            except InterlockError:
+                continue
+            if result.completed and not result.success:
+                self._exact = False
+
+    def _progress(self, done: int, total: int, path: str) -> None:
+        self._chunks += 1
+
+    def _throw(self, kind: str) -> None:
+        kind, thrown, chunks = self._throw_one(kind)
+        found = self._first_alarm(thrown, DETECT_S)
+        recovered_at = None
+        if found is not None and self._wait_for_chunks(chunks + 2, RECOVER_S) and self._is_normal():
+            recovered_at = self._clock.monotonic()
+        report = FaultReport(
+            kind,
+            found is not None,
+            recovered_at is not None,
+            round(found[0] - thrown, 3) if found else None,
+            round(recovered_at - thrown, 3) if recovered_at else None,
+            found[1] if found else "",
+        )
+        clean_up(kind, self._desk)
+        self._reports.append(report)
+        self._on_fault(report)
+        if not report.recovered:
+            self._heal()
+
+    def _throw_one(self, kind: str) -> tuple[str, float, int]:
+        """Throw this fault in, or another one where the editor does not take it."""
+        start = self._kinds.index(kind)
+        for each in (*self._kinds[start:], *self._kinds[:start]):
+            self._go_on()
+            thrown = self._throw_in(each)
+            if thrown is not None:
+                return each, *thrown
+        raise InvalidState("no fault can be thrown in", todo="The editor does not type any more.")
+
+    def _throw_in(self, kind: str) -> tuple[float, int] | None:
+        """Throw a fault in while text is typed; when that was, and how many chunks were done by then."""
+        for _ in range(THROWS):
+            fault = prepare(kind, self._desk)
+            if fault is None:
+                continue
+            self._wait(self._is_typing, TYPING_S, every_s=0.005)
+            thrown, chunks, expected = self._clock.monotonic(), self._chunks, self._expected_file()
+            if throw(kind, fault) and self._came_about(kind, thrown, expected):
+                return thrown, chunks
+            clean_up(kind, self._desk)
+        return None
+
+    def _heal(self) -> None:
+        """Start the window anew after a fault that was not recovered from, so that the next one counts for itself."""
+        try:
+            self._desk.restart_server()
+            self._desk.restart_window()
+        except InterlockError as error:
+            log.error("the editor cannot be started again", error=str(error))
+        self._wait_for_chunks(self._chunks + 1, RECOVER_S)
+
+    def _came_about(self, kind: str, thrown: float, expected: str) -> bool:
+        """Whether there is an alarm or a fault to give alarm about; an overloaded editor loses some keys."""
+        assert self._engine is not None
+        situation = self._engine.situation
+
+        def there() -> bool:
+            # While the session has a box of its own open, a box says nothing.
+            before = situation()
+            found = not before.operating and is_there(kind, self._desk, expected)
+            return found and situation().serial == before.serial
+
+        return self._wait(lambda: self._alarm(thrown) or there(), EFFECT_S, every_s=0.1)
+
+    def _expected_file(self) -> str:
+        return (self._engine.situation().expected_file if self._engine is not None else None) or ""
+
+    def _is_typing(self) -> bool:
+        situation = self._engine.situation() if self._engine is not None else None
+        return situation is not None and situation.typing and not situation.operating
+
+    def _first_alarm(self, thrown: float, timeout_s: float) -> tuple[float, str] | None:
+        """When a look first saw a problem, and which."""
+        self._wait(lambda: self._alarm(thrown), timeout_s)
+        return self._alarm(thrown)
+
+    def _alarm(self, thrown: float) -> tuple[float, str] | None:
+        for look in self._looks.since(thrown - LOOK_EVERY_S):
+            if look.result.is_problem and look.time > thrown:
+                return look.time, f"{look.result.status.value}: {look.result.description}"
+        return None
+
+    def _is_normal(self) -> bool:
+        """Whether looks see nothing wrong any more."""
+        moment = self._clock.monotonic()
+
+        def normal() -> bool:
+            looks = self._looks.since(moment)
+            return bool(looks) and looks[-1].result.status is ReplayStatus.NORMAL
+
+        return self._wait(normal, 20.0)
+
+    def _calm_down(self) -> None:
+        """Let it type undisturbed for a while; alarms in this time are false."""
+        self._is_normal()
+        started = self._clock.monotonic()
+        self._over.wait(self._fates.uniform(*CALM_S))
+        self._calm.append((started, self._clock.monotonic()))
+
+    def _wait_for_chunks(self, count: int, timeout_s: float) -> bool:
+        return self._wait(lambda: self._chunks >= count, timeout_s, every_s=0.05)
+
+    def _calm_looks(self) -> list[tuple[float, str]]:
+        return [
+            (look.time, f"{look.result.status.value}: {look.result.description}" if look.result.is_problem else "")
+            for start, end in self._calm
+            for look in self._looks.between(start, end)
+        ]
+
+    def _report(self) -> ChaosReport:
+        looks = self._calm_looks()
+        alarms = [words for _, words in looks if words]
+        return add_up(self._reports, len(looks), alarms, self._exact, self._sessions)
+
+
+def run_chaos(
+    seed: int,
+    faults: int,
+    *,
+    kinds: Sequence[str] | None = None,
+    say: Callable[[str], None] = lambda line: None,
+    on_fault: Callable[[FaultReport], None] = lambda report: None,
+) -> ChaosReport:
+    """A chaos run on a display and an editor of its own; nothing of it is left behind."""
+    unknown = [kind for kind in kinds or () if kind not in FAULTS]
+    if unknown:
+        raise BadInput(f"there is no fault {unknown[0]!r}", todo=f"Known: {', '.join(FAULTS)}")
+    with tempfile.TemporaryDirectory(prefix="interlock-chaos-", ignore_cleanup_errors=True) as place:
+        folder = Path(place)
+        workspace = folder / "workspace"
+        workspace.mkdir()
+        for name in (*FILES, "other.txt"):
+            (workspace / name).write_text("")
+        say("Opening the editor ...")
+        desk = EditorDesk(folder, workspace, SIZE, say)
+        try:
+            run = ChaosRun(desk, folder, seed, kinds=tuple(kinds or FAULTS), on_fault=on_fault)
+            with interrupted(run.stop):
+                return run.run(faults, min(MIN_LOOKS, faults * MIN_LOOKS // 50))
+        finally:
+            desk.close()

@@ -1,0 +1,93 @@
+"""Control: one request to a run with its ACK and its RESULT, as far as the journal has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from ..core import Record
+
+KINDS = frozenset(("request", "ack", "result"))
+
+Outcome = Literal["pending", "success", "failure", "unknown"]
+
+
+class Acked(Struct, frozen=True):
+    """The run has the command."""
+
+    code: str
+    time: float
+    message: str = ""
+
+
+class Answered(Struct, frozen=True):
+    """How it went; `code` says why it failed."""
+
+    code: str | None
+    status: str
+    time: float
+    message: str = ""
+
+
+class Control(Struct, kw_only=True):
+    """A command and what became of it. Without a RESULT it is not known whether it was carried out."""
+
+    request_id: str
+    command: str
+    actor: str = ""
+    reason: str = ""
+    requested_at: float = 0.0
+    seq: int = 0
+    ack: Acked | None = None
+    result: Answered | None = None
+
+    def outcome(self, *, owned: bool) -> Outcome:
+        """What can truthfully be said: without an owner, a command that has no RESULT may or may not have happened."""
+        if self.result is not None:
+            return "success" if self.result.status == "success" else "failure"
+        return "pending" if owned else "unknown"
+
+
+class _Payload(Struct, frozen=True):
+    status: str = ""
+    message: str = ""
+    code: str | None = None
+
+
+class _Message(Struct):
+    request_id: str | None = None
+    command: str | None = None
+    actor: str | None = None
+    reason: str | None = None
+    payload: _Payload = _Payload()
+
+
+def take_controls(known: dict[str, Control], records: Iterable[Record], keep: int) -> None:
+    """Put what records say into the table of controls; the oldest go when there are too many."""
+    for record in records:
+        try:
+            message = msgspec.json.decode(record.body, type=_Message)
+        except msgspec.DecodeError:
+            continue
+        # A request that could not be read has an answer all the same.
+        request_id = message.request_id or f"#{record.seq}"
+        control = known.get(request_id)
+        if control is None:
+            control = known[request_id] = Control(
+                request_id=request_id,
+                command=message.command or "",
+                requested_at=record.time,
+                seq=record.seq,
+            )
+        if record.kind == "request":
+            control.actor, control.reason = message.actor or "", message.reason or ""
+        elif record.kind == "ack":
+            control.ack = Acked("ACK", record.time)
+        else:
+            payload = message.payload
+            control.result = Answered(payload.code, payload.status, record.time, payload.message)
+        while len(known) > keep:
+            del known[next(iter(known))]

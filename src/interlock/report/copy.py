@@ -1,0 +1,61 @@
+"""Copy: a run on another machine, read like one of our own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ..core import NotFound, RunSpec
+from ..journal import Entry, Journal, RunSummary, Store
+from .story import Story
+
+if TYPE_CHECKING:
+    from ..link.hub_client import HubClient
+
+
+class Copy(Story):
+    """The story of a run on another machine, from the hub's records, by way of a journal of our own.
+
+    `is_unknown` says that nothing was heard of its host for long.
+    """
+
+    def __init__(self, hub: HubClient, run_id: str, root: Path) -> None:
+        self._hub, self._run_id, self._last = hub, run_id, 0
+        summary = self._remote()
+        store = Store(root / str(len(list(root.iterdir()))))
+        spec = RunSpec(
+            run_id=run_id,
+            name=summary.name,
+            task=summary.task,
+            model=summary.model,
+            adapter=summary.adapter,
+            workspace=summary.workspace,
+        )
+        folder = store.create(spec)
+        self._journal = Journal.open(folder)
+        super().__init__(folder)
+        self.fetch()
+        self._load()
+
+    def fetch(self) -> None:
+        """Get what the hub has beyond what is here."""
+        records = self._hub.records(self._run_id, self._last)
+        entries = [Entry(kind=each.kind, body=msgspec.Raw(each.body), time=each.time, v=each.v) for each in records]
+        if records:
+            self._last = records[-1].seq
+        self._journal.append(entries, durable=True, summary=self._remote())
+
+    def close(self) -> None:
+        super().close()
+        self._journal.close()
+
+    def _remote(self) -> RunSummary:
+        found = next((run for run in self._hub.runs() if run.summary.run_id == self._run_id), None)
+        if found is None:
+            raise NotFound(
+                f"the hub does not know run {self._run_id!r} any more", todo="Look at the list of runs again."
+            )
+        self.is_unknown = found.is_unknown
+        return found.summary

@@ -1,0 +1,219 @@
+"""Document: everything that a report says about one run, as plain data; HTML, Markdown and JSON are made of it."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from .._version import __version__
+from ..core import LADDER, Issue, RunSpec
+from ..journal import RunSummary
+from ..runtime.incidents import StoredIncident
+from .changes import Changed
+from .controls import Control
+from .moment import Moment
+from .pictures import Picture, gather_pictures
+from .series import Series, Sums
+from .story import Story
+
+LINES = 3000
+"""Lines of the timeline; of a longer run the report has those that matter."""
+
+MARKS = 200
+
+SEVERITIES = ("low", "medium", "high", "critical")
+
+
+class Rung(Struct, frozen=True):
+    """One rung of the ladder: how often it was used, and what came of it."""
+
+    type: str
+    level: int
+    worked: int = 0
+    failed: int = 0
+    open: int = 0
+    held_back: int = 0
+
+    @property
+    def made(self) -> int:
+        return self.worked + self.failed + self.open
+
+
+class Answer(Struct, frozen=True):
+    """One answer to an issue, in a chain of them."""
+
+    step: int
+    type: str
+    level: int
+    outcome: str
+    reason: str = ""
+
+
+class Chain(Struct, frozen=True, kw_only=True):
+    """One type of issue from the first time to the last, with every answer that it got: why things were done."""
+
+    type: str
+    count: int
+    severity: str
+    first_step: int
+    last_step: int
+    description: str
+    answers: tuple[Answer, ...] = ()
+
+
+class Mark(Struct, frozen=True):
+    """A step at which a chart says that something was done."""
+
+    step: int
+    level: int
+    text: str
+
+
+class Verification(Struct, frozen=True):
+    """What a GUI session's files were compared with, and how that came out."""
+
+    success: bool
+    summary: str
+    files: tuple[dict[str, Any], ...] = ()
+
+
+class Document(Struct, frozen=True, kw_only=True):
+    """A run, told. `left_out` counts the lines of the timeline that did not fit."""
+
+    made_at: float
+    made_by: str
+    run: RunSummary
+    status: str
+    spec: RunSpec
+    told: tuple[str, ...]
+    sums: Sums
+    series: Series
+    ladder: tuple[Rung, ...]
+    chains: tuple[Chain, ...]
+    marks: tuple[Mark, ...]
+    timeline: tuple[Moment, ...]
+    left_out: int
+    controls: tuple[Control, ...]
+    changes: Changed
+    incidents: tuple[StoredIncident, ...]
+    verifications: tuple[Verification, ...]
+    pictures: tuple[Picture, ...]
+
+    @property
+    def answers(self) -> tuple[int, int]:
+        """How often something was done about a problem, and how often it worked; on a screen too."""
+        looks = self.sums.looks
+        made = sum(rung.made for rung in self.ladder) + looks["recovered"] + looks["failed"]
+        return made, sum(rung.worked for rung in self.ladder) + looks["recovered"]
+
+
+def gather(
+    story: Story, changes: Changed | None = None, *, albums: tuple[Path, ...] = (), now: float | None = None
+) -> Document:
+    """Everything about a run, as it is now. `albums` are folders that its pictures may lie in beside its own."""
+    from .narrative import tell
+
+    sums = story.sums
+    ladder, chains = make_ladder(sums), make_chains(story)
+    timeline, left_out = choose_lines(story)
+    incidents = tuple(story.incidents)
+    changed = changes or Changed()
+    return Document(
+        made_at=time.time() if now is None else now,
+        made_by=f"Interlock {__version__}",
+        run=story.summary,
+        status=story.summary.shown,
+        spec=story.spec,
+        told=tell(story, ladder, chains, changed),
+        sums=sums,
+        series=story.series(),
+        ladder=ladder,
+        chains=chains,
+        marks=tuple(
+            Mark(made.step, made.level, f"{made.type} on {made.issue_type}")
+            for made in story.interventions
+            if made.outcome not in ("held_back", "not_applied")
+        )[-MARKS:],
+        timeline=timeline,
+        left_out=left_out,
+        controls=tuple(story.controls),
+        changes=changed,
+        incidents=incidents,
+        verifications=find_verifications(story),
+        pictures=gather_pictures(story, albums),
+    )
+
+
+def make_ladder(sums: Sums) -> tuple[Rung, ...]:
+    """The five rungs, and custom interventions that were used."""
+    names = [*LADDER, *(name for name in sums.interventions if name not in LADDER)]
+    rungs = []
+    for name in names:
+        outcomes = sums.interventions.get(name, Counter())
+        rungs.append(
+            Rung(
+                name,
+                LADDER.index(name) if name in LADDER else 0,
+                outcomes.get("success", 0),
+                outcomes.get("failure", 0),
+                outcomes.get("pending", 0),
+                outcomes.get("held_back", 0) + outcomes.get("not_applied", 0),
+            )
+        )
+    return tuple(rungs)
+
+
+def make_chains(story: Story) -> tuple[Chain, ...]:
+    """Issues by type, in the order in which they first came, with their answers."""
+    found: dict[str, list[Issue]] = {}
+    for issue in story.issues:
+        found.setdefault(issue.type, []).append(issue)
+    chains = []
+    for name, issues in found.items():
+        worst = max(issues, key=lambda issue: SEVERITIES.index(issue.severity or "medium"))
+        answers = tuple(
+            Answer(made.step, made.type, made.level, made.outcome, made.reason)
+            for made in story.interventions
+            if made.issue_type == name
+        )
+        chains.append(
+            Chain(
+                type=name,
+                count=story.sums.issues.get(name, len(issues)),
+                severity=worst.severity or "medium",
+                first_step=min(issue.step if issue.started_step is None else issue.started_step for issue in issues),
+                last_step=max(issue.step for issue in issues),
+                description=worst.description,
+                answers=answers,
+            )
+        )
+    return tuple(chains)
+
+
+def choose_lines(story: Story) -> tuple[tuple[Moment, ...], int]:
+    """The whole timeline where it fits, else what matters: everything but plain steps and housekeeping."""
+    total = sum(count for kind, count in story.counts.items() if kind != "snapshot")
+    if total <= LINES:
+        return tuple(story.page(limit=LINES)), 0
+    kinds = frozenset(
+        ("review", "issue", "intervention", "control", "state", "limit", "incident", "approval", "picture")
+    )
+    chosen = [line for line in story.page(limit=2 * LINES, kinds=kinds) if line.level != "quiet"][-LINES:]
+    return tuple(chosen), total - len(chosen)
+
+
+def find_verifications(story: Story) -> tuple[Verification, ...]:
+    """What GUI sessions found when they compared the files."""
+    if not story.counts.get("gui_verification"):
+        return ()
+    found = []
+    for line in story.page(limit=50, text="comparisons", kinds=frozenset(("note", "picture"))):
+        comparisons = line.data.get("comparisons")
+        if isinstance(comparisons, list) or "success" in line.data:
+            files = tuple(each for each in comparisons or () if isinstance(each, dict))
+            found.append(Verification(bool(line.data.get("success")), str(line.data.get("summary", "")), files))
+    return tuple(found)

@@ -1,0 +1,218 @@
+"""Fleet: all runs of a store, and of a hub where there is one; cheap to ask once a second."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ..core import ENDED, InterlockError
+from ..journal import JournalReader, RunFolder, RunSummary, Store
+from ..journal.store import summarize
+
+if TYPE_CHECKING:
+    from ..link.outbox import RemoteRun
+
+SPARK_STEPS = 240
+SPARK_POINTS = 24
+"""A sparkline shows the newest steps, some of them in each point."""
+
+SPARK_PATIENCE_S = 0.3
+"""Time that one call spends on sparklines at most; what is left out comes with the next call."""
+
+SETTLED_NS = 1_000_000_000
+"""A file that was just written may be written again within the same tick of its time stamp."""
+
+
+class RunRow(Struct, frozen=True, kw_only=True):
+    """A run in one row. `status` is as shown: also lost (its owner is gone), unknown (its host is), unreadable."""
+
+    run_id: str
+    name: str = ""
+    status: str = "running"
+    adapter: str = ""
+    model: str | None = None
+    iter: int = 0
+    max: int | None = None
+    steps: int = 0
+    issue: str | None = None
+    issues: int = 0
+    interventions: int = 0
+    cost: float = 0.0
+    max_cost: float | None = None
+    tokens: int = 0
+    started: float = 0.0
+    updated: float = 0.0
+    ended: float | None = None
+    task: str = ""
+    host: str = ""
+    workspace: str | None = None
+    waiting: str | None = None
+    problem: str | None = None
+    owner_pid: int | None = None
+    spark: tuple[float, ...] = ()
+
+    @property
+    def live(self) -> bool:
+        """Whether it is still under way, as far as anybody knows."""
+        return self.status not in ENDED and self.status != "unreadable"
+
+
+class _Seen(Struct):
+    signature: tuple[int, ...]
+    summary: RunSummary
+    spark: tuple[float, ...] | None = None
+
+
+class Runs(Protocol):
+    """Something that knows runs of other machines, like a hub's client."""
+
+    def runs(self) -> list[RemoteRun]: ...
+
+
+class Fleet:
+    """All runs, newest first. Thread-safe; remembers what has not changed."""
+
+    def __init__(self, store: Store, hub: Runs | None = None) -> None:
+        self.store, self.hub = store, hub
+        self.problem: str | None = None
+        self._host = socket.gethostname()
+        self._seen: dict[str, _Seen] = {}
+        self._lock = threading.Lock()
+
+    def rows(self, *, sparks: bool = True) -> list[RunRow]:
+        """Every run in one row."""
+        with self._lock:
+            folders = self.store.folders()
+            kept: dict[str, _Seen] = {}
+            for folder in folders:
+                seen = self._look(folder, self._seen.get(folder.run_id))
+                if seen is not None:
+                    kept[folder.run_id] = seen
+            self._seen = kept
+            if sparks:
+                self._draw(folders)
+            rows = [to_row(seen.summary, self._host, seen.spark or ()) for seen in kept.values()]
+            return sorted([*rows, *self._remote(kept)], key=lambda row: (row.started, row.run_id), reverse=True)
+
+    def _look(self, folder: RunFolder, known: _Seen | None) -> _Seen | None:
+        signature = read_signature(folder)
+        if known is not None and signature == known.signature and time.time_ns() - max(signature) > SETTLED_NS:
+            if known.summary.status in ENDED or known.summary.status == "unreadable":
+                return known
+            owner = folder.owner()
+            pid = owner.pid if owner is not None else None
+            if pid != known.summary.owner_pid:
+                known.summary = replace(known.summary, owner_pid=pid)
+            return known
+        summary = summarize(folder)
+        if summary is None:
+            return None
+        if known is not None and summary.steps == known.summary.steps:
+            return _Seen(signature, summary, known.spark)
+        return _Seen(signature, summary)
+
+    def _draw(self, folders: list[RunFolder]) -> None:
+        """Sparklines for those that have none, the live ones first, as long as there is time."""
+        missing = [folder for folder in folders if (s := self._seen.get(folder.run_id)) and s.spark is None]
+        missing.sort(key=lambda folder: self._seen[folder.run_id].summary.status in ENDED)
+        until = time.monotonic() + SPARK_PATIENCE_S
+        for folder in missing:
+            self._seen[folder.run_id].spark = draw_spark(folder)
+            if time.monotonic() > until:
+                return
+
+    def _remote(self, local: dict[str, _Seen]) -> list[RunRow]:
+        if self.hub is None:
+            return []
+        try:
+            known = self.hub.runs()
+        except InterlockError as error:
+            self.problem = str(error)
+            return []
+        self.problem = None
+        return [
+            replace(to_row(run.summary, run.host, ()), status=run.status)
+            for run in known
+            if run.summary.run_id not in local
+        ]
+
+
+def to_row(summary: RunSummary, host: str, spark: tuple[float, ...]) -> RunRow:
+    """A summary as a row."""
+    return RunRow(
+        run_id=summary.run_id,
+        name=summary.name,
+        status=summary.shown,
+        adapter=summary.adapter,
+        model=summary.model,
+        iter=summary.iter,
+        max=summary.max,
+        steps=summary.steps,
+        issue=summary.last_issue,
+        issues=summary.issues,
+        interventions=summary.interventions,
+        cost=summary.cost_usd,
+        max_cost=summary.max_cost_usd,
+        tokens=summary.tokens,
+        started=summary.started,
+        updated=summary.updated,
+        ended=summary.ended,
+        task=summary.task,
+        host=host,
+        workspace=summary.workspace,
+        waiting=summary.waiting,
+        problem=summary.problem,
+        owner_pid=summary.owner_pid,
+        spark=spark,
+    )
+
+
+class _Result(Struct):
+    error: bool | None = None
+    exit_code: int | None = None
+
+
+class _Line(Struct):
+    step: _Result
+    stalled: bool = False
+
+
+_line = msgspec.json.Decoder(_Line)
+
+
+def draw_spark(folder: RunFolder) -> tuple[float, ...]:
+    """Progress over the newest steps: in each point the share after which the run was on its way forward."""
+    try:
+        with JournalReader.open(folder) as reader:
+            records = reader.search(kinds=frozenset(("step",)), limit=SPARK_STEPS, newest=True)
+    except InterlockError:
+        return ()
+    forward: list[bool] = []
+    for record in records:
+        try:
+            line = _line.decode(record.body)
+        except msgspec.DecodeError:
+            continue
+        forward.append(not (line.stalled or line.step.error or line.step.exit_code))
+    size = max(1, -(-len(forward) // SPARK_POINTS))
+    groups = [forward[at : at + size] for at in range(0, len(forward), size)]
+    return tuple(sum(group) / len(group) for group in groups)
+
+
+def read_signature(folder: RunFolder) -> tuple[int, ...]:
+    """What changes when the journal is written to: the times of its two files."""
+    journal = str(folder.journal)
+    times = []
+    for path in (journal, f"{journal}-wal"):
+        try:
+            times.append(os.stat(path).st_mtime_ns)  # noqa: PTH116  two plain stats a run, once a second
+        except OSError:
+            times.append(0)
+    return tuple(times)

@@ -1,0 +1,110 @@
+"""A document as Markdown, for a pull request or a chat."""
+
+from __future__ import annotations
+
+import re
+
+from .document import Document
+from .narrative import dollars
+from .words import plain
+
+LINES = 200
+"""Lines of the timeline that Markdown has; HTML and JSON have more."""
+
+SPECIAL = re.compile(r"([\\`*_\[\]<>|~&])")
+
+
+def render_markdown(document: Document) -> str:
+    """The report as text; nothing that an agent said becomes markup."""
+    run = document.run
+    lines = [f"# {safe(run.name or run.run_id)}: {document.status}", ""]
+    if run.task:
+        lines += [f"> {safe(run.task)}", ""]
+    lines += [" ".join(safe(part) for part in document.told), ""]
+    lines += _facts(document) + _incidents(document) + _ladder(document) + _chains(document)
+    lines += _verifications(document) + _changes(document) + _timeline(document)
+    lines += [f"Made by {document.made_by} from the journal of run `{run.run_id}`.", ""]
+    return "\n".join(lines)
+
+
+def safe(text: object) -> str:
+    """Text on one line that Markdown shows as it is."""
+    return SPECIAL.sub(r"\\\1", " ".join(str(text).split()))
+
+
+def _facts(document: Document) -> list[str]:
+    sums, run = document.sums, document.run
+    cost = run.cost_usd or sums.cost_usd
+    return [
+        "| steps | calls | failed | issues | interventions | tokens | cost |",
+        "|---:|---:|---:|---:|---:|---:|---:|",
+        f"| {run.steps:,} | {sums.calls:,} | {sums.failed:,} | {sums.issues.total():,} | "
+        f"{document.answers[0]:,} | {sums.input_tokens + sums.output_tokens:,} | "
+        f"{dollars(cost) if cost else 'not known'} |",
+        "",
+    ]
+
+
+def _incidents(document: Document) -> list[str]:
+    lines = []
+    for stored in document.incidents:
+        report = stored.report
+        lines += [f"## Emergency stop {safe(stored.id)}", "", safe(report.summary), ""]
+        lines += [f"Root cause: {safe(report.root_cause)}", ""]
+        lines += [f"- {safe(item)}" for item in report.recommendations.immediate]
+        lines += ["", "Ways on:", ""]
+        lines += [f"- {safe(plain(o.name))}: `{o.command}`" for o in stored.options if o.applicable]
+        lines.append("")
+    return lines
+
+
+def _ladder(document: Document) -> list[str]:
+    rows = [
+        f"| {rung.level + 1} {safe(plain(rung.type))} | {rung.made} | {rung.worked} | {rung.failed} | "
+        f"{rung.held_back} |"
+        for rung in document.ladder
+    ]
+    return [
+        "## The ladder",
+        "",
+        "| answer | made | worked | did not | held back |",
+        "|---|---:|---:|---:|---:|",
+        *rows,
+        "",
+    ]
+
+
+def _chains(document: Document) -> list[str]:
+    lines = ["## Why", ""] if document.chains else []
+    for chain in document.chains:
+        lines.append(f"- **{safe(plain(chain.type))}** ({chain.severity}, {chain.count:,}×): {safe(chain.description)}")
+        lines += [
+            f"  - step {answer.step}: {safe(plain(answer.type))}, {safe(plain(answer.outcome))}"
+            for answer in chain.answers
+        ]
+    return [*lines, ""] if lines else []
+
+
+def _verifications(document: Document) -> list[str]:
+    lines = ["## Verification", ""] if document.verifications else []
+    lines += [f"- {'success' if each.success else 'failure'}: {safe(each.summary)}" for each in document.verifications]
+    return [*lines, ""] if lines else []
+
+
+def _changes(document: Document) -> list[str]:
+    lines = ["## Changed files", ""] if document.changes.stretches else []
+    for stretch in document.changes.stretches:
+        for diff in stretch.files:
+            counts = f"+{diff.added} -{diff.removed}"
+            lines.append(f"- step {stretch.step}: {safe(diff.path)}, {diff.kind} ({counts})")
+    return [*lines, ""] if lines else []
+
+
+def _timeline(document: Document) -> list[str]:
+    shown = [moment for moment in document.timeline if moment.level != "quiet" and moment.kind != "step"][-LINES:]
+    lines = ["## Timeline", ""]
+    for moment in shown:
+        at = f"step {moment.step}: " if moment.step is not None else ""
+        detail = f" {safe(moment.detail)[:300]}" if moment.detail else ""
+        lines.append(f"- {at}**{safe(moment.title)}**{detail}")
+    return [*lines, ""]

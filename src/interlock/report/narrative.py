@@ -1,0 +1,171 @@
+"""The narrative: what happened, why, and what it cost, in a few sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..core import ENDED
+from .changes import Changed
+from .document import Chain, Rung
+from .story import Story
+from .words import plain
+
+ENDINGS = {
+    "COMPLETE": "It came to its end.",
+    "USER_CANCELLED": "A person cancelled it.",
+    "EMERGENCY_STOP": "Interlock stopped it.",
+    "CRITICAL_FAILURE": "It failed.",
+    "ERROR": "It ended with an error.",
+    "MAX_ITERATIONS": "A limit ended it.",
+    "STUCK": "It was ended because it was stuck.",
+    "NO_MORE_ISSUES": "It had nothing more to do.",
+    "MAX_ISSUES": "It was ended after too many issues.",
+}
+
+
+def tell(story: Story, ladder: Iterable[Rung], chains: tuple[Chain, ...], changed: Changed) -> tuple[str, ...]:
+    """The story in sentences."""
+    parts = [
+        _ending(story),
+        _refusals(story),
+        _trouble(story, chains),
+        _answers(tuple(ladder)),
+        _looks(story),
+        _files(story, changed),
+        _cost(story),
+    ]
+    return tuple(part for part in parts if part)
+
+
+def length(seconds: float) -> str:
+    """A duration for people."""
+    if seconds < 1:
+        return "less than a second"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    if seconds < 7200:
+        return f"{seconds / 60:.0f} min"
+    if seconds < 2 * 86_400:
+        return f"{int(seconds // 3600)} h {int(seconds % 3600 // 60)} min"
+    return f"{seconds / 86_400:.1f} days"
+
+
+def many(count: int, word: str) -> str:
+    """A count with its word."""
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
+
+
+def dollars(amount: float) -> str:
+    """An amount of money, with more digits where it is small."""
+    return f"${amount:,.2f}" if amount >= 0.1 or amount == 0 else f"${amount:.4f}"
+
+
+def duration(story: Story) -> float:
+    """Seconds from the run's first record to its last."""
+    first = story.page(after=0, limit=1)
+    last = story.page(limit=1)
+    return max(0.0, last[0].time - first[0].time) if first and last else 0.0
+
+
+def _ending(story: Story) -> str:
+    run = story.summary
+    took = f"The run made {many(run.steps, 'step')} in {length(duration(story))}."
+    if run.status in ENDED:
+        return f"{took} {ENDINGS.get(run.reason or _reason(story), 'It has ended.')}"
+    if run.shown == "lost":
+        return f"{took} Its owner is gone: nobody supervises it."
+    if run.status == "paused":
+        why = f": {run.waiting.rstrip('.')}" if run.waiting else ""
+        return f"{took} It is paused and waits for a person{why}."
+    return f"{took} It is {run.shown}."
+
+
+def _reason(story: Story) -> str:
+    """Why a run has ended, from its records, for summaries that do not say it."""
+    ends = story.page(kinds=frozenset(("state",)), limit=20)
+    return next((str(line.data["reason"]) for line in reversed(ends) if line.data.get("reason")), "")
+
+
+def _refusals(story: Story) -> str:
+    verdicts = story.sums.verdicts
+    reviewed = verdicts.total()
+    if not reviewed:
+        return ""
+    kinds = [
+        f"{verdicts[name]:,} {word}"
+        for name, word in (("block", "blocked"), ("modify", "changed or refused"), ("warn", "warned about"))
+        if verdicts[name]
+    ]
+    said = f", {_list(kinds)}" if kinds else ", all of them harmless"
+    return f"{many(reviewed, 'call')} {'was' if reviewed == 1 else 'were'} reviewed before they ran{said}."
+
+
+def _trouble(story: Story, chains: tuple[Chain, ...]) -> str:
+    total = story.sums.issues.total()
+    if not total:
+        return "No issue was found."
+    kinds = [f"{plain(name)} ({count:,})" for name, count in story.sums.issues.most_common(8)]
+    since = f", from step {min(chain.first_step for chain in chains)} on" if chains else ""
+    return f"{many(total, 'issue')} {'was' if total == 1 else 'were'} found{since}: {_list(kinds)}."
+
+
+def _answers(ladder: tuple[Rung, ...]) -> str:
+    made = sum(rung.made for rung in ladder)
+    held = sum(rung.held_back for rung in ladder)
+    if not made:
+        return f"Nothing was done about it; {many(held, 'answer')} would have been due." if held else ""
+    used = [rung for rung in ladder if rung.made]
+    strongest = max(used, key=lambda rung: rung.level)
+    judged = sum(rung.worked + rung.failed for rung in ladder)
+    worked = sum(rung.worked for rung in ladder)
+    said = f"Interlock stepped in {_times(made)}"
+    if len(used) == 1:
+        said += f", with {plain(strongest.type)}"
+    else:
+        said += f", from {plain(min(used, key=lambda rung: rung.level).type)} up to {plain(strongest.type)}"
+    if judged:
+        said += f"; of {many(judged, 'answer')} whose effect is known, {worked:,} worked"
+    return f"{said}."
+
+
+def _looks(story: Story) -> str:
+    looks = story.sums.looks
+    if not looks.total():
+        return ""
+    said = f"The screen was looked at {_times(looks.total())}"
+    done = looks["recovered"] + looks["failed"]
+    if not done:
+        return f"{said}; nothing had to be done."
+    return f"{said}; what was in the way was dealt with {_times(done)}, and {_times(looks['recovered'])} that worked."
+
+
+def _files(story: Story, changed: Changed) -> str:
+    restored = story.counts.get("restored", 0)
+    paths = {diff.path for stretch in changed.stretches for diff in stretch.files}
+    said = ""
+    if paths:
+        said = f"{many(len(paths), 'file')} changed between checkpoints."
+    if restored:
+        said += f" The workspace was taken back to a checkpoint {_times(restored)}."
+    return said.strip()
+
+
+def _cost(story: Story) -> str:
+    sums, run = story.sums, story.summary
+    tokens = sums.input_tokens + sums.output_tokens
+    if not tokens:
+        return "The agent reported no use of tokens."
+    said = f"It used {tokens:,} tokens ({sums.input_tokens:,} read, {sums.output_tokens:,} written)"
+    cost = run.cost_usd or sums.cost_usd
+    if cost:
+        budget = f" of {dollars(run.max_cost_usd)}" if run.max_cost_usd else ""
+        return f"{said}, which cost {dollars(cost)}{budget}."
+    return f"{said}; what they cost is not known."
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
+
+
+def _list(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -1,0 +1,1 @@
+"""One self-contained HTML page: no script, nothing from elsewhere, everything escaped."""

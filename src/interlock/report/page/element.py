@@ -1,0 +1,73 @@
+"""Elements: HTML that is escaped by the way it is made. Text is text unless it came from here."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable, Mapping
+from html import escape
+from importlib.resources import files
+
+
+class Html(str):
+    """Markup made here, and only here."""
+
+    __slots__ = ()
+
+
+VOID = frozenset(("meta", "img", "br", "hr"))
+
+
+def el(name: str, attributes: Mapping[str, object] | None = None, *children: object) -> Html:
+    """An element. Attributes that are None or False are left out; children that are not Html are escaped."""
+    parts = [f"<{name}"]
+    for key, value in (attributes or {}).items():
+        if value is None or value is False:
+            continue
+        parts.append(f" {key}" if value is True else f' {key}="{escape(_plain(value))}"')
+    parts.append(">")
+    if name not in VOID:
+        parts += [_child(child) for child in children]
+        parts.append(f"</{name}>")
+    return Html("".join(parts))
+
+
+def join(children: Iterable[object]) -> Html:
+    """Several, one after the other."""
+    return Html("".join(_child(child) for child in children))
+
+
+def page(title: str, body: Html) -> str:
+    """A whole document that may load nothing and run nothing; its style is allowed by its hash."""
+    style = files(__package__).joinpath("style.css").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
+    head = join(
+        (
+            el("meta", {"charset": "utf-8"}),
+            el("meta", {"http-equiv": "Content-Security-Policy", "content": policy}),
+            el("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}),
+            el("meta", {"name": "color-scheme", "content": "light dark"}),
+            el("meta", {"name": "referrer", "content": "no-referrer"}),
+            el("title", None, title),
+            Html(f"<style>{style}</style>"),
+        )
+    )
+    return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>{body}</body></html>\n'
+
+
+def _child(child: object) -> str:
+    if child is None or child is False:
+        return ""
+    if isinstance(child, Html):
+        return child
+    if isinstance(child, str):
+        return escape(_plain(child))
+    if isinstance(child, Iterable):
+        return "".join(_child(each) for each in child)
+    return escape(str(child))
+
+
+def _plain(value: object) -> str:
+    """Text without characters that no document may have."""
+    return "".join(char if char >= " " or char in "\n\t" else "\N{REPLACEMENT CHARACTER}" for char in str(value))

@@ -1,0 +1,202 @@
+"""A run's report as one page."""
+
+from __future__ import annotations
+
+import shlex
+
+from ...runtime.incidents import StoredIncident
+from ..document import Document, Verification
+from ..moment import Moment
+from ..narrative import dollars, length, many
+from ..words import plain, said_to_agent
+from .charts import line_chart, short
+from .element import Html, el, join, page
+from .sections import chains, changes, clock, control_table, gallery, ladder, section
+
+
+def render_run(document: Document) -> str:
+    """The whole page."""
+    title = document.run.name or document.run.run_id
+    return page(f"{title}: Interlock report", el("main", None, *_parts(document)))
+
+
+def _parts(document: Document) -> list[Html]:
+    parts = [_head(document), _told(document), _tiles(document)]
+    parts += [_incident(stored) for stored in document.incidents]
+    if not document.sums.looks or any(rung.made for rung in document.ladder):
+        parts.append(section("The ladder", ladder(document.ladder), note="from the mildest answer to the strongest"))
+    parts.append(section("Over the steps", _charts(document), note="lines mark interventions", name="charts"))
+    if document.chains:
+        parts.append(section("Why", chains(document.chains), note="what was found, and what was done about it"))
+    if document.verifications or document.pictures:
+        shown = [_verification(each) for each in document.verifications]
+        if document.pictures:
+            shown.append(gallery(document.pictures))
+        parts.append(section("Verification", *shown))
+    if document.run.workspace is not None:
+        parts.append(section("Changed files", changes(document), note="checkpoint by checkpoint, secrets removed"))
+    if document.controls:
+        owned = document.run.owner_pid is not None
+        parts.append(section("Control", control_table(document.controls, owned=owned)))
+    parts.append(_timeline(document))
+    return [*parts, _foot(document)]
+
+
+def _head(document: Document) -> Html:
+    run, spec = document.run, document.spec
+    facts = [
+        ("Run", run.run_id),
+        ("Started", clock(run.started, "%Y-%m-%d %H:%M")),
+        ("Agent", " ".join(filter(None, (run.adapter, run.model)))),
+        ("Workspace", run.workspace),
+        ("Command", shlex.join(spec.argv) if spec.argv else None),
+        ("Continues", spec.continues),
+    ]
+    return el(
+        "header",
+        None,
+        el("p", {"class": "brand"}, el("span", {"class": "logo"}), "Interlock report"),
+        el("h1", None, run.name or run.run_id, el("span", {"class": f"status {document.status}"}, document.status)),
+        el("p", {"class": "task"}, spec.task) if spec.task else None,
+        el("dl", {"class": "facts"}, *(
+            el("div", None, el("dt", None, name), el("dd", None, value)) for name, value in facts if value
+        )),
+    )  # fmt: skip
+
+
+def _told(document: Document) -> Html:
+    return el("section", {"class": "told", "id": "told"}, *(el("p", None, each) for each in document.told))
+
+
+def _tiles(document: Document) -> Html:
+    run, sums = document.run, document.sums
+    cost = run.cost_usd or sums.cost_usd
+    made, worked = document.answers
+    moments = document.timeline
+    span = moments[-1].time - moments[0].time if moments else 0.0
+    budget = f"of {dollars(run.max_cost_usd)}" if run.max_cost_usd else "no budget"
+    tiles = [
+        ("Steps", f"{run.steps:,}", f"{sums.calls:,} calls, {sums.failed:,} failed"),
+        ("Issues", f"{sums.issues.total():,}", many(len(sums.issues), "type")),
+        ("Interventions", f"{made:,}", f"{worked:,} worked" if made else "none needed"),
+        ("Tokens", short(sums.input_tokens + sums.output_tokens), f"{short(sums.output_tokens)} written"),
+        ("Cost", dollars(cost) if cost else "–", budget),
+        ("Time", length(max(0.0, span)), clock(run.ended, "ended %H:%M") if run.ended else ""),
+    ]
+    return el(
+        "section",
+        {"class": "tiles", "id": "tiles"},
+        *(
+            el("div", {"class": "tile"}, el("span", None, name), el("b", None, value), el("small", None, note))
+            for name, value, note in tiles
+        ),
+    )
+
+
+def _charts(document: Document) -> Html:
+    series, marks = document.series, document.marks
+    steps = series.steps
+    return el(
+        "div",
+        {"class": "charts"},
+        line_chart("Progress", steps, [("progress", series.progress)], show=lambda value: f"{value:.0%}", marks=marks,
+                   top=1.0, empty="The run made no progress that could be measured."),
+        line_chart("Issues and interventions", steps,
+                   [("issues", series.issues), ("interventions", series.interventions)], show=short, marks=marks,
+                   empty="No issue was found.", step_like=True),
+        line_chart("Tokens", steps, [("tokens", series.tokens)], show=short, marks=marks,
+                   empty="The agent reported no use of tokens."),
+        line_chart("Cost", steps, [("cost", series.cost)], show=lambda value: f"${short(value)}" if value else "$0",
+                   marks=marks, empty="Its cost is not known: none was reported, and the model has no price."),
+    )  # fmt: skip
+
+
+def _incident(stored: StoredIncident) -> Html:
+    report = stored.report
+    advice = report.recommendations
+    options = [
+        el(
+            "li",
+            {"class": None if option.applicable else "unused"},
+            el("b", None, plain(option.name)),
+            f": {option.description if option.applicable else option.reason}",
+            el("code", None, option.command) if option.applicable else None,
+        )
+        for option in stored.options
+    ]
+    lists = [
+        (title, items)
+        for title, items in (
+            ("Contributing factors", report.contributing_factors),
+            ("Do now", advice.immediate),
+            ("Prevent", advice.preventive),
+            ("Configure", advice.configuration),
+        )
+        if items
+    ]
+    taken = f"Taken: {plain(stored.option)}." if stored.option else "Nobody has chosen a way on yet."
+    return el(
+        "section",
+        {"class": "incident", "id": "incident"},
+        el("h2", None, "Emergency stop", el("small", None, f"{stored.id}, severity {report.severity}")),
+        el("p", {"class": "lead"}, report.summary),
+        el("p", None, el("b", None, "Root cause: "), report.root_cause),
+        el("div", {"class": "columns"}, *(
+            el("div", None, el("h3", None, title), el("ul", None, *(el("li", None, item) for item in items)))
+            for title, items in lists
+        )),
+        el("h3", None, "Four ways on ", el("small", None, taken)),
+        el("ul", {"class": "options"}, *options),
+    )  # fmt: skip
+
+
+def _verification(found: Verification) -> Html:
+    rows = [
+        el(
+            "tr",
+            None,
+            el("td", None, el("code", None, str(each.get("path", "")))),
+            el("td", {"class": "success" if each.get("match_status") == "match" else "failure"},
+               str(each.get("match_status", ""))),
+            el("td", None, f"{each['similarity']:.2%}" if isinstance(each.get("similarity"), int | float) else ""),
+            el("td", None, str(each.get("reason") or ("exact" if each.get("exact") else ""))),
+        )
+        for each in found.files
+    ]  # fmt: skip
+    head = el("tr", None, *(el("th", None, word) for word in ("File", "Result", "Similarity", "")))
+    table = el("table", None, el("thead", None, head), el("tbody", None, *rows)) if rows else None
+    verdict = el("p", {"class": f"lead {'success' if found.success else 'failure'}"}, found.summary)
+    return join((verdict, el("div", {"class": "scroll"}, table)))
+
+
+def _timeline(document: Document) -> Html:
+    rows = [_line(moment) for moment in document.timeline if moment.level != "quiet"]
+    left = document.left_out + len(document.timeline) - len(rows)
+    note = many(len(rows), "line") + (f"; {left:,} of housekeeping left out" if left else "")
+    body = el("ol", {"class": "timeline"}, *rows) if rows else el("p", {"class": "empty"}, "Nothing has happened yet.")
+    return section("Timeline", body, note=note)
+
+
+def _line(moment: Moment) -> Html:
+    detail = "\n".join((moment.detail, *said_to_agent(moment.data))).strip()
+    if "\n" not in detail and detail in moment.title:
+        detail = ""
+    long = len(detail) > 160 or "\n" in detail
+    said: object = None
+    if detail and long:
+        said = el("details", None, el("summary", None, detail.splitlines()[0][:140]), el("pre", None, detail))
+    elif detail:
+        said = el("small", None, detail)
+    return el(
+        "li",
+        {"class": f"{moment.level} {moment.kind}"},
+        el("span", {"class": "at"}, clock(moment.time)),
+        el("span", {"class": "step"}, f"{moment.step}" if moment.step is not None else ""),
+        el("span", {"class": "kind"}, moment.kind),
+        el("div", {"class": "what"}, el("span", None, moment.title), said),
+    )
+
+
+def _foot(document: Document) -> Html:
+    made = clock(document.made_at, "%Y-%m-%d %H:%M")
+    return el("footer", None, f"Made by {document.made_by} on {made} from the run's journal. Secrets are redacted.")

@@ -1,0 +1,186 @@
+"""Recorded traces as one page: which went wrong, where, and what would have been done."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable
+
+from ..._version import __version__
+from ...adapters.traces.scan import Finding, Scanned
+from ...core import SEVERITIES
+from ..narrative import many
+from ..words import plain
+from .charts import strip
+from .element import Html, el, page
+from .sections import clock, section
+
+TRACES = 1000
+"""Traces that are shown in full; of more, those with the worst findings."""
+
+ROWS = 5000
+
+
+class ScanPage:
+    """Gathers the results of a scan, and makes a page of them."""
+
+    def __init__(self) -> None:
+        self._found: list[tuple[str, Scanned]] = []
+        self._clean = 0
+        self._traces = self._steps = 0
+        self._types: Counter[str] = Counter()
+        self._bad: list[str] = []
+
+    def add(self, file: str, result: Scanned) -> None:
+        """One trace of a file."""
+        self._traces += 1
+        self._steps += result.steps
+        if not result.issues:
+            self._clean += 1
+            return
+        self._types.update(issue.type for issue in result.issues)
+        self._found.append((file, result))
+        if len(self._found) > 2 * ROWS:
+            self._found = self._worst(ROWS)
+
+    def refuse(self, line: str) -> None:
+        """Something that could not be read."""
+        if len(self._bad) < 100:
+            self._bad.append(line)
+
+    def render(self, now: float | None = None) -> str:
+        """The whole page."""
+        worst = self._worst(ROWS)
+        wrong = self._traces - self._clean
+        parts = [
+            el(
+                "header",
+                None,
+                el("p", {"class": "brand"}, el("span", {"class": "logo"}), "Interlock scan"),
+                el("h1", None, f"{wrong:,} of {many(self._traces, 'trace')} went wrong"),
+            ),
+            self._tiles(wrong),
+        ]
+        if self._types:
+            parts.append(section("What was found", _bars(self._types)))
+            parts.append(section("Traces", _overview(worst), note="the worst first"))
+            parts.append(
+                section("Findings", *(_trace(number, file, each) for number, (file, each) in enumerate(worst[:TRACES])))
+            )
+        else:
+            parts.append(el("section", None, el("p", {"class": "lead success"}, "Nothing was found.")))
+        if self._bad:
+            items = el("ul", None, *(el("li", None, line) for line in self._bad))
+            parts.append(section("Not read", items, note="lines that are no trace"))
+        made = clock(time.time() if now is None else now, "%Y-%m-%d %H:%M")
+        parts.append(el("footer", None, f"Made by Interlock {__version__} on {made}."))
+        return page("Interlock scan", el("main", None, *parts))
+
+    def _tiles(self, wrong: int) -> Html:
+        answers = sum(len(each.interventions) for _, each in self._found)
+        tiles = [
+            ("Traces", f"{self._traces:,}", f"{self._clean:,} without a finding"),
+            ("Went wrong", f"{wrong:,}", f"{wrong / self._traces:.0%} of all" if self._traces else ""),
+            ("Steps", f"{self._steps:,}", ""),
+            ("Issues", f"{self._types.total():,}", many(len(self._types), "type")),
+            ("Would have answered", f"{answers:,}×", ""),
+        ]
+        return el(
+            "section",
+            {"class": "tiles", "id": "tiles"},
+            *(
+                el("div", {"class": "tile"}, el("span", None, name), el("b", None, value), el("small", None, note))
+                for name, value, note in tiles
+            ),
+        )
+
+    def _worst(self, most: int) -> list[tuple[str, Scanned]]:
+        return sorted(self._found, key=lambda pair: (-_badness(pair[1]), -len(pair[1].issues)))[:most]
+
+
+def _badness(result: Scanned) -> int:
+    return max((_rank(issue.severity) for issue in result.issues), default=-1)
+
+
+def _rank(severity: str) -> int:
+    return SEVERITIES.index(severity) if severity in SEVERITIES else 1
+
+
+def _worst_severity(result: Scanned) -> str:
+    return SEVERITIES[_badness(result)]
+
+
+def _bars(types: Counter[str]) -> Html:
+    most = max(types.values())
+    parts: list[Html] = []
+    for name, count in types.most_common():
+        bar = el("rect", {"x": 0, "y": 0, "width": f"{count / most * 100:.1f}", "height": 10, "rx": 1})
+        frame = {"viewBox": "0 0 100 10", "preserveAspectRatio": "none", "aria-hidden": "true"}
+        parts += [el("span", None, plain(name)), el("svg", frame, bar), el("b", None, f"{count:,}")]
+    return el("div", {"class": "bars"}, *parts)
+
+
+def _overview(found: Iterable[tuple[str, Scanned]]) -> Html:
+    rows = [
+        el(
+            "tr",
+            None,
+            el("td", None, el("a", {"href": f"#t{number}"} if number < TRACES else None, result.trace_id)),
+            el("td", {"class": "number"}, f"{result.steps:,}"),
+            el("td", {"class": "number"}, f"{len(result.issues):,}"),
+            el("td", None, el("span", {"class": f"badge {_worst_severity(result)}"}, _worst_severity(result))),
+            el("td", None, ", ".join(plain(name) for name in dict.fromkeys(issue.type for issue in result.issues))),
+            el("td", {"class": "number"}, f"{min(issue.step for issue in result.issues):,}"),
+        )
+        for number, (_, result) in enumerate(found)
+    ]
+    names = (("Trace", ""), ("Steps", "number"), ("Issues", "number"), ("Worst", ""), ("What", ""), ("From", "number"))
+    head = el("tr", None, *(el("th", {"class": kind or None}, word) for word, kind in names))
+    return el("div", {"class": "scroll"}, el("table", None, el("thead", None, head), el("tbody", None, *rows)))
+
+
+def _trace(number: int, file: str, result: Scanned) -> Html:
+    marks = [(issue.step, issue.severity, f"step {issue.step}: {plain(issue.type)}") for issue in result.issues]
+    marks += [(made.step, "answer", f"step {made.step}: {plain(made.type)}") for made in result.interventions]
+    lines = [(issue.step, 0, _issue(issue)) for issue in result.issues]
+    lines += [
+        (made.step, 1, _row(made.step, "notice intervention", "answer", f"would have been: {plain(made.type)}",
+                            f"for the {plain(made.issue)}"))
+        for made in result.interventions
+    ]  # fmt: skip
+    lines.sort(key=lambda line: line[:2])
+    note = f"{result.assumed_times:,} steps had no time of their own" if result.assumed_times else ""
+    return el(
+        "details",
+        {"class": "trace", "id": f"t{number}", "open": len(result.issues) <= 12},
+        el(
+            "summary",
+            None,
+            el("b", None, result.trace_id),
+            el("small", None, f"{file}, {many(result.steps, 'step')}, {many(len(result.issues), 'issue')}"),
+        ),
+        strip(result.steps, marks),
+        el("ol", {"class": "timeline"}, *(line for _, _, line in lines)),
+        el("p", {"class": "empty"}, note) if note else None,
+    )
+
+
+LEVELS = {"low": "info", "medium": "notice", "high": "warning", "critical": "critical"}
+
+
+def _issue(issue: Finding) -> Html:
+    seen = f" Seen at steps {', '.join(str(step) for step in issue.evidence[:12])}." if issue.evidence else ""
+    title = f"{plain(issue.type)} ({issue.severity})"
+    classes = f"{LEVELS.get(issue.severity, 'notice')} issue"
+    return _row(issue.step, classes, "issue", title, f"{issue.description}{seen}")
+
+
+def _row(step: int, classes: str, kind: str, title: str, detail: str) -> Html:
+    return el(
+        "li",
+        {"class": classes},
+        el("span", {"class": "at"}),
+        el("span", {"class": "step"}, f"{step}"),
+        el("span", {"class": "kind"}, kind),
+        el("div", {"class": "what"}, el("span", None, title), el("small", None, detail)),
+    )

@@ -1,0 +1,203 @@
+"""The sections of a run's report that are tables and lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from ..controls import Control
+from ..document import Chain, Document, Rung
+from ..narrative import many
+from ..pictures import Picture
+from ..words import plain
+from .element import Html, el, join
+
+MEANING = {
+    "soft_correction": "one hint, fitted to the trouble",
+    "context_reinforcement": "the request, its goals and limits, repeated",
+    "resource_throttling": "tighter limits, enforced",
+    "checkpoint_rollback": "files back to a safe checkpoint",
+    "emergency_stop": "stop first, then report",
+}
+
+OUTCOMES = {
+    "success": ("worked", "it worked"),
+    "failure": ("failed", "it did not work"),
+    "pending": ("open", "its effect is not known"),
+    "held_back": ("held", "it was held back"),
+    "not_applied": ("held", "it could not be applied"),
+}
+
+DOTS = 40
+
+
+def section(title: str, *children: object, note: str = "", name: str = "") -> Html:
+    """A section with a heading; nothing if there is nothing in it."""
+    heading = el("h2", None, title, el("small", None, note) if note else None)
+    return el("section", {"id": name or title.lower().replace(" ", "-")}, heading, *children)
+
+
+def clock(time: float, form: str = "%H:%M:%S") -> str:
+    """A time of day on this machine's clock."""
+    try:
+        return datetime.fromtimestamp(time).strftime(form)
+    except (OverflowError, OSError, ValueError):
+        return ""
+
+
+def ladder(rungs: Sequence[Rung]) -> Html:
+    """The ladder as a picture: a bar that grows with the level, a dot for each use, its colour what came of it."""
+    rows = []
+    for rung in rungs:
+        dots = [
+            *["worked"] * rung.worked,
+            *["failed"] * rung.failed,
+            *["open"] * rung.open,
+            *["held"] * rung.held_back,
+        ]
+        shown = join(el("i", {"class": f"dot {kind}", "title": kind}) for kind in dots[:DOTS])
+        more = el("span", {"class": "more"}, f"+{len(dots) - DOTS:,}") if len(dots) > DOTS else None
+        said = f"{rung.made:,}×" if rung.made else "not needed"
+        rows.append(
+            el(
+                "li",
+                {"class": f"rung rung{rung.level}{'' if rung.made else ' unused'}"},
+                el("span", {"class": f"bar bar{rung.level}"}),
+                el(
+                    "span",
+                    {"class": "name"},
+                    el("b", None, plain(rung.type)),
+                    el("small", None, MEANING.get(rung.type, "")),
+                ),
+                el("span", {"class": "dots"}, shown, more),
+                el("span", {"class": "count"}, said),
+            )
+        )
+    legend = el(
+        "p",
+        {"class": "legend"},
+        *(
+            el("span", None, el("i", {"class": f"dot {kind}"}), f" {word} ")
+            for kind, word in (
+                ("worked", "worked"), ("failed", "did not work"), ("open", "not known yet"), ("held", "held back"),
+            )
+        ),
+    )  # fmt: skip
+    return join((el("ol", {"class": "ladder"}, *rows), legend))
+
+
+def chains(found: Iterable[Chain]) -> Html:
+    """Why things were done: each type of issue with the answers that it got, in order."""
+    cards = []
+    for chain in found:
+        steps = (
+            f"step {chain.first_step}"
+            if chain.first_step == chain.last_step
+            else f"steps {chain.first_step} to {chain.last_step}"
+        )
+        chips = [
+            el(
+                "li",
+                {"class": f"chip rung{answer.level}", "title": answer.reason or None},
+                el("b", None, f"{answer.step}"),
+                f" {plain(answer.type)} ",
+                el("i", {"class": f"dot {OUTCOMES.get(answer.outcome, ('open', ''))[0]}",
+                         "title": OUTCOMES.get(answer.outcome, ("", answer.outcome))[1]}),
+            )
+            for answer in chain.answers
+        ]  # fmt: skip
+        cards.append(
+            el(
+                "article",
+                {"class": f"chain {chain.severity}"},
+                el(
+                    "h3",
+                    None,
+                    plain(chain.type),
+                    el("span", {"class": f"badge {chain.severity}"}, chain.severity),
+                    el("small", None, f"{chain.count:,}×, {steps}"),
+                ),
+                el("p", None, chain.description),
+                el("ol", {"class": "chips"}, *chips) if chips else el("p", {"class": "empty"}, "It got no answer."),
+            )
+        )
+    return el("div", {"class": "chains"}, *cards)
+
+
+def control_table(controls: Sequence[Control], *, owned: bool) -> Html:
+    """Every command with its REQUEST, ACK and RESULT; what is not known is said to be unknown."""
+    rows = []
+    for control in controls:
+        outcome = control.outcome(owned=owned)
+        result = control.result
+        told = f"{result.code or result.status}: {result.message}".rstrip(": ") if result is not None else outcome
+        rows.append(
+            el(
+                "tr",
+                None,
+                el("td", None, clock(control.requested_at)),
+                el("td", None, el("b", None, control.command)),
+                el("td", None, control.actor, f", {control.reason}" if control.reason else ""),
+                el("td", None, clock(control.ack.time) if control.ack is not None else "none"),
+                el("td", {"class": outcome}, told),
+            )
+        )
+    head = el("tr", None, *(el("th", None, word) for word in ("When", "Command", "By", "ACK", "RESULT")))
+    return el("div", {"class": "scroll"}, el("table", None, el("thead", None, head), el("tbody", None, *rows)))
+
+
+def changes(document: Document) -> Html:
+    """The files' differences, one stretch between two checkpoints after the other."""
+    parts: list[object] = []
+    for stretch in document.changes.stretches:
+        files = [
+            el(
+                "details",
+                {"class": "file", "open": len(diff.lines) <= 60 and len(stretch.files) <= 4},
+                el(
+                    "summary",
+                    None,
+                    el("code", None, diff.path),
+                    el("span", {"class": f"kind {diff.kind}"}, diff.kind),
+                    el("span", {"class": "added"}, f"+{diff.added}") if diff.added else None,
+                    el("span", {"class": "removed"}, f"−{diff.removed}") if diff.removed else None,
+                ),
+                el("pre", {"class": "diff"}, *(el("span", {"class": diff_class(line)}, line) for line in diff.lines)),
+                el("p", {"class": "empty"}, f"{diff.cut:,} more lines") if diff.cut else None,
+            )
+            for diff in stretch.files
+        ]
+        title = f"Step {stretch.step}"
+        note = f"{many(len(stretch.files), 'file')}, {stretch.cause or 'between checkpoints'}"
+        words = (title, el("small", None, f"{note}, checkpoint {stretch.a[:12]} to {stretch.b[:12]}"))
+        parts.append(el("article", {"class": "stretch"}, el("h3", None, *words), *files))
+    if document.changes.note:
+        parts.append(el("p", {"class": "empty"}, document.changes.note))
+    if not parts:
+        parts.append(el("p", {"class": "empty"}, "No file changed between two checkpoints."))
+    return join(parts)
+
+
+def diff_class(line: str) -> str:
+    """How a line of a diff is coloured."""
+    if line.startswith(("+++", "---", "@@")):
+        return "at"
+    return {"+": "plus", "-": "minus"}.get(line[:1], "same")
+
+
+def gallery(pictures: Sequence[Picture]) -> Html:
+    """Screenshots with what was seen in them."""
+    return el(
+        "div",
+        {"class": "gallery"},
+        *(
+            el(
+                "figure",
+                None,
+                el("img", {"src": f"data:{each.type};base64,{each.data}", "alt": each.detail or each.title,
+                           "loading": "lazy"}),
+                el("figcaption", None, el("b", None, clock(each.time)), " ", each.title, " ", each.detail),
+            )
+            for each in pictures
+        ),
+    )  # fmt: skip

@@ -1,0 +1,81 @@
+"""Pictures of a GUI session, for a report: read from the run's folder, checked to be pictures, bounded."""
+
+from __future__ import annotations
+
+import base64
+import os
+from pathlib import Path
+
+from msgspec import Struct
+
+from .gui_words import find_pictures
+from .story import Story
+
+PICTURES = 24
+"""Pictures in a report; the newest ones."""
+
+LARGEST = 2 * 1024 * 1024
+
+MAGIC = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"))
+"""How pictures begin; nothing else is ever put into a report as one."""
+
+
+class Picture(Struct, frozen=True):
+    """One screenshot with what was said of it. `data` is base64."""
+
+    name: str
+    time: float
+    title: str
+    detail: str
+    type: str
+    data: str
+
+
+def gather_pictures(story: Story, albums: tuple[Path, ...] = ()) -> tuple[Picture, ...]:
+    """The run's newest pictures that can be read, oldest first, each once."""
+    found: list[Picture] = []
+    seen: set[str] = set()
+    for line in reversed(story.page(limit=8 * PICTURES, kinds=frozenset(("picture",)))):
+        for word, name in reversed(find_pictures(line.data)):
+            if name in seen or len(found) >= PICTURES:
+                continue
+            seen.add(name)
+            read = read_picture(name, story.folder.pictures, albums)
+            if read is not None:
+                data = base64.b64encode(read[1]).decode()
+                title = f"{line.title}{word}"
+                found.append(Picture(Path(name).name, line.time, title, line.detail, read[0], data))
+    return tuple(reversed(found))
+
+
+def read_picture(name: str, folder: Path, albums: tuple[Path, ...] = ()) -> tuple[str, bytes] | None:
+    """The type and content of a picture in a run's folder of pictures, or in an album; None if it is not there.
+
+    The name comes from a journal, maybe somebody else's: no file outside these folders is ever read.
+    """
+    try:
+        path = _resolve(name, folder, albums)
+        if path is None or os.stat(path).st_size > LARGEST:  # noqa: PTH116  of the resolved path and no other
+            return None
+        content = Path(path).read_bytes()
+    except (OSError, ValueError):
+        return None
+    kind = next((kind for magic, kind in MAGIC if content.startswith(magic)), None)
+    return (kind, content) if kind is not None else None
+
+
+def _resolve(name: str, folder: Path, albums: tuple[Path, ...]) -> str | None:
+    """The real path of a picture, if it lies where pictures are. A run's own move with it: the name counts."""
+    roots = [os.path.realpath(root) for root in (folder, *albums, default_album())]
+    for place in (folder / Path(name).name, folder / name):
+        path = os.path.realpath(place)
+        if any(path.startswith(root + os.sep) for root in roots) and Path(path).is_file():
+            return path
+    return None
+
+
+def default_album() -> Path:
+    """Where GUI sessions keep their pictures if nothing else is said."""
+    import platformdirs
+
+    return Path(platformdirs.user_state_dir("interlock")) / "screenshots"

@@ -1,0 +1,249 @@
+"""Series: what a run used and how it went, over its steps; summed as it is read, in bounded memory."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable
+
+import msgspec
+from msgspec import Struct, field
+
+KINDS = frozenset(("step", "issue", "intervention", "effect", "gui_chunk", "gui_event", "gui_model_call"))
+
+POINTS = 2048
+"""Points kept; when there are twice as many, every second one goes."""
+
+NAMES = 200
+"""Different names that are counted apart: an agent makes up as many as it likes."""
+
+WINDOW = 20
+"""Progress is the share of so many steps after which the run was on its way forward."""
+
+
+class Series(Struct):
+    """Parallel lists, one entry a point: the step, and everything up to it. `progress` is 0..1, the rest are sums."""
+
+    steps: list[int] = field(default_factory=list)
+    tokens: list[int] = field(default_factory=list)
+    cost: list[float] = field(default_factory=list)
+    progress: list[float] = field(default_factory=list)
+    issues: list[int] = field(default_factory=list)
+    interventions: list[int] = field(default_factory=list)
+
+
+class Sums(Struct):
+    """Issues by type and severity, answers by type and outcome, what the run used.
+
+    `looks` are a GUI session's looks at the screen, by what came of them.
+    """
+
+    steps: int = 0
+    calls: int = 0
+    failed: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float = 0.0
+    issues: Counter[str] = field(default_factory=Counter)
+    severities: Counter[str] = field(default_factory=Counter)
+    interventions: dict[str, Counter[str]] = field(default_factory=dict)
+    verdicts: Counter[str] = field(default_factory=Counter)
+    tools: Counter[str] = field(default_factory=Counter)
+    looks: Counter[str] = field(default_factory=Counter)
+
+
+class _Usage(Struct):
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float = 0.0
+
+
+class _Tool(Struct):
+    name: str = ""
+
+
+class _Step(Struct):
+    index: int
+    kind: str = "message"
+    error: bool | None = None
+    exit_code: int | None = None
+    usage: _Usage | None = None
+    tool: _Tool | None = None
+
+
+class _Review(Struct):
+    verdict: str = "allow"
+
+
+class _StepLine(Struct):
+    step: _Step
+    review: _Review | None = None
+    stalled: bool = False
+    cost_usd: float = 0.0
+
+
+class _Issue(Struct):
+    type: str = ""
+    severity: str | None = None
+
+
+class _Made(Struct, frozen=True):
+    type: str = ""
+    outcome: str = "pending"
+
+
+class _MadeLine(Struct):
+    intervention: _Made = _Made()
+    directives: list[msgspec.Raw] = []
+
+
+class _Chunk(Struct):
+    chunk: int
+
+
+class _Look(Struct):
+    status: str = ""
+    outcome: str = "none"
+
+
+class _Call(Struct):
+    input_tokens: int | None = 0
+    output_tokens: int | None = 0
+    cost_usd: float | None = 0.0
+
+
+def count(counter: Counter[str], name: str) -> None:
+    """Count a name; when there are too many different ones, under `…`."""
+    counter[name if name in counter or len(counter) < NAMES else "…"] += 1
+
+
+_step = msgspec.json.Decoder(_StepLine)
+_issue = msgspec.json.Decoder(_Issue)
+_made = msgspec.json.Decoder(_MadeLine)
+_effect = msgspec.json.Decoder(_Made)
+_chunk = msgspec.json.Decoder(_Chunk)
+_look = msgspec.json.Decoder(_Look)
+_call = msgspec.json.Decoder(_Call)
+
+
+class Tally:
+    """Takes records in order; `seq` is the last one taken."""
+
+    def __init__(self) -> None:
+        self.seq = 0
+        self.sums = Sums()
+        self._points: list[tuple[int, int, float, float, int, int]] = []
+        self._every = 1
+        self._since = 0
+        self._forward: deque[bool] = deque(maxlen=WINDOW)
+        self._ahead = 0
+        self._issues = self._acted = 0
+        self._last: tuple[int, int, float, float, int, int] | None = None
+
+    def take(self, records: Iterable[tuple[int, str, str]]) -> None:
+        """Add records (seq, kind, body) of these KINDS; one that cannot be read is left out."""
+        for seq, kind, body in records:
+            self.seq = seq
+            try:
+                self._take(kind, body)
+            except msgspec.DecodeError:
+                continue
+
+    def series(self, max_points: int) -> Series:
+        """At most so many points, evenly, with the first and the last."""
+        points = list(self._points)
+        if self._last is not None and (not points or points[-1] is not self._last):
+            points.append(self._last)
+        if len(points) > max_points >= 2:
+            last = len(points) - 1
+            points = [points[round(at * last / (max_points - 1))] for at in range(max_points)]
+        columns = list(zip(*points, strict=True)) if points else [()] * 6
+        return Series(*(list(column) for column in columns))
+
+    def _take(self, kind: str, body: str) -> None:
+        sums = self.sums
+        if kind == "step":
+            self._step(_step.decode(body))
+        elif kind == "issue":
+            issue = _issue.decode(body)
+            self._issues += 1
+            count(sums.issues, issue.type)
+            count(sums.severities, issue.severity or "medium")
+            self._amend()
+        elif kind == "intervention":
+            line = _made.decode(body)
+            self._acted += bool(line.directives)
+            sums.interventions.setdefault(line.intervention.type, Counter())[line.intervention.outcome] += 1
+            self._amend()
+        elif kind == "gui_chunk":
+            # A chunk that was typed is a GUI session's step, and a step forward.
+            self._step(_StepLine(_Step(_chunk.decode(body).chunk)))
+        elif kind == "gui_event":
+            self._look(_look.decode(body))
+        elif kind == "gui_model_call":
+            usage = _call.decode(body)
+            sums.input_tokens += usage.input_tokens or 0
+            sums.output_tokens += usage.output_tokens or 0
+            sums.cost_usd += usage.cost_usd or 0.0
+        else:
+            judged = _effect.decode(body)
+            outcomes = sums.interventions.setdefault(judged.type, Counter())
+            outcomes[judged.outcome] += 1
+            if outcomes["pending"] > 0:
+                outcomes["pending"] -= 1
+
+    def _step(self, line: _StepLine) -> None:
+        sums, step = self.sums, line.step
+        sums.steps += 1
+        usage = step.usage
+        if usage is not None:
+            sums.input_tokens += usage.input_tokens
+            sums.output_tokens += usage.output_tokens
+            sums.cost_usd += usage.cost_usd or line.cost_usd
+        failed = bool(step.error) or bool(step.exit_code)
+        if step.kind == "tool_call":
+            sums.calls += 1
+            if step.tool is not None:
+                count(sums.tools, step.tool.name)
+            if line.review is not None:
+                count(sums.verdicts, line.review.verdict)
+        elif step.kind == "tool_result":
+            sums.failed += failed
+        if len(self._forward) == WINDOW:
+            self._ahead -= self._forward[0]
+        forward = not (line.stalled or failed)
+        self._forward.append(forward)
+        self._ahead += forward
+        self._last = (
+            step.index,
+            sums.input_tokens + sums.output_tokens,
+            sums.cost_usd,
+            self._ahead / len(self._forward),
+            self._issues,
+            self._acted,
+        )
+        self._since += 1
+        if self._since >= self._every:
+            self._since = 0
+            self._points.append(self._last)
+            if len(self._points) >= 2 * POINTS:
+                self._points = self._points[::2]
+                self._every *= 2
+
+    def _look(self, look: _Look) -> None:
+        """A look at the screen that found something is an issue, one that did something about it an answer."""
+        count(self.sums.looks, look.outcome)
+        if look.outcome == "none":
+            return
+        self._issues += 1
+        self._acted += look.outcome in ("recovered", "failed")
+        count(self.sums.issues, f"screen: {look.status}")
+        self._amend()
+
+    def _amend(self) -> None:
+        """What a step led to belongs to its point."""
+        if self._last is None:
+            return
+        amended = (*self._last[:4], self._issues, self._acted)
+        if self._points and self._points[-1] is self._last:
+            self._points[-1] = amended
+        self._last = amended

@@ -1,0 +1,338 @@
+"""Story: one run, read from its journal while it goes on or long after, in bounded memory."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ..core import CheckpointInfo, InterlockError, Intervention, Issue, NotFound, Record, RunSpec
+from ..journal import JournalReader, RunFolder, RunSummary
+from . import controls, series
+from .controls import Control, take_controls
+from .moment import HIDDEN, NAMED, RECORDS, Moment, read_moment
+from .series import Series, Sums, Tally
+
+if TYPE_CHECKING:
+    from ..runtime.incidents import StoredIncident
+
+KEPT = 500
+"""The newest issues, interventions and checkpoints at hand; the journal has them all."""
+
+KEPT_CONTROLS = 200
+
+NEWS = 500
+"""Moments that one `update` gives at most; the rest comes with the next."""
+
+VERDICTS = ('"decision":{', '"verdict":"warn"', '"verdict":"modify"', '"verdict":"block"')
+"""What a step's record has in it if its review said more than allow, or if it was refused for another reason."""
+
+Known = TypeVar("Known")
+
+
+class Waiting(Struct, frozen=True):
+    """What a run needs a person for: `kind` approval (of a step), pause, recovery or limit."""
+
+    kind: str
+    step: int
+    text: str
+
+
+class _State(Struct):
+    waiting: Waiting | None = None
+
+
+class Story:
+    """One run, read-only. Thread-safe. What cannot be read any more is said in `problem`; what was read stays."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self.folder = folder
+        self.problem: str | None = None
+        self._lock = threading.RLock()
+        self._reader: JournalReader | None = None
+        self._inode = 0
+        self._reset()
+
+    @classmethod
+    def open(cls, folder: RunFolder) -> Story:
+        """Open a run's journal; NotFound if there is none, Unreadable if it is damaged."""
+        story = cls(folder)
+        story._load()
+        return story
+
+    def update(self) -> list[Moment]:
+        """What is new since the last call (or since `open`), oldest first; at most NEWS moments at a time."""
+        with self._lock:
+            try:
+                return self._update()
+            except InterlockError as error:
+                self.problem = str(error)
+                self._close()
+                return []
+
+    def page(
+        self,
+        *,
+        before: int | None = None,
+        after: int | None = None,
+        limit: int = 200,
+        kinds: frozenset[str] | None = None,
+        text: str | None = None,
+    ) -> list[Moment]:
+        """Part of the timeline, oldest first: the newest `limit` (before a number), or the first ones after one."""
+        with self._lock:
+            reader = self._reader
+            if reader is None or limit <= 0:
+                return []
+            newest = after is None
+            low, high = after or 0, before
+            found: list[Moment] = []
+            ask = self._asking(kinds)
+            while len(found) < limit:
+                want = max(limit - len(found), 64) if kinds is not None else limit - len(found) + 1
+                records = [
+                    record
+                    for record_kinds, having in ask
+                    for record in reader.search(
+                        after=low, before=high, kinds=record_kinds, having=having, text=text or "", limit=want,
+                        newest=newest,
+                    )
+                ]  # fmt: skip
+                records.sort(key=lambda record: record.seq)
+                # Of several questions only what lies within all their answers is complete.
+                records = records[-want:] if newest else records[:want]
+                moments = [m for record in records if (m := read_moment(record)) and _fits(m, kinds)]
+                found = moments + found if newest else found + moments
+                if len(records) < want:
+                    break
+                if newest:
+                    high = records[0].seq
+                else:
+                    low = records[-1].seq
+            return found[-limit:] if newest else found[:limit]
+
+    def series(self, max_points: int = 400) -> Series:
+        """What the run used and how it went, over its steps."""
+        with self._lock:
+            self._count()
+            return self._tally.series(max_points)
+
+    @property
+    def sums(self) -> Sums:
+        """Issues, answers and use of the whole run, added up."""
+        with self._lock:
+            self._count()
+            return self._tally.sums
+
+    @property
+    def spec(self) -> RunSpec:
+        """What the run is."""
+        return self._spec
+
+    @property
+    def summary(self) -> RunSummary:
+        """How the run is, in one row; `summary.shown` is the status for people."""
+        return self._summary
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many records there are of each kind."""
+        with self._lock:
+            return dict(self._counts)
+
+    @property
+    def issues(self) -> list[Issue]:
+        """The newest issues, oldest first."""
+        with self._lock:
+            return list(self._issues)
+
+    @property
+    def interventions(self) -> list[Intervention]:
+        """The newest interventions with what became of them, oldest first."""
+        with self._lock:
+            return list(self._interventions.values())
+
+    @property
+    def checkpoints(self) -> list[CheckpointInfo]:
+        """The newest checkpoints, oldest first."""
+        with self._lock:
+            return list(self._checkpoints)
+
+    @property
+    def controls(self) -> list[Control]:
+        """The newest requests with ACK and RESULT, oldest first."""
+        with self._lock:
+            return list(self._controls.values())
+
+    @property
+    def incidents(self) -> list[StoredIncident]:
+        """The run's incidents on disk, newest first."""
+        from ..runtime.incidents import read_incidents
+
+        return read_incidents(self.folder.incidents)
+
+    @property
+    def waiting(self) -> Waiting | None:
+        """What the run needs a person for right now."""
+        return self._waiting
+
+    @property
+    def last_seq(self) -> int:
+        """The newest record that `update` has taken in."""
+        return self._seq
+
+    def close(self) -> None:
+        """Let go of the journal."""
+        with self._lock:
+            self._close()
+
+    def __enter__(self) -> Story:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _reset(self) -> None:
+        self._seq = 0
+        self._counts: dict[str, int] = {}
+        self._tally = Tally()
+        self._issues: deque[Issue] = deque(maxlen=KEPT)
+        self._interventions: dict[str, Intervention] = {}
+        self._checkpoints: deque[CheckpointInfo] = deque(maxlen=KEPT)
+        self._controls: dict[str, Control] = {}
+        self._waiting: Waiting | None = None
+
+    def _load(self) -> None:
+        """Everything that is at hand at once, from the journal's newest records; the rest is read when asked for."""
+        self._close()
+        reader = JournalReader.open(self.folder)
+        self._reset()
+        self._reader, self._inode = reader, _inode(self.folder)
+        self._spec = self.folder.spec()
+        last = reader.last()
+        self._seq = last.seq if last is not None else 0
+        self._counts = reader.counts()
+        for kinds, keep in ((("issue",), KEPT), (("intervention", "effect"), 2 * KEPT), (("checkpoint",), KEPT)):
+            self._take(reader.search(kinds=frozenset(kinds), limit=keep, newest=True, before=self._seq + 1))
+        asked = reader.search(kinds=controls.KINDS, limit=3 * KEPT_CONTROLS, newest=True, before=self._seq + 1)
+        take_controls(self._controls, asked, KEPT_CONTROLS)
+        state = reader.last("state")
+        if state is not None:
+            self._take_state(state)
+        reader.changed()
+        self._look(reader)
+        self.problem = None
+
+    def _update(self) -> list[Moment]:
+        inode = _inode(self.folder)
+        if inode != self._inode or self._reader is None:
+            if inode == 0:
+                raise NotFound("the run's journal is gone", where=str(self.folder.path))
+            self._load()
+            return []
+        reader = self._reader
+        if not reader.changed() and not self._behind:
+            self._look_owner()
+            return []
+        records = reader.search(after=self._seq, limit=NEWS)
+        self._behind = len(records) == NEWS
+        for record in records:
+            self._seq = record.seq
+            self._counts[record.kind] = self._counts.get(record.kind, 0) + 1
+        self._take(records)
+        take_controls(self._controls, (r for r in records if r.kind in controls.KINDS), KEPT_CONTROLS)
+        self._look(reader)
+        return [moment for record in records if (moment := read_moment(record)) is not None]
+
+    _behind = False
+
+    def _take(self, records: Iterable[Record]) -> None:
+        for record in records:
+            if record.kind == "issue":
+                if (issue := _decode(record, Issue)) is not None:
+                    self._issues.append(issue)
+            elif record.kind == "intervention":
+                if (made := _decode(record, _Made)) is not None:
+                    self._keep(made.intervention)
+            elif record.kind == "effect":
+                if (judged := _decode(record, Intervention)) is not None:
+                    self._keep(judged)
+            elif record.kind == "checkpoint":
+                if (info := _decode(record, CheckpointInfo)) is not None:
+                    self._checkpoints.append(info)
+            elif record.kind == "state":
+                self._take_state(record)
+
+    def _keep(self, made: Intervention) -> None:
+        self._interventions[made.id] = made
+        if len(self._interventions) > KEPT:
+            del self._interventions[next(iter(self._interventions))]
+
+    def _take_state(self, record: Record) -> None:
+        state = _decode(record, _State)
+        self._waiting = state.waiting if state is not None else None
+
+    def _look(self, reader: JournalReader) -> None:
+        self._summary = reader.summary() or RunSummary.of(self._spec, 0.0)
+        self._look_owner()
+
+    def _look_owner(self) -> None:
+        owner = self.folder.owner()
+        pid = owner.pid if owner is not None else None
+        self._summary = replace(self._summary, run_id=self.folder.run_id, owner_pid=pid)
+
+    def _count(self) -> None:
+        if self._reader is not None:
+            try:
+                self._tally.take(self._reader.bodies(self._tally.seq, series.KINDS))
+            except InterlockError as error:
+                self.problem = str(error)
+
+    def _asking(self, kinds: frozenset[str] | None) -> list[tuple[frozenset[str] | None, tuple[str, ...]]]:
+        """The questions to the journal that find moments of these kinds: record kinds, and what must be in them."""
+        if kinds is None:
+            return [(None, ())]
+        wanted: set[str] = set()
+        for kind in kinds - {"review"}:
+            wanted |= RECORDS.get(kind, frozenset())
+        if "note" in kinds or "picture" in kinds:
+            wanted |= {kind for kind in self._counts if kind not in NAMED} | {"fault", "lost"}
+            wanted |= RECORDS["picture"] & self._counts.keys()
+        ask: list[tuple[frozenset[str] | None, tuple[str, ...]]] = [(frozenset(wanted - HIDDEN), ())]
+        if "review" in kinds and "step" not in kinds:
+            ask.append((RECORDS["review"], VERDICTS))
+        return ask
+
+    def _close(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+
+
+class _Made(Struct):
+    intervention: Intervention
+
+
+def _decode(record: Record, kind: type[Known]) -> Known | None:
+    """The body as a value; None where another version wrote something else."""
+    try:
+        return msgspec.json.decode(record.body, type=kind)
+    except msgspec.DecodeError:
+        return None
+
+
+def _fits(moment: Moment, kinds: frozenset[str] | None) -> bool:
+    return kinds is None or moment.kind in kinds
+
+
+def _inode(folder: RunFolder) -> int:
+    try:
+        return os.stat(folder.journal).st_ino  # noqa: PTH116  a plain stat, once a look
+    except OSError:
+        return 0

@@ -1,0 +1,149 @@
+"""Carriers: programs that run a command because an option, a variable or their input says so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from ..wordlist import name_set
+from .model import NOTHING, Command, Flow
+from .scope import Scope, below
+from .searches import until_end
+
+if TYPE_CHECKING:
+    from .reader import Reader
+
+MAX_LINES = 64
+"""Lines of an editor's or make's input that are looked at."""
+
+SED_RUN = re.compile(r"(?:^|[;\n{])\s*(?:\d+|\$|/[^/\n]{0,200}/)?(?:,(?:\d+|\$|/[^/\n]{0,200}/))?\s*e\s+([^\n]+)")
+SED_REPLACE = re.compile(r"s([/|#,@!])((?:[^\\\n]|\\.){0,400}?)\1((?:[^\\\n]|\\.){0,400}?)\1[gip0-9]*e")
+EDITOR_RUN = re.compile(r"^[\s:]*(?:%|\d+(?:,(?:\d+|\$))?)?(?:silent!?\s+)?!\s*(.+)$")
+EDITOR_CALL = re.compile(r"system\(\s*['\"](.+?)['\"]\s*\)")
+GIT_KEYS = re.compile(
+    r"(?i)(?:core\.(?:pager|editor|sshcommand|fsmonitor|askpass|hookspath|gitproxy)|diff\.external|sequence\.editor"
+    r"|pager\.\w+|(?:diff|filter|merge)\.[^=]+\.(?:textconv|command|clean|smudge|process|driver)"
+    r"|(?:mergetool|difftool)\.[^=]+\.cmd|gpg\.program|credential\.helper|uploadpack\.packobjectshook)\Z"
+)
+"""Settings of git whose value is a command."""
+
+
+def run_sed(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+    """`sed '1e COMMAND'` and `sed 's/x/COMMAND/e'`."""
+    for arg in command.args:
+        if "e" in arg and arg[:1] != "-":
+            for found in SED_RUN.finditer(arg):
+                reader.nested(found[1], below(scope, "sed"), NOTHING)
+            for found in SED_REPLACE.finditer(arg):
+                reader.nested(found[3].replace("\\/", "/"), below(scope, "sed"), NOTHING)
+    return None
+
+
+def run_git(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+    """Aliases and settings that are commands, and subcommands that run one."""
+    args = command.args
+    inner = below(scope, "git")
+    for at, arg in enumerate(args):
+        after = args[at + 1] if at + 1 < len(args) else ""
+        if arg == "-c" or arg == "--config-env":
+            name, _, value = after.partition("=")
+            _run_setting(reader, name, value, inner)
+        elif arg == "config":
+            words = [word for word in args[at + 1 :] if word[:1] != "-"]
+            if len(words) > 1:
+                _run_setting(reader, words[0], " ".join(words[1:]), inner)
+        elif arg in ("-x", "--exec", "--extcmd") and ("rebase" in args[:at] or "difftool" in args[:at]):
+            reader.nested(after, inner, NOTHING)
+        elif arg.startswith("--exec="):
+            reader.nested(arg[7:], inner, NOTHING)
+        elif arg.startswith("ext::"):
+            reader.nested(arg[5:], inner, NOTHING)
+        elif (arg == "foreach" and "submodule" in args[:at]) or (arg == "run" and "bisect" in args[:at]):
+            words = [word for word in args[at + 1 :] if word not in ("--recursive", "--quiet")]
+            if words:
+                reader.nested(" ".join(words), inner, NOTHING)
+            break
+    return None
+
+
+def _run_setting(reader: Reader, name: str, value: str, inner: Scope) -> None:
+    if name.lower().startswith("alias."):
+        reader.nested(value[1:] if value.startswith("!") else f"git {value}", inner, NOTHING)
+    elif GIT_KEYS.match(name) and value:
+        reader.nested(value.removeprefix("!"), inner, NOTHING)
+
+
+def run_fd(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+    """`fd PATTERN ROOT -x COMMAND`: like `find -exec`."""
+    args = command.args
+    at = next((i for i, arg in enumerate(args) if arg in ("-x", "--exec", "-X", "--exec-batch")), None)
+    if at is None:
+        return None
+    words = until_end(args[at + 1 :])
+    before = [arg for arg in args[:at] if arg[:1] != "-"]
+    narrow = any(arg in ("-e", "--extension", "-g", "--glob", "-S", "--size", "-t", "--type") for arg in args[:at])
+    everything = not before or before[0] in (".", ".*", "*")
+    roots = before[1:2] or ["."]
+    pick = f"{roots[0].rstrip('/')}/{'{}' if narrow or not everything else '*'}"
+    if words:
+        filled = [word.replace("{}", pick) for word in words]
+        if filled == words:
+            filled.append(pick)
+        reader.add(command)
+        reader.execute(filled, below(scope, "fd"), Flow(), filtered=pick.endswith("{}"))
+        return NOTHING
+    return None
+
+
+def run_editor(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+    """`vim -c ':!COMMAND'`, `echo '!COMMAND' | ed`."""
+    args = command.args
+    texts = [args[at + 1] for at, arg in enumerate(args[:-1]) if arg in ("-c", "--cmd", "-S")]
+    texts += [arg[1:] for arg in args if arg.startswith("+")]
+    if flow.text is not None:
+        texts += flow.text.split("\n")[:MAX_LINES]
+    for text in texts:
+        for found in (EDITOR_RUN.search(text), EDITOR_CALL.search(text)):
+            if found is not None:
+                reader.nested(found[1], below(scope, command.program), NOTHING)
+    return None
+
+
+def run_make(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+    """A makefile that is fed, or that the script has just written: its recipes."""
+    args = command.args
+    names = [args[at + 1] for at, arg in enumerate(args[:-1]) if arg in ("-f", "--file", "--makefile")]
+    name = names[0] if names else next((n for n in ("Makefile", "makefile", "GNUmakefile") if n in scope.files), "")
+    text = flow.text if name in ("-", "/dev/stdin") else scope.files.get(name)
+    for line in (text or "").split("\n")[:MAX_LINES]:
+        if line.startswith("\t"):
+            reader.nested(line.lstrip("\t@-+").replace("$$", "$"), below(scope, "make"), NOTHING)
+    return None
+
+
+def run_evaluated(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+    """`let`, `printf -v`, `test -v`: a subscript in their words is evaluated once more."""
+    for arg in command.args:
+        if "[" in arg and ("$(" in arg or "`" in arg):
+            reader.nested(f': "{arg}"', below(scope, command.program), NOTHING)
+    return None
+
+
+HOOKS = name_set(
+    """PROMPT_COMMAND GIT_SSH_COMMAND GIT_SSH GIT_PAGER PAGER MANPAGER GIT_EDITOR EDITOR VISUAL GIT_EXTERNAL_DIFF
+    GIT_SEQUENCE_EDITOR GIT_ASKPASS SSH_ASKPASS LESSOPEN RSYNC_RSH BROWSER GIT_PROXY_COMMAND FZF_DEFAULT_COMMAND"""
+)
+"""Variables whose value some program runs as a command."""
+
+LOADED = frozenset(("BASH_ENV",))
+"""Variables that make a shell run a file; rules judge them."""
+
+DECLARING = frozenset(("export", "declare", "typeset", "readonly", "local"))
+
+
+def run_assignments(reader: Reader, assignments: Iterable[tuple[str, str]], scope: Scope) -> None:
+    """Values that are commands themselves run as such."""
+    for name, value in assignments:
+        if name in HOOKS and value and not value.startswith("$"):
+            reader.nested(value.lstrip("|"), below(scope, name), NOTHING)

@@ -1,0 +1,83 @@
+"""Transfers: files that a request sends, files that it fetches, and links, which are other names for files."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from .model import NOTHING, Command, Flow
+from .scope import Scope, below
+
+if TYPE_CHECKING:
+    from .reader import Reader
+
+SENT = re.compile(r"(?:[^=@<]*=)?[@<]([^;]+)")
+"""A file that a request carries: `@path`, `name=@path`, `name=<path`."""
+
+
+def run_request(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+    """A file that a request sends is read; a file that it fetches is remembered as such."""
+    args = command.args
+    for at, arg in enumerate(args):
+        name, equals, value = arg.partition("=") if arg.startswith("--") else (arg, "", "")
+        after = value if equals else args[at + 1] if at + 1 < len(args) else ""
+        path = ""
+        if name in ("-F", "--form", "-d", "--data", "--data-binary", "--data-urlencode", "--data-ascii", "--json"):
+            sent = SENT.match(after)
+            path = sent[1] if sent is not None else ""
+        elif name in ("-T", "--upload-file", "--post-file", "--body-file"):
+            path = after
+        elif arg[:2] in ("-F", "-d") and len(arg) > 2 and (sent := SENT.match(arg[2:])) is not None:
+            path = sent[1]
+        if path and path != "-":
+            reader.execute(["cat", path], below(scope, command.program), NOTHING)
+    for fetched in _fetched(command):
+        scope.fetched[_plain(fetched)] = command.program
+    return None
+
+
+def _fetched(command: Command) -> list[str]:
+    """Where a download lands."""
+    args, found = command.args, [each.target for each in command.redirects if each.writes]
+    to_name = command.program == "wget"
+    for at, arg in enumerate(args):
+        name, equals, value = arg.partition("=") if arg.startswith("--") else (arg, "", "")
+        after = value if equals else args[at + 1] if at + 1 < len(args) else ""
+        cluster = arg[:1] == "-" and arg[1:2] != "-"
+        if name in ("--output", "--output-document") or (
+            cluster and arg.endswith("O" if command.program == "wget" else "o")
+        ):
+            found.append(after)
+            to_name = False
+        elif command.program == "curl" and (name == "--remote-name" or (cluster and "O" in arg)):
+            to_name = True
+    if to_name:
+        found += [arg.partition("?")[0].rpartition("/")[2] for arg in args if "://" in arg]
+    return [name for name in found if name and name not in ("-", "/dev/null", "/dev/stdout")]
+
+
+def run_link(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+    """`ln -s TARGET NAME`: what is below the name is below the target."""
+    operands = [arg for arg in command.args if arg[:1] != "-"]
+    if len(operands) == 2 and any(arg[:1] == "-" and "s" in arg for arg in command.args):
+        scope.links[_plain(operands[1])] = operands[0]
+    return None
+
+
+def follow_links(words: list[str], scope: Scope) -> list[str]:
+    """Words with links followed where the path goes beyond the link itself."""
+    made = []
+    for word in words:
+        head, slash, rest = _plain(word).partition("/")
+        target = scope.links.get(head) if slash else None
+        made.append(word if target is None else f"{target.rstrip('/')}/{rest}")
+    return made
+
+
+def is_fetched(word: str, scope: Scope) -> str | None:
+    """The program that fetched the file that a word names."""
+    return scope.fetched.get(_plain(word))
+
+
+def _plain(path: str) -> str:
+    return path.removeprefix("./")

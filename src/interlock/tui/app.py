@@ -1,0 +1,124 @@
+"""Top: the terminal UI, its pages and what they share."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import ClassVar
+
+from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+from ..control import Command
+from ..core import Clock, SystemClock
+from ..report import RunRow
+from .fleet_page import FleetPage
+from .help import help_lines
+from .line import clean
+from .pager import Pager
+from .palette import DARK, LIGHT
+from .place import Place
+from .run_page import RunPage
+from .steering import Steering, Wish
+
+
+class Top(App[None]):
+    """All runs, and one run at a time. Reads journals, sends control messages, and does nothing else."""
+
+    TITLE = "interlock top"
+    CSS_PATH = "style.tcss"
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("question_mark", "help", "Help", key_display="?"),
+        Binding("t", "turn_theme", "Light/dark", show=False),
+        Binding("ctrl+c", "quit", "Quit", show=False, priority=True),
+    ]
+
+    def __init__(self, place: Place, *, run_id: str | None = None, clock: Clock | None = None) -> None:
+        super().__init__()
+        self.place, self.clock = place, clock or SystemClock()
+        self.steering = Steering(place.ask, self.clock, self._told)
+        self._first = run_id
+        # Over a slow line, and for whoever cannot bear it, nothing moves by itself.
+        self.animation_level = "none"
+
+    def on_mount(self) -> None:
+        self.register_theme(DARK)
+        self.register_theme(LIGHT)
+        self.theme = LIGHT.name if is_light_terminal(os.environ) else DARK.name
+        # A mistake of ours in a thread is said, rather than written across the screen.
+        threading.excepthook = self._note_crash
+        self.push_screen(FleetPage(self.place))
+        if self._first is not None:
+            self.open_run(RunRow(run_id=self._first))
+
+    def open_run(self, row: RunRow) -> None:
+        """Show one run."""
+        self.push_screen(RunPage(self.place, row))
+
+    def send(
+        self, command: Command, run: RunRow, payload: dict[str, object] | None = None, reason: str | None = None
+    ) -> None:
+        """Ask a run for something; what comes of it is shown when it is known."""
+        self.steering.send(command, run.run_id, payload, reason)
+
+    def stronger_models(self, model: str | None) -> tuple[str, ...]:
+        """Models that the run could be escalated to, the next stronger one first."""
+        # Read when it is asked for: the list of models takes longer than the first page.
+        from ..config.models import Models
+
+        models = Models.from_config(self.place.config)
+        if model is None or not models.known(model):
+            names = [name for name in models.infos if name not in models.gone]
+        else:
+            names = [name for name in models.infos if models.stronger(name, model) and name not in models.gone]
+        return tuple(sorted(names, key=lambda name: models.strength(name) or 0))
+
+    def complain(self, words: str) -> None:
+        """Say that something did not work."""
+        self.notify(clean(words), severity="error", timeout=10, markup=False)
+
+    def action_help(self) -> None:
+        if not isinstance(self.screen, Pager):
+            self.push_screen(Pager("Keys", help_lines))
+
+    def action_turn_theme(self) -> None:
+        self.theme = LIGHT.name if self.current_theme.dark else DARK.name
+        for screen in self.screen_stack:
+            screen.refresh(layout=True)
+
+    def on_unmount(self) -> None:
+        threading.excepthook = threading.__excepthook__
+
+    def _note_crash(self, crash: threading.ExceptHookArgs) -> None:
+        name = crash.thread.name if crash.thread is not None else "a thread"
+        self.call_later(self.complain, f"{name} broke: {crash.exc_type.__name__}: {crash.exc_value}")
+
+    def _told(self, wish: Wish) -> None:
+        """In whatever thread: a request was sent, or answered."""
+        self.call_later(self._show_wish, wish)
+
+    def _show_wish(self, wish: Wish) -> None:
+        for screen in self.screen_stack:
+            if isinstance(screen, FleetPage | RunPage) and screen.is_mounted:
+                screen.redraw()
+        words = clean(f"{wish.command}: {wish.message or 'done'}")
+        if wish.outcome == "failure":
+            self.notify(words, severity="error", timeout=10, markup=False)
+        elif wish.outcome == "unknown":
+            title = "Outcome unknown: neither done nor failed"
+            self.notify(words, title=title, severity="warning", timeout=15, markup=False)
+        elif wish.outcome == "success":
+            self.notify(words, timeout=4, markup=False)
+        elif wish.message:
+            self.notify(words, severity="warning", markup=False)
+
+    def get_default_screen(self) -> Screen[None]:
+        return Screen(id="_default")
+
+
+def is_light_terminal(environment: dict[str, str] | os._Environ[str]) -> bool:
+    """Whether the terminal says that its background is light."""
+    background = environment.get("COLORFGBG", "").rpartition(";")[2]
+    return background.isdigit() and int(background) in (7, 15)

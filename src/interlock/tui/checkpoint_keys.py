@@ -1,0 +1,98 @@
+"""CheckpointKeys: what can be done with the checkpoint under the cursor."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+
+from ..core import CheckpointInfo
+from ..report import RunRow
+from .checkpoint_rows import plan_words
+from .errand import run_errand
+from .going_back import go_back, preview, read_patch
+from .listing import Listing
+from .pager import Pager
+from .question import Answers, Question
+from .steered import LIVE, Steered
+
+if TYPE_CHECKING:
+    from ..checkpoint import Plan
+
+
+class CheckpointKeys(Steered):
+    """Differences, and going back: previewed, confirmed, and done by the run itself while it lives."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("d", "diff", "Diff"),
+        Binding("D", "diff_before", "Diff to the one before", show=False),
+        Binding("b", "go_back", "Roll back"),
+    ]
+
+    def checkpoints(self) -> Listing[CheckpointInfo]:
+        """The list that the cursor is in, the newest first."""
+        raise NotImplementedError
+
+    def action_diff(self) -> None:
+        info = self.checkpoints().item
+        if info is not None:
+            self._page_patch(f"From {info.id} to the workspace now", info.id, None)
+
+    def action_diff_before(self) -> None:
+        listing = self.checkpoints()
+        info, earlier = listing.item, listing.items[listing.cursor + 1 :]
+        if info is not None and earlier:
+            self._page_patch(f"From {earlier[0].id} to {info.id}", earlier[0].id, info.id)
+        elif info is not None:
+            self.top.notify("This is the first checkpoint: there is none before it.", markup=False)
+
+    def action_go_back(self) -> None:
+        info, run = self.checkpoints().item, self.chosen()
+        if info is None or run is None:
+            return
+        self.top.notify(f"Looking at what going back to {info.id} would do …", markup=False, timeout=2)
+        run_errand(
+            "interlock-preview",
+            lambda: preview(self.top.place, run.run_id, info.id),
+            lambda plan: self.top.call_later(self._confirm, info, plan),
+            lambda error: self.top.call_later(self.top.complain, str(error)),
+        )
+
+    def _page_patch(self, title: str, a: str, b: str | None) -> None:
+        run = self.chosen()
+        if run is None:
+            return
+        pager = Pager(title, waiting="Comparing …")
+        self.top.push_screen(pager)
+        run_errand(
+            "interlock-diff",
+            lambda: read_patch(self.top.place, run.run_id, a, b),
+            lambda lines: self.top.call_later(partial(pager.fill, lambda _: lines, none="No difference.")),
+            lambda error: self.top.call_later(pager.fail, str(error)),
+        )
+
+    def _confirm(self, info: CheckpointInfo, plan: Plan) -> None:
+        run = self.chosen()
+        if run is None:
+            return
+        live = run.status in LIVE and run.owner_pid is not None
+        words = plan_words(plan, live=live)
+        if not plan.changes:
+            self.top.push_screen(Question(f"Nothing to take back to {info.id}", words, yes="Good", no="Back"))
+            return
+        question = Question(f"Roll back to {info.id}?", words, yes="Roll back", no="Leave it", hurts=True)
+        self.top.push_screen(question, lambda answers: self._roll_back(info, run, live, answers))
+
+    def _roll_back(self, info: CheckpointInfo, run: RunRow, live: bool, answers: Answers | None) -> None:
+        if answers is None:
+            return
+        if live:
+            self.top.send("rollback", run, {"to": info.id})
+            return
+        run_errand(
+            "interlock-rollback",
+            lambda: go_back(self.top.place, run.run_id, info.id),
+            lambda words: self.top.call_later(partial(self.top.notify, words, markup=False, timeout=10)),
+            lambda error: self.top.call_later(self.top.complain, str(error)),
+        )

@@ -1,0 +1,257 @@
+"""FleetPage: all runs at a glance."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.widgets import Input
+
+from ..core import InterlockError
+from ..report import RunRow
+from .drawing import Drawing
+from .errand import Desk
+from .keybar import KeyBar
+from .line import Line, Piece, clean, flat, spread
+from .listing import Listing
+from .palette import STATUS
+from .place import Place
+from .preview import Preview
+from .run_rows import draw_run, heading
+from .search import Search
+from .steered import Steered
+from .words import money, plural, reason_first, span
+
+LOOK_S = 0.2
+"""Time between two looks at all runs; looking costs two stats a run."""
+
+HIGH = 36
+"""Rows from which there is room to show what the chosen run did last."""
+
+EMPTY = """No runs yet.
+
+Start one in another terminal:
+    interlock run -- COMMAND
+
+It shows up here by itself."""
+
+FILTERS: tuple[tuple[str, frozenset[str] | None], ...] = (
+    ("all", None),
+    ("live", frozenset(("running", "pausing", "paused", "lost", "unknown"))),
+    ("ended", frozenset(("done", "aborted", "unreadable"))),
+)
+
+
+class FleetPage(Steered):
+    """The list of runs, what is wrong with it, and a few words on the run under the cursor."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "open", "Open", priority=False),
+        Binding("slash", "search", "Search", key_display="/"),
+        Binding("f", "filter", "Filter"),
+        Binding("escape", "clear", "Clear", show=False),
+        Binding("q", "app.quit", "Quit"),
+    ]
+
+    class Looked(Message):
+        """The runs, as they are now."""
+
+        def __init__(self, rows: list[RunRow], problem: str | None) -> None:
+            super().__init__()
+            self.rows, self.problem = rows, problem
+
+    class Failed(Message):
+        """The runs cannot be read."""
+
+        def __init__(self, error: InterlockError) -> None:
+            super().__init__()
+            self.error = error
+
+    def __init__(self, place: Place) -> None:
+        super().__init__()
+        self.rows: list[RunRow] = []
+        self.problem: str | None = None
+        self._loaded = False
+        self._text, self._filter = "", 0
+        self._place = place
+        self._desk: Desk[Place] = Desk("interlock-runs", lambda: place, self._look, self._fail, pause=LOOK_S)
+
+    def compose(self) -> ComposeResult:
+        yield Drawing(self._draw_title, id="title")
+        yield Listing(
+            self._draw_row, lambda row: row.run_id, heading=self._draw_heading, empty="Reading the runs …", id="runs"
+        )
+        yield Preview(self._place, id="preview")
+        yield Drawing(self._draw_words, id="words")
+        yield Search(id="search")
+        yield KeyBar(id="keys")
+
+    def on_mount(self) -> None:
+        self._fit(self.size.height)
+        self.query_one("#runs", Listing).focus()
+        self._desk.start()
+        self.set_interval(1.0, self._tick)
+
+    def on_unmount(self) -> None:
+        self._desk.stop()
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._fit(event.size.height)
+
+    def chosen(self) -> RunRow | None:
+        item: RunRow | None = self.query_one("#runs", Listing).item if self.is_mounted else None
+        return item
+
+    def redraw(self) -> None:
+        """Something was asked of a run, or answered."""
+        self.query_one("#runs", Listing).refresh()
+        self.query_one(KeyBar).redraw()
+
+    def action_open(self) -> None:
+        run = self.chosen()
+        if run is not None:
+            self.top.open_run(run)
+
+    def action_search(self) -> None:
+        self.query_one(Search).ask(self._text)
+
+    def action_clear(self) -> None:
+        self.query_one(Search).put_away()
+        self._text, self._filter = "", 0
+        self._show()
+
+    def action_filter(self) -> None:
+        self._filter = (self._filter + 1) % len(FILTERS)
+        self._show()
+
+    @on(Input.Changed, "#search")
+    def _searched(self, event: Input.Changed) -> None:
+        self._text = event.value
+        self._show()
+
+    @on(Input.Submitted, "#search")
+    def _search_done(self) -> None:
+        self.query_one(Search).put_away(keep=True)
+        self.query_one("#runs", Listing).focus()
+
+    @on(Listing.Chosen)
+    def _choose(self, event: Listing.Chosen) -> None:
+        if not isinstance(event, Listing.Moved):
+            self.action_open()
+
+    @on(Listing.Moved)
+    def _moved(self) -> None:
+        self._preview()
+        self.query_one("#words", Drawing).redraw()
+        self.query_one(KeyBar).redraw()
+
+    @on(Looked)
+    def _take(self, event: Looked) -> None:
+        if self._loaded and event.rows == self.rows and event.problem == self.problem:
+            return
+        self.rows, self.problem, self._loaded = event.rows, event.problem, True
+        self._show()
+
+    @on(Failed)
+    def _failed(self, event: Failed) -> None:
+        self.problem = str(event.error)
+        self.query_one("#runs", Listing).say(clean(f"The runs cannot be read.\n\n{event.error}\n\nTrying again …"))
+        self.query_one("#title", Drawing).redraw()
+
+    def _look(self, place: Place) -> None:
+        # The first look is quick; how well each run goes is drawn with the next.
+        self.post_message(self.Looked(place.rows(sparks=self._loaded), place.problem))
+
+    def _fail(self, error: InterlockError) -> None:
+        self.post_message(self.Failed(error))
+
+    def _tick(self) -> None:
+        """The ages of the rows go on by themselves."""
+        self.query_one("#runs", Listing).refresh()
+        self.query_one("#words", Drawing).redraw()
+
+    def _show(self) -> None:
+        listing = self.query_one("#runs", Listing)
+        shown = [row for row in self.rows if self._fits(row)]
+        # What is under way comes first; within both the newest does.
+        shown.sort(key=lambda row: not row.live)
+        if self.rows and not shown:
+            listing.say(f"None of {plural(len(self.rows), 'run')} fits. Esc shows all.")
+        elif self._loaded:
+            listing.say(EMPTY)
+        listing.show(shown)
+        self._preview()
+        for drawing in self.query(Drawing):
+            drawing.redraw()
+
+    def _fit(self, height: int) -> None:
+        self.query_one(Preview).display = height >= HIGH
+        self._preview()
+
+    def _preview(self) -> None:
+        run = self.chosen()
+        self.query_one(Preview).look_at(run.run_id if run is not None else None)
+
+    def _fits(self, row: RunRow) -> bool:
+        statuses = FILTERS[self._filter][1]
+        if statuses is not None and row.status not in statuses:
+            return False
+        about = " ".join(
+            (row.run_id, row.name, row.status, row.adapter, row.model or "", row.issue or "", row.host, row.task)
+        ).lower()
+        return all(word in about for word in self._text.lower().split())
+
+    @property
+    def _hosts(self) -> bool:
+        return bool(self._place.hub_name)
+
+    def _draw_row(self, row: RunRow, width: int) -> Line:
+        return draw_run(row, width, self.top.clock.time(), self.top.steering.doing(row.run_id), hosts=self._hosts)
+
+    def _draw_heading(self, width: int) -> Line:
+        return heading(width, hosts=self._hosts)
+
+    def _draw_title(self, width: int) -> list[Line]:
+        left: list[Piece] = [("interlock", "link!"), ("  ", "")]
+        waiting = sum(bool(row.waiting) for row in self.rows if row.live)
+        if self._loaded:
+            left.append((plural(len(self.rows), "run"), "strong"))
+            if waiting:
+                left.append((f"  {waiting} waiting for you", "warn!"))
+            counted = Counter(row.status for row in self.rows)
+            left += [(f"  {counted[status]} {status}", "") for status in STATUS if counted[status]]
+        right: list[Piece] = []
+        if self._filter or self._text:
+            right.append((f"{FILTERS[self._filter][0]} {clean(self._text)}".strip() + "  ", "warn"))
+        if self._hosts:
+            right.append((f"{clean(self._place.hub_name)}  ", "dim"))
+        right.append((f"{money(sum(row.cost for row in self.rows))} spent", "dim"))
+        return [spread(tuple(left), tuple(right), width)]
+
+    def _draw_words(self, width: int) -> list[Line]:
+        """What the run under the cursor is for, and what is the matter with it."""
+        if self.problem:
+            return [((f"! {flat(reason_first(self.problem), width)}", "bad"),), ()]
+        run = self.chosen()
+        if run is None:
+            return [(), ()]
+        return [run_words(run, self.top.clock.time()), ((flat(run.task or "no task was given", width), "dim"),)]
+
+
+def run_words(run: RunRow, now: float) -> Line:
+    """One sentence on how a run is."""
+    if run.problem:
+        return ((f"! {flat(reason_first(run.problem))}", "bad"),)
+    if run.waiting and run.live:
+        return ((f"? waits for you: {flat(run.waiting)}", "warn"),)
+    if run.status == "lost":
+        return (("? nobody owns this run any more: its last owner is gone and nothing supervises it", "bad"),)
+    if run.status == "unknown":
+        return ((f"? nothing was heard from {flat(run.host)} for {span(now - run.updated)}", "bad"),)
+    words = f"{run.run_id}  started {span(now - run.started)} ago, {plural(run.steps, 'step')}"
+    issues = f", {plural(run.issues, 'issue')}, {plural(run.interventions, 'intervention')}"
+    return ((words + issues, ""),)

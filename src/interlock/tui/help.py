@@ -1,0 +1,65 @@
+"""Help: every key, in words."""
+
+from __future__ import annotations
+
+from .line import Line, fit
+from .pager import text_lines
+
+KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
+    (
+        "Steer a run",
+        (
+            ("p", "pause: the step under way may finish, no further one starts"),
+            ("r", "resume"),
+            ("c", "cancel: end the agent and all its processes (asks first)"),
+            ("e", "escalate: go on with a stronger model (asks which, and why)"),
+            ("a  x", "approve or reject the step that waits for a person"),
+        ),
+    ),
+    (
+        "Find your way",
+        (
+            ("↑ ↓ j k", "move; PgUp PgDn, Home End, g G by more"),
+            ("Enter", "open the run, the moment, the issue, the difference"),
+            ("1 2 3 4, Tab", "timeline, issues, checkpoints, control"),
+            ("/", "search; words that must be there, Esc clears"),
+            ("f", "filter: all, live, ended; everything, trouble, steps, …"),
+            ("Esc", "back"),
+        ),
+    ),
+    (
+        "Checkpoints",
+        (
+            ("d  D", "what changed since this one; since the one before"),
+            ("b", "roll back to this one (shows what would change, asks first)"),
+        ),
+    ),
+    (
+        "The rest",
+        (
+            ("i", "the report of an emergency stop, and the four ways on"),
+            ("t", "light or dark"),
+            ("?", "this page"),
+            ("q", "quit; the runs go on"),
+        ),
+    ),
+)
+
+WORDS = """What you see is true: a run is called paused when its RESULT says so, not when the key was pressed. Until
+then it says what was asked. ACK means that the run has the command for good; RESULT how it went. "unknown" is an
+answer of its own: neither done nor failed. Ask again when the run's owner, or the network, is back."""
+
+
+def help_lines(width: int) -> list[Line]:
+    """The page of keys at a width."""
+    width = min(width, 100)
+    lines: list[Line] = []
+    for title, keys in KEYS:
+        lines += [((title, "link!"),)]
+        for key, words in keys:
+            first, *more = text_lines(words, width - 16)
+            lines += [(("  ", ""), (fit(key, 14), "strong"), *first)]
+            lines += [((" " * 16, ""), *row) for row in more]
+        lines += [()]
+    lines += text_lines(" ".join(WORDS.split()), width, "dim")
+    return lines

@@ -1,0 +1,79 @@
+"""The ladder as a picture: five rungs, each wider than the one below, filled where the run has been."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ..core import LADDER
+from .line import Line, Piece, fit
+
+NAMES = ("hint", "remind", "throttle", "roll back", "stop")
+"""The rungs in one word each, from the mildest to the strongest."""
+
+WIDTH = 10
+_FULL, _EMPTY = "█", "░"
+
+
+class Rung(Struct):
+    """How often a level was used, and how it went."""
+
+    used: int = 0
+    worked: int = 0
+    failed: int = 0
+
+
+class Ladder(Struct, frozen=True):
+    """The run's interventions by level; `last` is the level of the newest one."""
+
+    rungs: tuple[Rung, ...]
+    last: int | None = None
+
+    @property
+    def used(self) -> int:
+        return sum(rung.used for rung in self.rungs)
+
+
+def level_of(kind: str) -> int | None:
+    """The rung of an intervention by its name; None for one of a plug-in."""
+    return LADDER.index(kind) if kind in LADDER else None
+
+
+def empty_ladder() -> Ladder:
+    return Ladder(tuple(Rung() for _ in LADDER))
+
+
+def draw_ladder(ladder: Ladder) -> list[Line]:
+    """Five rows, the strongest on top."""
+    return [_row(ladder, level) for level in reversed(range(len(LADDER)))]
+
+
+def draw_ladder_row(ladder: Ladder) -> Line:
+    """The ladder lying down, in one row."""
+    pieces: list[Piece] = []
+    for level, (name, rung) in enumerate(zip(NAMES, ladder.rungs, strict=True)):
+        if pieces:
+            pieces.append((" ─ ", "faint"))
+        bold = "!" if level == ladder.last else ""
+        if rung.used:
+            pieces.append((f"{level + 1} {name} ×{rung.used}", f"level{level}{bold}"))
+        else:
+            pieces.append((f"{level + 1} {name}", "dim"))
+    return tuple(pieces)
+
+
+def _row(ladder: Ladder, level: int) -> Line:
+    rung, bar = ladder.rungs[level], (level + 1) * WIDTH // len(LADDER)
+    style = f"level{level}" if rung.used else "faint"
+    name = (fit(f"{level + 1} {NAMES[level]}", 12), f"level{level}!" if rung.used else "dim")
+    drawn = (fit((_FULL if rung.used else _EMPTY) * bar, WIDTH + 1), style)
+    told = (_told(rung), "" if rung.used else "dim")
+    mark = ((" ◂", f"level{level}!"),) if level == ladder.last else ()
+    return (name, drawn, told, *mark)
+
+
+def _told(rung: Rung) -> str:
+    if not rung.used:
+        return "–"
+    worked = f" ✓{rung.worked}" if rung.worked else ""
+    failed = f" ✗{rung.failed}" if rung.failed else ""
+    return f"×{rung.used} {worked}{failed}"

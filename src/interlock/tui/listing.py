@@ -1,0 +1,245 @@
+"""Listing: rows under a heading with a cursor; draws only what is seen, however many there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Generic, TypeVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from .line import Line, fit, line_width
+from .palette import style_of
+
+T = TypeVar("T")
+
+Draw = Callable[[T, int], Line]
+"""An item as a row of at most so many cells."""
+
+
+class Listing(ScrollView, Generic[T], can_focus=True):
+    """Items of one kind. `follow` keeps the cursor on the last one while it is there."""
+
+    DEFAULT_CSS = """
+    Listing { height: 1fr; overflow-x: hidden; scrollbar-size-vertical: 1; background: $background; }
+    Listing .listing--heading { color: $secondary; text-style: bold; background: $background; }
+    Listing .listing--cursor { background: $panel; }
+    Listing:focus .listing--cursor { background: $primary 30%; text-style: bold; }
+    Listing .listing--empty { color: $secondary; }
+    """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"listing--heading", "listing--cursor", "listing--empty"}
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", "Up", show=False),
+        Binding("down,j", "move(1)", "Down", show=False),
+        Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False),
+        Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False),
+        Binding("home,g", "first", "First", show=False),
+        Binding("end,G", "last", "Last", show=False),
+        Binding("enter", "choose", "Open", show=False),
+    ]
+
+    cursor: reactive[int] = reactive(0, init=False)
+
+    class Chosen(Message):
+        """Enter, or a second click, on an item."""
+
+        def __init__(self, listing: Listing[Any], item: object) -> None:
+            super().__init__()
+            self.listing, self.item = listing, item
+
+        @property
+        def control(self) -> Listing[Any]:
+            return self.listing
+
+    class Moved(Chosen):
+        """The cursor is on another item."""
+
+    class Edge(Message):
+        """The cursor went to the first or the last row that is here; there may be more beyond."""
+
+        def __init__(self, listing: Listing[Any], way: int, *, far: bool) -> None:
+            super().__init__()
+            self.listing, self.way, self.far = listing, way, far
+
+        @property
+        def control(self) -> Listing[Any]:
+            return self.listing
+
+    def __init__(
+        self,
+        draw: Draw[T],
+        key: Callable[[T], object],
+        *,
+        heading: Callable[[int], Line] | None = None,
+        empty: str = "",
+        follow: bool = False,
+        marked: bool = True,
+        id: str | None = None,
+    ) -> None:
+        super().__init__(id=id)
+        self._draw, self._key, self._heading = draw, key, heading
+        self.empty = empty
+        self.follow = follow
+        self._marked = marked
+        self.items: list[T] = []
+
+    @property
+    def item(self) -> T | None:
+        """What the cursor is on."""
+        return self.items[self.cursor] if 0 <= self.cursor < len(self.items) else None
+
+    @property
+    def at_end(self) -> bool:
+        return self.cursor >= len(self.items) - 1
+
+    def say(self, empty: str) -> None:
+        """What is shown while there are no items."""
+        if empty != self.empty:
+            self.empty = empty
+            self.refresh()
+
+    def show(self, items: Sequence[T], *, to_end: bool = False) -> None:
+        """Replace the items; the cursor stays on its item, or on the end where it follows."""
+        following = to_end or (self.follow and self.at_end)
+        before = self.item
+        self.items = list(items)
+        if following or before is None:
+            place = len(self.items) - 1 if following else 0
+        else:
+            place = self._place_of(self._key(before))
+        self._resized()
+        self._go(max(0, place))
+        self.refresh()
+
+    def add(self, items: Sequence[T]) -> None:
+        """Put items at the end."""
+        following = self.follow and self.at_end
+        self.items += items
+        self._resized()
+        if following:
+            self._go(len(self.items) - 1)
+        self.refresh()
+
+    def add_before(self, items: Sequence[T]) -> None:
+        """Put items at the beginning, without moving what is seen."""
+        self.items[:0] = items
+        self._resized()
+        self.set_reactive(Listing.cursor, self.cursor + len(items))
+        self.scroll_to(y=self.scroll_offset.y + len(items), animate=False, force=True, immediate=True)
+        self.refresh()
+
+    def find(self, key: object) -> bool:
+        """Put the cursor on the item with this key, if it is here."""
+        for place, item in enumerate(self.items):
+            if self._key(item) == key:
+                self._go(place)
+                return True
+        return False
+
+    def render_line(self, y: int) -> Strip:
+        width = self.scrollable_content_region.width
+        base = self.rich_style
+        if self._heading is not None and y == 0:
+            named = ((" ", ""), *self._heading(width - 1))
+            return self._strip(named, width, self.get_component_rich_style("listing--heading"))
+        if not self.items:
+            return self._empty_line(y, width)
+        index = self.scroll_offset.y + y - self._head
+        if not 0 <= index < len(self.items):
+            return Strip.blank(width, base)
+        if not self._marked:
+            return self._strip(self._draw(self.items[index], width), width, base)
+        if index == self.cursor:
+            line = (("▌", "link"), *self._draw(self.items[index], width - 1))
+            return self._strip(line, width, self.get_component_rich_style("listing--cursor"))
+        return self._strip(((" ", ""), *self._draw(self.items[index], width - 1)), width, base)
+
+    def watch_cursor(self, before: int, now: int) -> None:
+        self._see(now)
+        self.refresh()
+        if self.item is not None:
+            self.post_message(self.Moved(self, self.item))
+
+    def action_move(self, by: int) -> None:
+        self._step(by)
+
+    def action_page(self, way: int) -> None:
+        self._step(way * max(1, self._room - 1))
+
+    def action_first(self) -> None:
+        self._go(0)
+        self.post_message(self.Edge(self, -1, far=True))
+
+    def action_last(self) -> None:
+        self._go(len(self.items) - 1)
+        self.post_message(self.Edge(self, 1, far=True))
+
+    def action_choose(self) -> None:
+        if self.item is not None:
+            self.post_message(self.Chosen(self, self.item))
+
+    def on_click(self, event: events.Click) -> None:
+        index = self.scroll_offset.y + event.y - self._head
+        if event.y < self._head or not 0 <= index < len(self.items):
+            return
+        if index == self.cursor and event.chain > 1:
+            self.action_choose()
+        self._go(index)
+
+    def on_resize(self) -> None:
+        self._resized()
+        self._see(self.cursor)
+
+    @property
+    def _head(self) -> int:
+        return 1 if self._heading is not None else 0
+
+    @property
+    def _room(self) -> int:
+        return max(1, self.scrollable_content_region.height - self._head)
+
+    def _step(self, by: int) -> None:
+        wanted = self.cursor + by
+        self._go(wanted)
+        if not 0 < wanted < len(self.items) - 1:
+            self.post_message(self.Edge(self, -1 if by < 0 else 1, far=False))
+
+    def _go(self, place: int) -> None:
+        self.cursor = max(0, min(place, len(self.items) - 1))
+
+    def _place_of(self, key: object) -> int:
+        if 0 <= self.cursor < len(self.items) and self._key(self.items[self.cursor]) == key:
+            return self.cursor
+        return next((i for i, item in enumerate(self.items) if self._key(item) == key), self.cursor)
+
+    def _resized(self) -> None:
+        self.virtual_size = Size(self.scrollable_content_region.width, len(self.items) + self._head)
+
+    def _see(self, place: int) -> None:
+        """Scroll as little as it takes to have the row in view."""
+        top = self.scroll_offset.y
+        if place < top:
+            self.scroll_to(y=place, animate=False, force=True, immediate=True)
+        elif place >= top + self._room:
+            self.scroll_to(y=place - self._room + 1, animate=False, force=True, immediate=True)
+
+    def _empty_line(self, y: int, width: int) -> Strip:
+        lines = self.empty.split("\n")
+        first = self._head + max(0, (self._room - len(lines)) // 3)
+        text = lines[y - first] if first <= y < first + len(lines) else ""
+        indent = max(1, (width - max((len(each) for each in lines), default=0)) // 2)
+        style = self.get_component_rich_style("listing--empty")
+        return Strip([Segment(fit(" " * indent + text, width), style)], width)
+
+    def _strip(self, line: Line, width: int, base: Style) -> Strip:
+        dark = self.app.current_theme.dark
+        # The row's own background stays; its pieces bring colour and weight.
+        segments = [Segment(text, base + style_of(style, dark=dark) if style else base) for text, style in line]
+        return Strip(segments, line_width(line)).adjust_cell_length(width, base)

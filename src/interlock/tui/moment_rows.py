@@ -1,0 +1,130 @@
+"""A moment in one row of the timeline, and in full on a page of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ..report import Moment
+from .ladder import level_of
+from .line import Line, Piece, fit, flat
+from .pager import text_lines
+from .palette import severity_style
+from .words import clock_time, date_time
+
+SIGNS = {
+    "step": "·",
+    "review": "▲",
+    "issue": "!",
+    "intervention": "→",
+    "checkpoint": "◆",
+    "control": "⇄",
+    "state": "●",
+    "limit": "≡",
+    "incident": "‼",
+    "approval": "?",
+    "picture": "▣",
+    "note": "∙",
+}
+LEVELS = {"quiet": "dim", "info": "", "notice": "level2", "warning": "level3", "critical": "level4"}
+
+FILTERS: tuple[tuple[str, frozenset[str] | None], ...] = (
+    ("story", None),
+    ("trouble", frozenset(("review", "issue", "intervention", "limit", "incident", "approval"))),
+    ("steps", frozenset(("step", "review"))),
+    ("checkpoints", frozenset(("checkpoint",))),
+    ("control", frozenset(("control", "state", "approval"))),
+    ("everything", None),
+)
+"""What the timeline can show; the story is all that matters, everything is everything."""
+
+
+def moment_heading(width: int) -> Line:
+    return ((fit("TIME", 8), ""), (fit("STEP", 7, right=True), ""), ("    WHAT HAPPENED", ""))
+
+
+def draw_moment(moment: Moment, width: int) -> Line:
+    """Time, step, sign, and as much of the words as fits."""
+    style = moment_style(moment)
+    step = str(moment.step) if moment.step is not None else ""
+    title = flat(_title(moment), 240)
+    pieces: list[Piece] = [
+        (clock_time(moment.time), "dim"),
+        (fit(step, 7, right=True), "dim"),
+        (f"  {SIGNS.get(moment.kind, '∙')} ", style or "dim"),
+        (title, style),
+    ]
+    room = width - 19 - len(title) - 3
+    if room > 8 and moment.detail and not _said(moment):
+        pieces.append((f"  {flat(moment.detail, room)}", "dim"))
+    return tuple(pieces)
+
+
+def moment_style(moment: Moment) -> str:
+    """Colour by the ladder's level for an intervention, by severity for an issue, else by how much it matters."""
+    if moment.kind == "intervention":
+        made = moment.data.get("intervention", moment.data)
+        level = level_of(str(made.get("type", ""))) if isinstance(made, dict) else None
+        if level is not None and moment.level != "quiet":
+            return f"level{level}!"
+    if moment.kind == "issue":
+        return f"{severity_style(moment.data.get('severity'))}!"
+    if moment.kind == "checkpoint" and moment.level == "quiet":
+        return "link"
+    if moment.kind == "step" and moment.data.get("step", {}).get("kind") == "tool_result" and moment.level == "info":
+        return "dim"
+    return LEVELS.get(moment.level, "")
+
+
+def moment_lines(moment: Moment, width: int) -> list[Line]:
+    """Everything that is known of a moment."""
+    lines: list[Line] = [
+        (("when   ", "dim"), (date_time(moment.time), "")),
+        (("what   ", "dim"), (moment.kind, moment_style(moment)), (f"  record {moment.seq}", "dim")),
+    ]
+    if moment.step is not None:
+        lines.append((("step   ", "dim"), (str(moment.step), "")))
+    lines.append(())
+    lines += text_lines(moment.title, width, "strong")
+    if moment.detail and moment.detail.strip() != moment.title.strip():
+        lines += [(), *text_lines(moment.detail, width)]
+    for name, value in _parts(moment):
+        lines += [(), ((name, "link"),), *text_lines(_text(value), width)]
+    return lines
+
+
+def _title(moment: Moment) -> str:
+    if moment.kind == "intervention" and moment.level != "quiet":
+        made = moment.data.get("intervention")
+        level = level_of(str(made.get("type", ""))) if isinstance(made, dict) else None
+        return f"L{level + 1} {moment.title}" if level is not None else moment.title
+    return moment.title
+
+
+def _said(moment: Moment) -> bool:
+    """Whether the detail only says the title again."""
+    return flat(moment.detail, 24) in flat(moment.title, 240)
+
+
+def _parts(moment: Moment) -> list[tuple[str, object]]:
+    """The parts of a record that have more to say than title and detail."""
+    data: dict[str, Any] = dict(moment.data)
+    step = data.pop("step", None)
+    parts: list[tuple[str, object]] = []
+    if isinstance(step, dict):
+        tool = step.get("tool")
+        if isinstance(tool, dict) and tool.get("arguments"):
+            parts.append((f"arguments of {tool.get('name', 'the tool')}", tool["arguments"]))
+        if step.get("content") and str(step["content"]) != moment.detail:
+            parts.append(("content", step["content"]))
+    parts += [(name.replace("_", " "), value) for name, value in data.items() if value not in (None, "", [], {}, ())]
+    return parts
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict) and all(isinstance(each, str | int | float | bool) for each in value.values()):
+        return "\n".join(f"{name}: {each}" for name, each in value.items())
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()

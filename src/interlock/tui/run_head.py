@@ -1,0 +1,56 @@
+"""The head of a run's page: what it is, how it is, and what must be known before anything else."""
+
+from __future__ import annotations
+
+from ..report import RunRow
+from .ladder import draw_ladder_row, empty_ladder
+from .line import Line, Piece, flat, spread
+from .palette import status_sign
+from .run_rows import iteration, short_model
+from .side import draw_budget
+from .steered import LIVE
+from .view import View
+from .words import reason_first, span
+
+
+def draw_head(
+    run: RunRow, view: View | None, doing: str, problem: str | None, now: float, width: int, *, ladder: bool
+) -> list[Line]:
+    """Three rows; the last one is the ladder where it is wanted, unless there is something more urgent."""
+    sign, style = status_sign(run.status)
+    left: list[Piece] = [(flat(run.name or run.run_id, 40), "strong"), (f"  {sign} {run.status}", style)]
+    if doing:
+        left.append((f"  {doing}", "warn"))
+    left.append((f"  iter {iteration(run)}  {flat(short_model(run.model), 24)}", ""))
+    rows = [
+        spread(tuple(left), draw_budget(run.cost, run.max_cost, 10), width),
+        spread(((flat(run.task or "no task was given", width), "dim"),), ((_age(run, now), "dim"),), width),
+    ]
+    banner = _banner(run, view, problem)
+    if banner is not None:
+        rows.append(banner)
+    elif ladder:
+        rows.append(draw_ladder_row(view.ladder if view is not None else empty_ladder()))
+    return rows
+
+
+def _age(run: RunRow, now: float) -> str:
+    if run.ended:
+        return f"took {span(run.ended - run.started)}, ended {span(now - run.ended)} ago"
+    return f"started {span(now - run.started)} ago"
+
+
+def _banner(run: RunRow, view: View | None, problem: str | None) -> Line | None:
+    if problem:
+        return ((f"! {flat(reason_first(problem))}", "bad"),)
+    if view is not None and view.incidents and view.incidents[0].status == "open":
+        words = f"i shows the report and the four ways on  {view.incidents[0].id}"
+        return (("‼ emergency stop: ", "bad"), (words, ""))
+    if view is not None and view.waiting is not None and run.status in LIVE:
+        keys = "a approve, x reject" if view.waiting.kind == "approval" else "r lets it go on"
+        return ((f"? waits for you ({keys}): ", "warn!"), (flat(view.waiting.text), ""))
+    if run.status == "unknown":
+        return ((f"? nothing is heard from {flat(run.host)}: this is how it was when it was heard last", "bad"),)
+    if run.status == "lost":
+        return (("? nobody owns this run now: what you ask waits 30 s for an owner to come back", "bad"),)
+    return None

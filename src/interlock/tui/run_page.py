@@ -1,0 +1,256 @@
+"""RunPage: one run, live or long over."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.widgets import ContentSwitcher, Input
+
+from ..core import CheckpointInfo, Issue
+from ..report import Moment, RunRow, Series
+from .checkpoint_keys import CheckpointKeys
+from .checkpoint_rows import checkpoint_heading, draw_checkpoint
+from .control_rows import Entry, control_heading, control_lines, draw_control, gather
+from .drawing import Drawing
+from .incident_words import incident_lines
+from .issue_rows import draw_issue, issue_heading, issue_lines
+from .keybar import KeyBar
+from .line import Line, clean
+from .listing import Listing
+from .moment_rows import moment_lines
+from .pager import Pager
+from .place import Place
+from .run_desk import Counted, Failed, Looked, Read, RunDesk
+from .run_head import draw_head
+from .search import Search
+from .side import draw_side
+from .tabs import Tabs
+from .timeline import Timeline
+from .view import View
+
+WIDE, HIGH = 118, 30
+"""From this size on there is room for a side."""
+
+TIMELINE, ISSUES, CHECKPOINTS, CONTROL = range(4)
+TABS = ("Timeline", "Issues", "Checkpoints", "Control")
+
+READING = "Reading the journal …"
+NOBODY = "Nobody has asked this run for anything yet: p pauses it."
+
+
+class RunPage(CheckpointKeys):
+    """The head, the ladder, four lists, and on a wide screen everything at once."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", "Back"),
+        Binding("slash", "search", "Search", key_display="/"),
+        Binding("f", "filter", "Filter"),
+        Binding("i", "incident", "Incident"),
+        Binding("1", "tab(0)", show=False),
+        Binding("2", "tab(1)", show=False),
+        Binding("3", "tab(2)", show=False),
+        Binding("4", "tab(3)", show=False),
+        Binding("tab,right,l", "next_tab(1)", show=False),
+        Binding("shift+tab,left,h", "next_tab(-1)", show=False),
+        Binding("q", "app.quit", "Quit", show=False),
+    ]
+
+    def __init__(self, place: Place, row: RunRow) -> None:
+        super().__init__()
+        self.run_id, self._row = row.run_id, row
+        self.view: View | None = None
+        self._series: Series | None = None
+        self._problem: str | None = None
+        self._entries: list[Entry] = []
+        self._owner_seen = row.owner_pid
+        self._desk = RunDesk(place, row, self)
+
+    def compose(self) -> ComposeResult:
+        yield Drawing(self._draw_head, id="head")
+        yield Tabs(TABS, self._tab_counts, id="tabs")
+        with Horizontal(id="middle"):
+            with ContentSwitcher(initial="tab0", id="lists"):
+                yield Timeline(self._desk.fetch, id="tab0")
+                yield Listing(draw_issue, lambda issue: issue.id, heading=issue_heading, empty=READING, id="tab1")
+                yield Listing(
+                    draw_checkpoint, lambda info: info.id, heading=checkpoint_heading, empty=READING, id="tab2"
+                )
+                yield Listing(
+                    draw_control, lambda entry: entry.request_id, heading=control_heading, empty=NOBODY, id="tab3"
+                )
+            yield Drawing(self._draw_side, id="side")
+        yield Search(id="search")
+        yield KeyBar(id="keys")
+
+    def on_mount(self) -> None:
+        self._fit(self.size.width, self.size.height)
+        self.timeline.focus()
+        self.timeline.load()
+        self._desk.start()
+        self.set_interval(1.0, self.query_one("#head", Drawing).redraw)
+
+    def on_unmount(self) -> None:
+        self._desk.stop()
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._fit(event.size.width, event.size.height)
+
+    @property
+    def timeline(self) -> Timeline:
+        return self.query_one("#tab0", Timeline)
+
+    @property
+    def tab(self) -> int:
+        return self.query_one(Tabs).chosen
+
+    def chosen(self) -> RunRow | None:
+        return self.view.row if self.view is not None else self._row
+
+    def checkpoints(self) -> Listing[CheckpointInfo]:
+        return self.query_one("#tab2", Listing)
+
+    def redraw(self) -> None:
+        """Something was asked of the run, or answered."""
+        wishes, view = self.top.steering.of(self.run_id), self.view
+        self._entries = gather(view.controls if view else (), wishes, owned=view.owned if view else True)
+        listing = self.query_one("#tab3", Listing)
+        if self._entries != listing.items:
+            listing.show(self._entries)
+        for drawing in self.query(Drawing):
+            drawing.redraw()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action in ("diff", "diff_before", "go_back"):
+            return self.tab == CHECKPOINTS and bool(self.checkpoints().items)
+        if action == "incident":
+            return self.view is not None and bool(self.view.incidents)
+        if action in ("search", "filter"):
+            return self.tab == TIMELINE
+        return super().check_action(action, parameters)
+
+    def action_back(self) -> None:
+        search, timeline = self.query_one(Search), self.timeline
+        if not (search.has_class("asking") or timeline.text or timeline.chosen):
+            self.dismiss()
+            return
+        search.put_away()
+        timeline.narrow(chosen=0, text="")
+        timeline.focus()
+        self.redraw()
+
+    def action_search(self) -> None:
+        self.query_one(Search).ask(self.timeline.text)
+
+    def action_filter(self) -> None:
+        self.timeline.narrow(chosen=self.timeline.chosen + 1)
+        self.redraw()
+
+    def action_tab(self, number: int) -> None:
+        self.query_one(Tabs).choose(number)
+        self.query_one(ContentSwitcher).current = f"tab{number}"
+        self.query_one(f"#tab{number}", Listing).focus()
+        self.redraw()
+
+    def action_next_tab(self, by: int) -> None:
+        self.action_tab((self.tab + by) % len(TABS))
+
+    def action_incident(self) -> None:
+        if self.view is not None and self.view.incidents:
+            newest = self.view.incidents[0]
+            self.top.push_screen(Pager(f"Incident {newest.id}", partial(incident_lines, newest)))
+
+    @on(Tabs.Picked)
+    def _picked(self, event: Tabs.Picked) -> None:
+        self.action_tab(event.number)
+
+    @on(Input.Submitted, "#search")
+    def _searched(self, event: Input.Submitted) -> None:
+        self.query_one(Search).put_away(keep=True)
+        self.timeline.narrow(text=event.value.strip())
+        self.timeline.focus()
+        self.redraw()
+
+    @on(Listing.Chosen)
+    def _choose(self, event: Listing.Chosen) -> None:
+        item = event.item
+        if isinstance(event, Listing.Moved):
+            return
+        if isinstance(item, Moment):
+            self.top.push_screen(Pager(f"Record {item.seq}", partial(moment_lines, item)))
+        elif isinstance(item, Issue):
+            self.top.push_screen(Pager("Issue", partial(issue_lines, item)))
+        elif isinstance(item, Entry):
+            self.top.push_screen(Pager(f"Request {item.request_id}", partial(control_lines, item)))
+        elif isinstance(item, CheckpointInfo):
+            self.action_diff()
+
+    @on(Looked)
+    def _take(self, event: Looked) -> None:
+        view = self.view = event.news.view
+        self._problem = view.problem
+        self._note_owner(view.row.owner_pid)
+        self.timeline.hear(event.news.moments)
+        self._fill(ISSUES, view.issues, "No issues so far.")
+        self._fill(CHECKPOINTS, view.checkpoints, _no_checkpoints(view))
+        self.redraw()
+
+    @on(Read)
+    def _read(self, event: Read) -> None:
+        self.timeline.take(event.want, event.part)
+
+    @on(Counted)
+    def _counted(self, event: Counted) -> None:
+        self._series = event.series
+        self.query_one("#side", Drawing).redraw()
+
+    @on(Failed)
+    def _failed(self, event: Failed) -> None:
+        self._problem = str(event.error)
+        self.timeline.say(clean(f"This run cannot be read.\n\n{event.error}\n\nTrying again …"))
+        self.redraw()
+
+    def _note_owner(self, pid: int | None) -> None:
+        """An owner that came back is worth a word: what was asked meanwhile is carried out by it."""
+        if pid is not None and self._owner_seen not in (None, pid):
+            self.top.notify(f"The run's owner was started again (process {pid}).", markup=False)
+        self._owner_seen = pid or self._owner_seen
+
+    def _fill(self, tab: int, items: tuple[object, ...], empty: str) -> None:
+        listing = self.query_one(f"#tab{tab}", Listing)
+        listing.say(empty)
+        if len(items) != len(listing.items) or (items and items[0] != listing.items[0]):
+            listing.show(items)
+
+    def _fit(self, width: int, height: int) -> None:
+        self.query_one("#side", Drawing).display = width >= WIDE and height >= HIGH
+
+    def _tab_counts(self) -> tuple[str, ...]:
+        view, timeline = self.view, self.timeline
+        if view is None:
+            return ("", "", "", "")
+        narrowed = " ".join(filter(None, (timeline.filter_name if timeline.chosen else "", timeline.text)))
+        under_way = any(entry.outcome in ("sending", "pending") for entry in self._entries)
+        asked = f"{len(self._entries)}{'…' if under_way else ''}"
+        return clean(narrowed), str(view.row.issues), str(len(view.checkpoints)), asked
+
+    def _draw_head(self, width: int) -> list[Line]:
+        doing, now = self.top.steering.doing(self.run_id), self.top.clock.time()
+        run = self.chosen() or self._row
+        beside = self.query_one("#side", Drawing).display
+        return draw_head(run, self.view, doing, self._problem, now, width, ladder=not beside)
+
+    def _draw_side(self, width: int) -> list[Line]:
+        if self.view is None:
+            return [(("Reading …", "dim"),)]
+        return draw_side(self.view, self._series, self._entries, width, self.query_one("#side").size.height)
+
+
+def _no_checkpoints(view: View) -> str:
+    if view.row.workspace is None:
+        return "This run has no workspace: no checkpoints are made of it."
+    return "No checkpoints yet: one is made before and after every step that may change files."

@@ -1,0 +1,116 @@
+"""A run in one row of the list of runs: as many columns as there is room for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+from msgspec import Struct
+
+from ..report import RunRow
+from .line import Line, Piece, fit, flat
+from .palette import status_sign
+from .words import count, span, spark, spend
+
+
+class Column(Struct, frozen=True):
+    """A column: its heading, its width, how much it may grow, and how soon it is left out (0: never)."""
+
+    name: str
+    width: int
+    draw: Callable[[RunRow, int, float], Piece]
+    rank: int = 0
+    right: bool = False
+    grow: int = 0
+
+
+def heading(width: int, *, hosts: bool = False) -> Line:
+    """The names of the columns."""
+    return tuple((fit(column.name, room, right=column.right) + "  ", "") for column, room in _columns(width, hosts))
+
+
+def draw_run(row: RunRow, width: int, now: float, asked: str = "", *, hosts: bool = False) -> Line:
+    """One run; `asked` is a command that it has not answered yet."""
+    pieces: list[Piece] = []
+    for column, room in _columns(width, hosts):
+        text, style = column.draw(row, room, now)
+        if column.name == "STATUS" and asked:
+            text, style = f"{text[:2]}{asked}", "warn"
+        pieces += [(fit(text, room, right=column.right), style), ("  ", "")]
+    return tuple(pieces)
+
+
+def short_model(model: str | None) -> str:
+    """A model's name without its maker and its date."""
+    name = (model or "–").rpartition("/")[2].removeprefix("claude-")
+    head, _, tail = name.rpartition("-")
+    return head if head and len(tail) == 8 and tail.isdigit() else name
+
+
+def iteration(row: RunRow) -> str:
+    return f"{count(row.iter)}/{count(row.max)}" if row.max else count(row.iter)
+
+
+def budget_style(row: RunRow) -> str:
+    """How near the spend is to its end."""
+    if not row.max_cost:
+        return ""
+    share = row.cost / row.max_cost
+    return "bad" if share >= 1 else "warn" if share >= 0.8 else ""
+
+
+def _status(row: RunRow, _room: int, _now: float) -> Piece:
+    sign, style = status_sign(row.status)
+    return f"{sign} {row.status}", style
+
+
+def _name(row: RunRow, room: int, _now: float) -> Piece:
+    return flat(row.name or row.run_id, room + 1), "strong" if row.status in ("running", "pausing", "paused") else ""
+
+
+def _issue(row: RunRow, _room: int, _now: float) -> Piece:
+    return flat((row.issue or "–").replace("_", " "), 60), "level2" if row.issue else "dim"
+
+
+def _task(row: RunRow, _room: int, _now: float) -> Piece:
+    return flat(row.task, 240), "dim"
+
+
+_COLUMNS = (
+    Column("STATUS", 12, _status),
+    Column("NAME", 13, _name, grow=11),
+    Column("HOST", 12, lambda row, _r, _n: (flat(row.host or "", 20), "link"), rank=1),
+    Column("ITER", 6, lambda row, _r, _n: (iteration(row), ""), right=True),
+    Column("MODEL", 12, lambda row, _r, _n: (flat(short_model(row.model), 20), ""), rank=3),
+    Column("ISSUE NOW", 12, _issue, grow=10),
+    Column("INT", 3, lambda row, _r, _n: (count(row.interventions), "" if row.interventions else "dim"), right=True),
+    Column("SPEND", 9, lambda row, _r, _n: (spend(row.cost, row.max_cost), budget_style(row)), right=True),
+    Column("TOKENS", 6, lambda row, _r, _n: (count(row.tokens), ""), rank=5, right=True),
+    Column("PROGRESS", 8, lambda row, room, _n: (spark(row.spark, room), "good"), rank=2, grow=8),
+    Column("SEEN", 4, lambda row, _r, now: (span(now - row.updated), "dim"), rank=4, right=True),
+    Column("AGENT", 10, lambda row, _r, _n: (flat(row.adapter, 12), ""), rank=6),
+)
+_TASK = Column("TASK", 16, _task, rank=7)
+_GAP = 2
+
+
+@cache
+def _columns(width: int, hosts: bool) -> tuple[tuple[Column, int], ...]:
+    """The columns that fit, with their widths: first come the most important, then they grow, then comes the task."""
+    shown: list[Column] = []
+    left = width + _GAP - 1
+    for column in sorted((*_COLUMNS, _TASK), key=lambda column: column.rank):
+        if column.name == "HOST" and not hosts:
+            continue
+        if column.rank and left < column.width + _GAP:
+            break
+        shown.append(column)
+        left -= column.width + _GAP
+    rooms = {}
+    for column in shown:
+        more = max(0, min(column.grow, left))
+        rooms[column.name] = column.width + more
+        left -= more
+    last = _TASK.name if _TASK in shown else "NAME"
+    rooms[last] += max(0, left)
+    return tuple((column, rooms[column.name]) for column in (*_COLUMNS, _TASK) if column in shown)

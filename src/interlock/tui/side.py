@@ -1,0 +1,90 @@
+"""The side of a run's page on a wide screen: ladder, charts, issues, and what was asked of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from ..core import Issue
+from ..report import Series
+from .control_rows import OUTCOMES, Entry
+from .ladder import draw_ladder
+from .line import Line, fit, flat, spread
+from .palette import severity_style
+from .view import View
+from .words import clock_time, count, gauge, money, spark
+
+
+def draw_side(view: View, series: Series | None, entries: Sequence[Entry], width: int, height: int) -> list[Line]:
+    """As much as there is room for, what matters most on top."""
+    lines: list[Line] = [_title("LADDER", width), *draw_ladder(view.ladder), ()]
+    lines += [_title("OVER ITS STEPS", width), *draw_charts(view, series, width), ()]
+    rest = max(4, height - len(lines) - 3)
+    asked = entries[: max(2, rest // 3)]
+    lines += [_title("CONTROL", width)]
+    lines += [_control(entry, width) for entry in asked] or [(("nobody has asked for anything yet", "dim"),)]
+    lines += [(), _title("ISSUES", width)]
+    room = max(1, height - len(lines))
+    lines += [_issue(issue, width) for issue in view.issues[:room]] or [(("none so far", "dim"),)]
+    return lines
+
+
+def draw_charts(view: View, series: Series | None, width: int) -> list[Line]:
+    """Progress, tokens, cost and issues over the steps, each in one row."""
+    row = view.row
+    if series is None:
+        return [(("counting …", "dim"),), (), (), ()]
+    if not series.steps:
+        return [(("no steps yet", "dim"),), (), (), ()]
+    progress = f"{series.progress[-1]:.0%}"
+    room = max(6, width - 9 - 8)
+
+    def chart(name: str, values: Sequence[float], style: str, now: str) -> Line:
+        return ((fit(name, 9), "dim"), (spark(values, room), style), (fit(now, 8, right=True), ""))
+
+    return [
+        chart("progress", series.progress, "good", progress),
+        chart("tokens", _growth(series.tokens, room), "link", count(row.tokens)),
+        chart("cost", _growth(series.cost, room), "level2", money(row.cost)),
+        chart("issues", _growth(series.issues, room), "level3", count(row.issues)),
+    ]
+
+
+def draw_budget(cost: float, budget: float | None, width: int) -> Line:
+    """The spend as a bar, where there is a budget."""
+    if not budget:
+        return ((money(cost), ""),)
+    share = cost / budget
+    used, left = gauge(share, width)
+    style = "bad" if share >= 1 else "warn" if share >= 0.8 else "good"
+    return (
+        (f"{money(cost)}/{budget:g} ", style if share >= 0.8 else ""),
+        (used, style),
+        (left, "faint"),
+        (f" {share:.0%}", "dim"),
+    )
+
+
+def _growth(sums: Sequence[float], most: int) -> list[float]:
+    """What was added from point to point, at least two steps together: a call costs, its result does not."""
+    points = max(1, min(most, len(sums) // 2))
+    marks = [sums[len(sums) * at // points - 1] for at in range(1, points + 1)]
+    return [max(0.0, b - a) for a, b in pairwise((0, *marks))]
+
+
+def _title(words: str, width: int) -> Line:
+    return ((words, "link!"), (f" {'─' * max(0, width - len(words) - 1)}", "faint"))
+
+
+def _issue(issue: Issue, width: int) -> Line:
+    style = severity_style(issue.severity)
+    name = issue.type.replace("_", " ")
+    return spread(((f"! {name}", style),), ((f"{issue.severity or 'medium'} @{issue.step}", "dim"),), width)
+
+
+def _control(entry: Entry, width: int) -> Line:
+    sign, style = OUTCOMES[entry.outcome]
+    words = entry.message or {"sending": "sent", "pending": "accepted" if entry.acked else "asked"}.get(
+        entry.outcome, ""
+    )
+    return ((f"{clock_time(entry.when)} ", "dim"), (f"{sign} {entry.command} ", style), (flat(words, width), "dim"))

@@ -1,0 +1,95 @@
+"""Numbers, times and small pictures, as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import pairwise
+
+BARS = "▁▂▃▄▅▆▇"
+"""No full block: rows of them must not run into each other."""
+FULL, EMPTY = "━", "─"
+
+
+def clock_time(when: float | None) -> str:
+    """The time of day."""
+    return datetime.fromtimestamp(when).strftime("%H:%M:%S") if when else "        "
+
+
+def date_time(when: float | None) -> str:
+    return datetime.fromtimestamp(when).strftime("%Y-%m-%d %H:%M:%S") if when else ""
+
+
+def span(seconds: float) -> str:
+    """How long, in at most four characters."""
+    seconds = max(0.0, seconds)
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "m")):
+        if seconds >= size:
+            return f"{seconds / size:.0f}{unit}"
+    return f"{seconds:.0f}s"
+
+
+def money(amount: float) -> str:
+    if amount >= 1000:
+        return f"${amount:,.0f}"
+    return f"${amount:.2f}" if amount >= 0.005 or amount == 0 else "<1¢"
+
+
+def spend(amount: float, budget: float | None) -> str:
+    """Dollars, and of how many."""
+    return money(amount) if budget is None else f"{money(amount)}/{budget:g}"
+
+
+def count(number: float) -> str:
+    """A number in at most five characters."""
+    for size, unit in ((1_000_000_000, "G"), (1_000_000, "M"), (10_000, "k")):
+        if number >= size:
+            value = number / (1000 if unit == "k" else size)
+            return f"{value:.0f}{unit}" if value >= 10 else f"{value:.1f}{unit}"
+    return f"{number:.0f}"
+
+
+def reason_first(problem: str) -> str:
+    """An error's words before the path that it is about: rows are short."""
+    where, colon, what = problem.partition(": ")
+    return f"{what} ({where})" if colon and where.startswith("/") else problem
+
+
+def plural(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def size(number: float) -> str:
+    """Bytes for people."""
+    for unit in ("B", "KB", "MB", "GB"):
+        if number < 1000:
+            return f"{number:.0f} {unit}" if unit == "B" or number >= 10 else f"{number:.1f} {unit}"
+        number /= 1000
+    return f"{number:.1f} TB"
+
+
+def spark(values: Sequence[float], width: int) -> str:
+    """A row of bars, the newest at the right; as many as there is room for."""
+    shown = squeeze(values, width)
+    if not shown:
+        return " " * width
+    low, high = min(0.0, *shown), max(shown)
+    reach = (high - low) or 1.0
+    bars = "".join(BARS[min(6, int((value - low) / reach * 6.999))] for value in shown)
+    return bars.rjust(width)
+
+
+def squeeze(values: Sequence[float], width: int) -> list[float]:
+    """Fewer values: each one the greatest of its share."""
+    if len(values) <= width:
+        return list(values)
+    edges = [len(values) * place // width for place in range(width + 1)]
+    return [max(values[a:b]) for a, b in pairwise(edges)]
+
+
+def gauge(share: float, width: int) -> tuple[str, str]:
+    """A bar in two parts: what is used, and what is left."""
+    used = round(max(0.0, min(1.0, share)) * width)
+    if share > 0 and used == 0:
+        used = 1
+    return FULL * used, EMPTY * (width - used)

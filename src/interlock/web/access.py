@@ -1,0 +1,145 @@
+"""Access: who may ask. Host, Origin and token are checked here, before anything else sees a request."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Iterable
+from urllib.parse import urlencode, urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders, QueryParams
+from starlette.requests import cookie_parser
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+EVERYWHERE = ("", "0.0.0.0", "::")
+SAFE_METHODS = ("GET", "HEAD")
+PROTECTED = ("/api/", "/metrics")
+"""Where data is. The page itself holds none and is given to everybody who may reach this machine's loopback."""
+
+HEADER = "x-interlock"
+"""A header that no form and no foreign page can set without being asked for permission first."""
+
+HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+        "require-trusted-types-for 'script'; trusted-types 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+}
+
+COOKIE_S = 30 * 86_400
+
+
+class Access:
+    """The one door in front of the dashboard.
+
+    `once` are words that stand for the token in one address each, for addresses that others may see.
+    """
+
+    def __init__(self, app: ASGIApp, token: str, hosts: Iterable[str] = LOOPBACK, once: set[str] | None = None) -> None:
+        self._app, self._token = app, token
+        self._once = once if once is not None else set()
+        self._hosts = frozenset(host.lower() for host in hosts)
+        self.cookie = cookie_name(token)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            return
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers[name] = value
+                headers.setdefault("cache-control", "no-store")
+            await send(message)
+
+        answer = self._answer(scope) or self._app
+        await answer(scope, receive, send_guarded)
+
+    def _answer(self, scope: Scope) -> Response | None:
+        """What is said at the door; None lets the request in."""
+        headers = Headers(scope=scope)
+        method, path = scope["method"], scope["path"]
+        if host_name(headers.get("host", "")) not in self._hosts:
+            return refuse(400, "this is not the address of the dashboard", "Open the address that interlock web said.")
+        protected = path.startswith(PROTECTED)
+        if not self._is_own_origin(headers, protected=protected or method not in SAFE_METHODS):
+            return refuse(403, "the request comes from another site", "Use the dashboard's own page.")
+        given = QueryParams(scope["query_string"]).get("token")
+        if given is not None and method in SAFE_METHODS and not protected:
+            return self._let_in(scope, given)
+        by_cookie = self._is_token(cookie_parser(headers.get("cookie", "")).get(self.cookie))
+        by_header = self._is_token(_bearer(headers.get("authorization", "")))
+        if protected and not (by_cookie or by_header):
+            return refuse(
+                401, "the token is missing or wrong", "Open the address with the token that interlock web said."
+            )
+        if method not in SAFE_METHODS:
+            return _refuse_change(headers, needs_origin=not by_header)
+        return None
+
+    def _let_in(self, scope: Scope, given: str) -> Response:
+        """Take the token out of the address and into a cookie."""
+        rest = [(k, v) for k, v in QueryParams(scope["query_string"]).multi_items() if k != "token"]
+        # Two slashes at the beginning would name another host.
+        target = "/" + scope["path"].lstrip("/\\") + (f"?{urlencode(rest)}" if rest else "")
+        response = RedirectResponse(target, status_code=303)
+        if self._is_token(given) or given in self._once:
+            self._once.discard(given)
+            response.set_cookie(self.cookie, self._token, COOKIE_S, path="/", httponly=True, samesite="strict")
+        return response
+
+    def _is_own_origin(self, headers: Headers, *, protected: bool) -> bool:
+        origin = headers.get("origin")
+        if origin is not None:
+            parts = urlsplit(origin)
+            return parts.scheme in ("http", "https") and parts.netloc.lower() == headers.get("host", "").lower()
+        return not protected or headers.get("sec-fetch-site", "none") in ("same-origin", "none")
+
+    def _is_token(self, given: str | None) -> bool:
+        return given is not None and hmac.compare_digest(given.encode("utf-8", "replace"), self._token.encode())
+
+
+def refuse(status: int, error: str, todo: str = "") -> JSONResponse:
+    """An error as every route says it: what, and what to do."""
+    return JSONResponse({"error": error, "todo": todo}, status_code=status)
+
+
+def cookie_name(token: str) -> str:
+    """Cookies know no ports, so two dashboards on one machine need names of their own."""
+    return f"interlock-{hashlib.sha256(token.encode()).hexdigest()[:8]}"
+
+
+def host_name(host: str) -> str:
+    """The name in a Host header, without its port; empty for what is none."""
+    try:
+        return (urlsplit(f"//{host}").hostname or "") if not set(host) & set("/\\@?# ") else ""
+    except ValueError:
+        return ""
+
+
+def _bearer(authorization: str) -> str | None:
+    kind, _, token = authorization.partition(" ")
+    return token.strip() if kind.lower() == "bearer" else None
+
+
+def _refuse_change(headers: Headers, *, needs_origin: bool) -> Response | None:
+    """Whoever changes something has to show that it is our own page, or a program that has the token."""
+    if headers.get(HEADER) != "1":
+        return refuse(403, "the header X-Interlock: 1 is missing", "Add it.")
+    if needs_origin and headers.get("origin") is None:
+        return refuse(403, "the request does not say where it comes from", "Send Origin, or the token as a Bearer.")
+    if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+        return refuse(415, "the body has to be JSON", "Send Content-Type: application/json.")
+    return None

@@ -1,0 +1,44 @@
+"""The dashboard as one ASGI application."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+
+from ..core import InterlockError
+from .access import LOOPBACK, Access
+from .answers import on_error, on_http_error
+from .assets import load_assets, page_routes
+from .controls import TIMEOUT_S, Controls
+from .routes import Routes
+from .source import Source
+
+
+def make_app(
+    source: Source,
+    token: str,
+    *,
+    hosts: Iterable[str] = LOOPBACK,
+    once: set[str] | None = None,
+    control_timeout: float = TIMEOUT_S,
+) -> Starlette:
+    """The pages and the interface behind them, for whoever has the token."""
+    controls = Controls(source, control_timeout)
+    routes = Routes(source, controls)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        yield
+        controls.close()
+        source.close()
+
+    return Starlette(
+        routes=[*routes.all(), *page_routes(load_assets())],
+        middleware=[Middleware(Access, token=token, hosts=tuple(hosts), once=once)],
+        exception_handlers={InterlockError: on_error, HTTPException: on_http_error},
+        lifespan=lifespan,
+    )

@@ -1,0 +1,69 @@
+"""The page's own files: read once, named in a table, so that no path can lead anywhere else."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from pathlib import Path
+
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from .access import refuse
+
+FOLDER = Path(__file__).parent / "static"
+TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+
+
+class Asset(Struct, frozen=True):
+    """One file, also in the size in which it travels."""
+
+    kind: str
+    content: bytes
+    packed: bytes
+    tag: str
+
+    def respond(self, request: Request) -> Response:
+        headers = {"cache-control": "no-cache", "etag": self.tag, "vary": "accept-encoding"}
+        if request.headers.get("if-none-match") == self.tag:
+            return Response(status_code=304, headers=headers)
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            return Response(self.packed, media_type=self.kind, headers=headers | {"content-encoding": "gzip"})
+        return Response(self.content, media_type=self.kind, headers=headers)
+
+
+def load_assets(folder: Path = FOLDER) -> dict[str, Asset]:
+    """Every file of the page by its name."""
+    return {path.name: _load(path) for path in sorted(folder.iterdir()) if path.suffix in TYPES}
+
+
+def page_routes(assets: dict[str, Asset]) -> list[Route]:
+    """The page under every address that it knows, and its files."""
+
+    async def page(request: Request) -> Response:
+        return assets["index.html"].respond(request)
+
+    async def file(request: Request) -> Response:
+        asset = assets.get(request.path_params["name"])
+        return asset.respond(request) if asset is not None else refuse(404, "there is no such file")
+
+    async def nowhere(request: Request) -> Response:
+        answer = assets["index.html"].respond(request)
+        answer.status_code = 404
+        return answer
+
+    deep = ("/", "/runs/{run_id}", "/runs/{run_id}/{tab}", "/incidents", "/incidents/{incident_id}")
+    return [*(Route(path, page) for path in deep), Route("/static/{name}", file), Route("/{rest:path}", nowhere)]
+
+
+def _load(path: Path) -> Asset:
+    content = path.read_bytes()
+    tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
+    return Asset(TYPES[path.suffix], content, gzip.compress(content, 9, mtime=0), tag)

@@ -1,0 +1,133 @@
+"""Incidents on the dashboard: what an emergency stop left behind, and taking one of the four ways on."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Literal, get_args
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ..core import BadInput, InterlockError, InvalidState
+from ..intervene.options import OptionName
+from ..journal import Store
+from ..runtime.continuing import abort, choose
+from ..runtime.incidents import Incidents, StoredIncident
+
+WAIT_S = 60.0
+"""How long a run may take to begin before nobody can say whether it did."""
+
+LOOK_S = 0.1
+LOG = "continue.log"
+LAST_WORDS = 400
+
+WayState = Literal["starting", "continued", "aborted", "failed", "unknown"]
+
+
+class WayOn(Struct, frozen=True, kw_only=True):
+    """A way on that was chosen here, and how it went."""
+
+    incident_id: str
+    option: OptionName
+    state: WayState = "starting"
+    message: str = ""
+    run_id: str | None = None
+    time: float = 0.0
+
+
+class WaysOn:
+    """Carries out what people choose on incident pages; one at a time for each incident."""
+
+    def __init__(self, store: Store) -> None:
+        self.incidents = Incidents(store)
+        self._store = store
+        self._taken: dict[str, WayOn] = {}
+        self._lock = threading.Lock()
+        self.version = 0
+
+    def of(self, incident_id: str) -> WayOn | None:
+        with self._lock:
+            return self._taken.get(incident_id)
+
+    def take(self, incident_id: str, option: str) -> WayOn:
+        """Begin a way on; gives it as it stands now."""
+        if option not in get_args(OptionName):
+            raise BadInput(
+                f"there is no way on called {option[:40]!r}", todo=f"One of: {', '.join(get_args(OptionName))}."
+            )
+        stored = self.incidents.find(incident_id)
+        chosen = choose(stored, option)
+        way = WayOn(incident_id=stored.id, option=chosen.name, time=time.time())
+        with self._lock:
+            before = self._taken.get(stored.id)
+            if before is not None and before.state == "starting":
+                raise InvalidState(f"{before.option} is being carried out already", todo="Wait for its end.")
+            self._taken[stored.id] = way
+            self.version += 1
+        threading.Thread(target=self._carry_out, args=(way, stored), name="interlock-way-on", daemon=True).start()
+        return way
+
+    def _carry_out(self, way: WayOn, stored: StoredIncident) -> None:
+        try:
+            if way.option == "abort":
+                done = abort(self._store, stored)
+                self._end(way, "aborted", "; ".join(done) or "nothing was left to clean up")
+            else:
+                self._continue(way, stored)
+        except (InterlockError, OSError) as error:
+            self._end(way, "failed", str(error))
+
+    def _continue(self, way: WayOn, stored: StoredIncident) -> None:
+        """The run that goes on is a command of its own: it outlives the dashboard, as if typed in a terminal."""
+        log = self._store.root / stored.incident.run_id / "incidents" / stored.id / LOG
+        words = [sys.executable, "-m", "interlock", "incident", "continue", stored.id, "--option", way.option]
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                words,
+                cwd=_folder_of(self._store, stored),
+                env={**os.environ, "INTERLOCK_STORE__DIR": str(self._store.root)},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        self._watch(way, process, log)
+
+    def _watch(self, way: WayOn, process: subprocess.Popen[bytes], log: Path) -> None:
+        deadline = time.monotonic() + WAIT_S
+        while time.monotonic() < deadline:
+            ended = process.poll() is not None
+            now = self.incidents.find(way.incident_id)
+            if now.continued_by is not None and (self._store.root / now.continued_by).is_dir():
+                self._end(way, "continued", "", now.continued_by)
+                process.wait()
+                return
+            if ended:
+                self._end(way, "failed", _last_words(log) or f"the command ended with {process.returncode}")
+                return
+            time.sleep(LOOK_S)
+        self._end(way, "unknown", "it has not begun yet; the list of runs will show it if it does")
+        process.wait()
+
+    def _end(self, way: WayOn, state: WayState, message: str, run_id: str | None = None) -> None:
+        with self._lock:
+            self._taken[way.incident_id] = replace(way, state=state, message=message, run_id=run_id)
+            self.version += 1
+
+
+def _folder_of(store: Store, stored: StoredIncident) -> str | None:
+    spec = store.find(stored.incident.run_id).spec()
+    return next((place for place in (spec.cwd, spec.workspace) if place and Path(place).is_dir()), None)
+
+
+def _last_words(log: Path) -> str:
+    try:
+        lines = log.read_text(errors="replace").strip().splitlines()
+    except OSError:
+        return ""
+    return " ".join(lines[-3:])[-LAST_WORDS:]

@@ -1,0 +1,210 @@
+"""Live: what changes, as it changes. One look at each journal serves every page that is open on it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from functools import partial
+
+import msgspec
+from msgspec import Struct
+
+from ..core import InterlockError
+from ..report import Moment, RunRow, Story
+from .controls import Controls
+from .head import Parts, make_head
+from .source import Source
+
+LOOK_S = (0.04, 0.12)
+"""Time between two looks at a run while something comes, and while nothing does."""
+
+FLEET_S = 0.12
+HUB_S = 1.0
+"""Time between two looks at all runs: here, and with a hub."""
+
+SHARE = 4.0
+"""A look that takes long is followed by a pause of so many times its length."""
+
+KEPT = 1_000
+"""New moments kept for pages that are a little behind; one further behind reads the journal."""
+
+SHOWN_DETAIL = 600
+"""Characters of a moment's detail in the timeline; the whole is read when it is opened."""
+
+
+class Event(Struct, frozen=True):
+    """One event of a stream: its name, and JSON."""
+
+    name: str
+    data: bytes
+
+
+class Line(Struct, frozen=True, omit_defaults=True):
+    """A moment in the timeline."""
+
+    seq: int
+    time: float
+    kind: str
+    level: str
+    title: str
+    detail: str = ""
+    step: int | None = None
+    record: str = ""
+    cut: bool = False
+
+
+def to_line(moment: Moment) -> Line:
+    """A moment as the timeline has it: without the record's body."""
+    cut = len(moment.detail) > SHOWN_DETAIL
+    detail = moment.detail[:SHOWN_DETAIL] + "…" if cut else moment.detail
+    data = moment.data.get("intervention") if moment.kind == "intervention" else None
+    level = data.get("level") if isinstance(data, dict) else None
+    record = f"rung-{level}" if isinstance(level, int) else _sort(moment)
+    return Line(moment.seq, moment.time, moment.kind, moment.level, moment.title, detail, moment.step, record, cut)
+
+
+def _sort(moment: Moment) -> str:
+    """What kind of step it is, so that calls, results and words look different."""
+    step = moment.data.get("step")
+    kind = step.get("kind", "message") if isinstance(step, dict) else ""
+    if kind == "message" and isinstance(step, dict):
+        return str(step.get("role", "message"))[:20]
+    return str(kind)[:20]
+
+
+class Watched:
+    """One run that somebody looks at."""
+
+    def __init__(self, story: Story, source: Source, controls: Controls) -> None:
+        self.story, self._source = story, source
+        self.users = 0
+        self.over = False
+        self.head: Parts = {}
+        self.lines: tuple[Line, ...] = ()
+        self._controls = controls
+        self._mark: object = None
+        self.changed = asyncio.Event()
+
+    def look(self) -> bool:
+        """Take in what is new; whether anything is."""
+        self._source.refresh(self.story)
+        news = self.story.update()
+        self.lines = (*self.lines, *map(to_line, news))[-KEPT:]
+        mark = (self.story.summary, self.story.problem, self._controls.version, len(news) and news[-1].seq)
+        if not news and mark[:3] == self._mark:
+            return False
+        self._mark = mark[:3]
+        self.head = make_head(self.story, self._controls.of(self.story.spec.run_id))
+        return True
+
+    def since(self, seq: int) -> list[Line]:
+        """Lines after a number, from memory or from the journal."""
+        known = self.lines
+        if known and known[0].seq <= seq + 1:
+            return [line for line in known if line.seq > seq]
+        return [to_line(moment) for moment in self.story.page(after=seq, limit=KEPT)]
+
+    def ring(self) -> None:
+        """Wake everybody who waits."""
+        self.changed.set()
+        self.changed = asyncio.Event()
+
+
+class Live:
+    """The streams of all open pages."""
+
+    def __init__(self, source: Source, controls: Controls) -> None:
+        self._source, self._controls = source, controls
+        self._watched: dict[str, Watched] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def run(self, run_id: str, after: int | None) -> AsyncIterator[Event]:
+        """What changes in a run: parts of its head, and new lines after a number (or after now)."""
+        watched = await self._join(run_id)
+        try:
+            told: Parts = {}
+            seq = watched.story.last_seq if after is None else after
+            yield Event("at", msgspec.json.encode({"seq": seq}))
+            while not watched.over:
+                changed = watched.changed
+                parts = {name: part for name, part in watched.head.items() if told.get(name) != part}
+                if parts:
+                    told = dict(watched.head)
+                    yield Event("head", join_parts(parts))
+                if watched.story.last_seq > seq:
+                    lines = await asyncio.to_thread(watched.since, seq)
+                    # What is hidden makes no line, and need not be asked for again.
+                    seq = lines[-1].seq if len(lines) >= KEPT else max(seq, watched.story.last_seq)
+                    if lines:
+                        seq = max(seq, lines[-1].seq)
+                        yield Event("lines", msgspec.json.encode(lines))
+                    if len(lines) >= KEPT:
+                        continue
+                await changed.wait()
+        finally:
+            watched.users -= 1
+
+    async def fleet(self) -> AsyncIterator[Event]:
+        """Rows that changed, and those that are gone; the first time all."""
+        told: dict[str, RunRow] | None = None
+        problem: str | None = None
+        period = HUB_S if self._source.hub is not None else FLEET_S
+        while True:
+            began = time.monotonic()
+            # The list comes first; what takes longer to draw follows with the next look.
+            look = partial(self._source.rows, sparks=told is not None)
+            rows = {row.run_id: row for row in await asyncio.to_thread(look)}
+            changed = [row for row in rows.values() if told is None or told.get(row.run_id) != row]
+            gone = [run_id for run_id in told or () if run_id not in rows]
+            if changed or gone or told is None or problem != self._source.fleet.problem:
+                problem = self._source.fleet.problem
+                body = {"rows": changed, "gone": gone, "all": told is None, "problem": problem}
+                yield Event("rows", msgspec.json.encode(body))
+            told = rows
+            await asyncio.sleep(max(period, SHARE * (time.monotonic() - began)))
+
+    async def _join(self, run_id: str) -> Watched:
+        watched = self._watched.get(run_id)
+        if watched is None:
+            story = await asyncio.to_thread(self._source.open, run_id)
+            watched = self._watched.get(run_id) or Watched(story, self._source, self._controls)
+            await asyncio.to_thread(watched.look)
+        watched.users += 1
+        if run_id not in self._watched:
+            self._watched[run_id] = watched
+            task = asyncio.get_running_loop().create_task(self._keep_looking(run_id, watched))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        return watched
+
+    async def _keep_looking(self, run_id: str, watched: Watched) -> None:
+        fast, slow = LOOK_S
+        pause = fast
+        try:
+            while watched.users > 0:
+                began = time.monotonic()
+                if await _quietly(watched.look):
+                    watched.ring()
+                    pause = fast
+                await asyncio.sleep(max(pause, SHARE * (time.monotonic() - began)))
+                pause = min(slow, pause * 1.2)
+        finally:
+            # Whoever still follows is sent away, and comes back to a new look.
+            self._watched.pop(run_id, None)
+            watched.over = True
+            watched.ring()
+            watched.story.close()
+
+
+def join_parts(parts: Parts) -> bytes:
+    """The parts as one JSON object."""
+    return b"{%s}" % b",".join(b'"%s":%s' % (name.encode(), part) for name, part in parts.items())
+
+
+async def _quietly(look: Callable[[], bool]) -> bool:
+    """Look; what cannot be read now is tried again, and the story says it in `problem`."""
+    try:
+        return await asyncio.to_thread(look)
+    except InterlockError:
+        return False

@@ -1,0 +1,213 @@
+"""The routes under /api: what pages ask for. Blocking ones run in Starlette's threads."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncIterator
+
+import msgspec
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from .._version import __version__
+from ..config import load
+from ..config.models import Models
+from ..core import ENDED, NotFound
+from ..report import KINDS
+from ..report.metrics import JournalMetrics
+from . import files
+from .answers import number_from, read_body, to_json
+from .controls import Controls, Order
+from .head import make_head
+from .incidents import WayOn, WaysOn
+from .live import Event, Live, join_parts, to_line
+from .pictures import list_pictures, read_picture
+from .source import Source
+
+PAGE, MOST = 200, 1_000
+POINTS = 500
+PING_S = 15
+RETRY_MS = 1_000
+
+
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
+    """The way on that a page asks for."""
+
+    option: str
+
+
+class Back(msgspec.Struct, frozen=True, kw_only=True):
+    """The checkpoint that a page wants to go back to."""
+
+    to: str
+    paths: list[str] = []
+    reason: str | None = None
+
+
+class Routes:
+    """The dashboard's interface, over a source of runs."""
+
+    def __init__(self, source: Source, controls: Controls) -> None:
+        self.source, self.controls = source, controls
+        self.live = Live(source, controls)
+        self.ways = WaysOn(source.store)
+        self._metrics = JournalMetrics(source.store)
+
+    def all(self) -> list[Route]:
+        run = "/api/runs/{run_id}"
+        return [
+            Route("/api/about", self.about),
+            Route("/api/runs", self.runs),
+            Route("/api/events", self.fleet_events),
+            Route(run, self.run),
+            Route(f"{run}/events", self.run_events),
+            Route(f"{run}/lines", self.lines),
+            Route(f"{run}/lines/{{seq:int}}", self.line),
+            Route(f"{run}/series", self.series),
+            Route(f"{run}/control", self.control, methods=["POST"]),
+            Route(f"{run}/rollback", self.rollback, methods=["POST"]),
+            Route(f"{run}/checkpoints/{{wanted}}/diff", self.difference),
+            Route(f"{run}/checkpoints/{{wanted}}/preview", self.preview),
+            Route(f"{run}/pictures", self.pictures),
+            Route(f"{run}/pictures/{{name}}", self.picture),
+            Route("/api/incidents", self.incidents),
+            Route("/api/incidents/{incident_id}", self.incident),
+            Route("/api/incidents/{incident_id}/continue", self.go_on, methods=["POST"]),
+            Route("/metrics", self.metrics),
+        ]
+
+    def about(self, _: Request) -> Response:
+        """What this dashboard is, and the models that a run can be escalated to."""
+        models = Models.from_config(load())
+        names = sorted(models.infos.values(), key=lambda info: -info.strength)
+        return to_json(
+            {
+                "version": __version__,
+                "host": socket.gethostname(),
+                "store": str(self.source.store.root),
+                "hub": self.source.hub is not None,
+                "models": [info.name for info in names if info.name not in models.gone],
+                "aliases": sorted(models.aliases),
+            }
+        )
+
+    def runs(self, _: Request) -> Response:
+        return to_json({"runs": self.source.rows(), "problem": self.source.fleet.problem})
+
+    def run(self, request: Request) -> Response:
+        story = self.source.story(request.path_params["run_id"])
+        parts = make_head(story, self.controls.of(story.spec.run_id))
+        return Response(join_parts(parts), media_type="application/json")
+
+    async def fleet_events(self, request: Request) -> Response:
+        return _stream(self.live.fleet())
+
+    async def run_events(self, request: Request) -> Response:
+        after = number_from(request, "after")
+        run_id = request.path_params["run_id"]
+        await run_in_threadpool(self.source.story, run_id)
+        return _stream(self.live.run(run_id, after))
+
+    def lines(self, request: Request) -> Response:
+        """Part of the timeline, oldest first."""
+        story = self.source.story(request.path_params["run_id"])
+        limit = number_from(request, "limit", PAGE, MOST) or PAGE
+        given = frozenset(filter(None, request.query_params.get("kinds", "").split(",")))
+        kinds = given & frozenset(KINDS) if given else None
+        found = story.page(
+            before=number_from(request, "before"),
+            after=number_from(request, "after"),
+            limit=limit,
+            kinds=kinds,
+            text=request.query_params.get("text", "")[:200] or None,
+        )
+        lines = [to_line(moment) for moment in found]
+        return to_json({"lines": lines, "more": len(lines) >= limit, "last": story.last_seq})
+
+    def line(self, request: Request) -> Response:
+        """One moment with all that the journal has of it."""
+        seq = request.path_params["seq"]
+        story = self.source.story(request.path_params["run_id"])
+        found = story.page(after=max(0, seq - 1), limit=1)
+        if not found or found[0].seq != seq:
+            raise NotFound(f"there is no moment {seq} in this run")
+        return to_json(found[0])
+
+    def series(self, request: Request) -> Response:
+        points = number_from(request, "points", POINTS, 5_000) or POINTS
+        story = self.source.story(request.path_params["run_id"], "series")
+        return to_json({"series": story.series(max(2, points)), "sums": story.sums})
+
+    async def control(self, request: Request) -> Response:
+        """Send a command; what becomes of it comes with the run's events."""
+        order = await read_body(request, Order)
+        return to_json(await run_in_threadpool(self._send, request.path_params["run_id"], order), 202)
+
+    async def rollback(self, request: Request) -> Response:
+        """Go back: a live run is asked to; where nobody runs any more the files go back at once."""
+        back = await read_body(request, Back)
+        return await run_in_threadpool(self._go_back, request.path_params["run_id"], back)
+
+    def difference(self, request: Request) -> Response:
+        folder = self.source.folder(request.path_params["run_id"])
+        against = request.query_params.get("against", "before")
+        return to_json(files.show_difference(folder, request.path_params["wanted"], against))
+
+    def preview(self, request: Request) -> Response:
+        folder = self.source.folder(request.path_params["run_id"])
+        paths = request.query_params.getlist("path")[:500]
+        return to_json(files.preview(folder, request.path_params["wanted"], paths))
+
+    def pictures(self, request: Request) -> Response:
+        return to_json({"pictures": list_pictures(self.source.folder(request.path_params["run_id"]))})
+
+    def picture(self, request: Request) -> Response:
+        folder = self.source.folder(request.path_params["run_id"])
+        kind, content = read_picture(folder, request.path_params["name"])
+        return Response(content, media_type=kind, headers={"cache-control": "private, max-age=86400"})
+
+    def incidents(self, _: Request) -> Response:
+        return to_json({"incidents": [self._incident(stored.id) for stored in self.ways.incidents.all()]})
+
+    def incident(self, request: Request) -> Response:
+        return to_json(self._incident(request.path_params["incident_id"]))
+
+    async def go_on(self, request: Request) -> Response:
+        choice = await read_body(request, Choice)
+        way: WayOn = await run_in_threadpool(self.ways.take, request.path_params["incident_id"], choice.option)
+        return to_json(way, 202)
+
+    def metrics(self, _: Request) -> Response:
+        return Response(self._metrics.render(), media_type=self._metrics.content_type)
+
+    def _send(self, run_id: str, order: Order) -> object:
+        if self.source.host_of(run_id) is None:
+            # Says what is wrong with a run that is nowhere.
+            self.source.folder(run_id)
+        return self.controls.send(run_id, order)
+
+    def _go_back(self, run_id: str, back: Back) -> Response:
+        order = Order(command="rollback", payload={"to": back.to, "paths": back.paths or None}, reason=back.reason)
+        if self.source.host_of(run_id) is not None:
+            return to_json({"sent": self.controls.send(run_id, order)}, 202)
+        folder = self.source.folder(run_id)
+        summary = self.source.story(run_id).summary
+        if summary.status not in ENDED:
+            return to_json({"sent": self.controls.send(run_id, order)}, 202)
+        return to_json({"restored": files.restore(folder, back.to, back.paths)})
+
+    def _incident(self, incident_id: str) -> object:
+        stored = self.ways.incidents.find(incident_id)
+        return {"incident": stored, "way": self.ways.of(stored.id)}
+
+
+def _stream(events: AsyncIterator[Event]) -> Response:
+    async def messages() -> AsyncIterator[ServerSentEvent]:
+        yield ServerSentEvent("{}", event="hello", retry=RETRY_MS)
+        async for event in events:
+            yield ServerSentEvent(event.data.decode(), event=event.name)
+
+    return EventSourceResponse(messages(), ping=PING_S)

@@ -1,0 +1,168 @@
+"""Permanent hooks: shown, backed up, idempotent, and gone without a trace when uninstalled."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interlock.adapters.hooks.codex import MOMENTS as CODEX
+from interlock.adapters.hooks.codex_wiring import label
+from interlock.cli.main import app
+from interlock.core import InterlockError
+
+OWN_HOOK = {"hooks": [{"type": "command", "command": "notify-send done"}]}
+CLAUDE = {
+    "model": "opus",
+    "hooks": {"Stop": [OWN_HOOK], "PreToolUse": [OWN_HOOK]},
+    "permissions": {"deny": ["WebFetch"]},
+}
+
+
+class Home:
+    """A user with settings of their own."""
+
+    def __init__(self, root: Path, patch: pytest.MonkeyPatch) -> None:
+        self.root, self._patch = root, patch
+        (root / "run").mkdir(mode=0o700)
+        for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+            patch.delenv(name, raising=False)
+        patch.setenv("HOME", str(root))
+        patch.setenv("XDG_RUNTIME_DIR", str(root / "run"))
+        patch.chdir(root)
+
+    def write(self, name: str, text: str) -> Path:
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def interlock(self, *words: str) -> tuple[int, str, str]:
+        """The command, in this process: status, what it prints, the error."""
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out), Path(os.devnull).open() as nothing:
+            self._patch.setattr(sys, "stdin", nothing)
+            try:
+                app([*words], standalone_mode=False)
+            except InterlockError as error:
+                return error.exit_status, out.getvalue(), str(error)
+        return 0, out.getvalue(), ""
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    # The compiled client is the user's, so that it is not compiled for every test.
+    monkeypatch.setenv("XDG_CACHE_HOME", os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache"))
+    return Home(tmp_path, monkeypatch)
+
+
+def test_claude_code_keeps_what_the_user_has(home: Home) -> None:
+    path = home.write(".claude/settings.json", json.dumps(CLAUDE))
+    status, out, err = home.interlock("install", "claude-code", "--yes")
+    assert status == 0, err
+    assert '+      "args"' in out or "+  " in out
+    settings = json.loads(path.read_text())
+    assert settings["model"] == "opus"
+    assert settings["permissions"] == CLAUDE["permissions"]
+    assert settings["hooks"]["PreToolUse"][0] == OWN_HOOK
+    (ours,) = settings["hooks"]["PreToolUse"][1]["hooks"]
+    assert Path(ours["command"]).exists()
+    assert "--before" in ours["args"]
+    assert "--before" not in settings["hooks"]["PostToolBatch"][0]["hooks"][0]["args"]
+    (backup,) = path.parent.glob("settings.json.interlock-backup-*")
+    assert json.loads(backup.read_text()) == CLAUDE
+
+
+def test_a_second_time_changes_nothing(home: Home) -> None:
+    path = home.write(".claude/settings.json", json.dumps(CLAUDE))
+    home.interlock("install", "claude-code", "--yes")
+    installed = path.read_bytes()
+    status, out, _ = home.interlock("install", "claude-code", "--yes")
+    assert (status, path.read_bytes()) == (0, installed)
+    assert "already" in out
+    assert len(list(path.parent.glob("*.interlock-backup-*"))) == 1
+
+
+@pytest.mark.parametrize("text", [json.dumps(CLAUDE), json.dumps(CLAUDE, indent=8) + "\n\n", "{}"])
+def test_uninstall_gives_back_the_very_bytes(home: Home, text: str) -> None:
+    path = home.write(".claude/settings.json", text)
+    home.interlock("install", "claude-code", "--yes")
+    assert path.read_text() != text
+    status, _, err = home.interlock("uninstall", "claude-code", "--yes")
+    assert status == 0, err
+    assert path.read_text() == text
+    assert "no hooks of ours" in home.interlock("uninstall", "claude-code", "--yes")[1]
+
+
+def test_without_yes_and_without_a_terminal_nothing_is_done(home: Home) -> None:
+    path = home.write(".claude/settings.json", "{}")
+    status, out, err = home.interlock("install", "claude-code")
+    assert status == 2
+    assert "PreToolUse" in out
+    assert "--yes" in err
+    assert path.read_text() == "{}"
+
+
+def test_broken_settings_are_named_and_left_alone(home: Home) -> None:
+    path = home.write(".gemini/settings.json", "{oops")
+    status, _, err = home.interlock("install", "gemini", "--yes")
+    assert status == 2
+    assert str(path) in err
+    assert path.read_text() == "{oops"
+
+
+def test_a_settings_file_that_is_a_link_stays_one(home: Home) -> None:
+    real = home.write("dotfiles/claude.json", "{}")
+    (home.root / ".claude").mkdir()
+    (home.root / ".claude" / "settings.json").symlink_to(real)
+    assert home.interlock("install", "claude-code", "--yes")[0] == 0
+    assert (home.root / ".claude" / "settings.json").is_symlink()
+    assert "hooks" in json.loads(real.read_text())
+
+
+def test_a_project_has_settings_of_its_own(home: Home) -> None:
+    (home.root / "project").mkdir()
+    status, out, err = home.interlock("install", "gemini", "--project", "project", "--yes", "--json")
+    assert status == 0, err
+    path = home.root / "project" / ".gemini" / "settings.json"
+    assert json.loads(out) == {"changed": [{"path": str(path), "backup": None}]}
+    assert not (home.root / ".gemini").exists()
+    assert home.interlock("uninstall", "gemini", "--project", "project", "--yes")[0] == 0
+    assert not path.exists()
+
+
+def test_codex_gets_hooks_and_what_it_needs_to_trust_them(home: Home) -> None:
+    config = home.write(".codex/config.toml", 'model = "gpt-5"\n[features]\nx = true\n')
+    own: dict[str, Any] = {"hooks": {"PreToolUse": [OWN_HOOK]}}
+    hooks = home.write(".codex/hooks.json", json.dumps(own))
+    assert home.interlock("install", "codex", "--yes")[0] == 0
+    settings = tomllib.loads(config.read_text())
+    assert settings["model"] == "gpt-5"
+    expected = {f"{hooks}:{label(event)}:{1 if event == 'PreToolUse' else 0}:0" for event in CODEX}
+    assert set(settings["hooks"]["state"]) == expected
+    assert home.interlock("install", "codex", "--yes")[1].startswith("these hooks are installed already")
+    assert home.interlock("uninstall", "codex", "--yes")[0] == 0
+    assert config.read_text() == 'model = "gpt-5"\n[features]\nx = true\n'
+    assert json.loads(hooks.read_text()) == own
+
+
+def test_opencode_gets_a_plugin_that_knows_the_socket(home: Home) -> None:
+    assert home.interlock("install", "opencode", "--yes")[0] == 0
+    path = home.root / ".config" / "opencode" / "plugin" / "interlock.js"
+    assert f'const SERVE = "{home.root}/run/interlock/serve.sock"' in path.read_text()
+    assert home.interlock("install", "opencode", "--yes")[1].startswith("these hooks are installed already")
+    assert home.interlock("uninstall", "opencode", "--yes")[0] == 0
+    assert not path.exists()
+
+
+def test_an_unknown_agent_is_an_error_that_names_the_known_ones(home: Home) -> None:
+    status, _, err = home.interlock("install", "emacs", "--yes")
+    assert status == 2
+    assert "claude-code" in err

@@ -1,0 +1,149 @@
+"""`interlock serve`: a run for each session, over one socket."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interlock.adapters.hooks.resident import Resident, gates_folder, is_served, serve_socket
+from interlock.core import Hold
+from interlock.journal import JournalReader, Store
+from interlock.link import listen, read_gate
+
+AGENTS, CALLS = 20, 5
+
+
+class House:
+    """A resident supervisor and what its agents' hooks say to it."""
+
+    def __init__(self, root: Path) -> None:
+        self.work = root / "work"
+        self.work.mkdir()
+        self.store = Store(root / "runs")
+        self.config = root / "interlock.yaml"
+        self.config.write_text(json.dumps({"store": {"dir": str(self.store.root)}}))
+        self.resident = self.serve()
+
+    def serve(self) -> Resident:
+        resident = Resident(listen(serve_socket()), self.store, self.config)
+        resident.start()
+        return resident
+
+    def hook(self, event: str, session: str = "s1", client: str = "claude-code", **more: Any) -> Any:
+        payload = {"session_id": session, "cwd": str(self.work), "hook_event_name": event, **more}
+        with socket.socket(socket.AF_UNIX) as sock:
+            sock.connect(str(serve_socket()))
+            sock.sendall(
+                json.dumps({"hook": {"client": client, "payload": payload}}, separators=(",", ":")).encode() + b"\n"
+            )
+            with sock.makefile("rb") as file:
+                return next(json.loads(line) for line in file if line.strip())
+
+    def call(self, call_id: str, command: str, session: str = "s1") -> Any:
+        named = {"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": call_id}
+        return self.hook("PreToolUse", session, **named)
+
+    def result(self, call_id: str, command: str, session: str = "s1") -> Any:
+        named = {"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": call_id}
+        return self.hook("PostToolUse", session, **named, tool_response="ok")
+
+
+@pytest.fixture
+def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
+    (tmp_path / "run").mkdir(mode=0o700)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "run"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    house = House(tmp_path)
+    yield house
+    house.resident.close()
+
+
+def until(is_so: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 30
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_a_session_becomes_a_run_with_its_prompt_as_the_task(house: House) -> None:
+    house.hook("SessionStart", source="startup")
+    assert house.store.runs() == []
+    house.hook("UserPromptSubmit", prompt="fix the parser")
+    house.call("c1", "ls")
+    (run,) = house.store.runs()
+    assert (run.task, run.adapter, run.status) == ("fix the parser", "claude-code", "running")
+    house.hook("SessionEnd", reason="other")
+    until(lambda: house.store.runs()[0].status == "done")
+    assert list(gates_folder().iterdir()) == []
+
+
+def test_each_session_is_judged_by_itself(house: House) -> None:
+    assert house.call("c1", "rm -rf ~/precious", "a")["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert house.call("c2", "ls", "b") == {}
+    assert len(house.store.runs()) == 2
+
+
+def test_a_session_has_a_gate_that_its_hooks_find_without_us(house: House) -> None:
+    house.call("c1", "ls")
+    (session,) = house.resident.sessions
+    gate = read_gate(gates_folder() / "s1")
+    assert gate is None or not gate.shut
+    session.supervisor.hands.carry_out(Hold("wait"))
+    until(lambda: (found := read_gate(gates_folder() / "s1")) is not None and found.shut)
+
+
+def test_the_next_supervisor_takes_the_runs_up(house: House) -> None:
+    house.call("c1", "ls")
+    house.result("c1", "ls")
+    house.resident.close()
+    assert house.store.runs()[0].status == "running"
+    house.resident = house.serve()
+    house.call("c2", "ls")
+    (run,) = house.store.runs()
+    folder = house.resident.sessions[0].folder
+    house.resident.sessions[0].supervisor.run.journal.flush()
+    with JournalReader.open(folder) as reader:
+        steps = [json.loads(bytes(record.body))["step"]["index"] for record in reader.read(kinds=frozenset(("step",)))]
+    assert steps == [0, 1, 2]
+    assert run.run_id == folder.run_id
+
+
+def test_lines_that_say_nothing_are_refused(house: House) -> None:
+    assert "error" in house.hook("PreToolUse", client="emacs")
+    assert "error" in house.hook("PreToolUse", session="")
+
+
+def test_it_is_known_whether_somebody_serves(house: House) -> None:
+    assert is_served(serve_socket())
+    assert not is_served(serve_socket().with_name("nobody"))
+
+
+def test_twenty_agents_at_once_lose_no_hook(house: House) -> None:
+    problems: list[object] = []
+
+    def agent(number: int) -> None:
+        try:
+            for call in range(CALLS):
+                name = f"c{number}-{call}"
+                assert house.call(name, f"echo {call}", f"s{number}") == {}
+                house.result(name, f"echo {call}", f"s{number}")
+        except Exception as error:
+            problems.append(error)
+
+    threads = [threading.Thread(target=agent, args=(number,)) for number in range(AGENTS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert problems == []
+    assert len(house.resident.sessions) == AGENTS
+    for session in house.resident.sessions:
+        session.supervisor.run.journal.flush()
+    assert sorted(run.steps for run in house.store.runs()) == [2 * CALLS] * AGENTS

@@ -1,0 +1,58 @@
+"""Ways to use a framework beside the plain one: event loops, streams, handoffs, parallel calls, failures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from interlock.demo.model import run, turns
+from interlock.demo.model.script import Call, Turn
+
+from .frameworks import FRAMEWORKS, Framework, Program
+
+pytestmark = [pytest.mark.agents, pytest.mark.timeout(300)]
+
+PROGRAMS = Path(__file__).parent / "programs"
+FINISH = Call(does="finish", input={"text": "Finished."})
+
+
+def named(name: str, record_property: Callable[[str, object], None]) -> Framework:
+    found = next(framework for framework in FRAMEWORKS if framework.name == name)
+    record_property("agent", found.name)
+    record_property("version", found.version)
+    return found
+
+
+def test_langchain_in_an_event_loop_with_parallel_calls_after_a_run_that_failed(
+    tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    both = Turn(calls=(run("echo one > one.txt"), run("rm -rf ~/")))
+    here = Program(tmp_path, named("langchain", record_property), turns(both, *[run("ls; echo __N__")] * 3, FINISH))
+    status, out, err = here.end(here.begin([here.framework.python(), str(PROGRAMS / "langchain_async.py"), "work"]))
+    here.close()
+    assert status == 0, err
+    assert out.splitlines() == ["too long", "Finished."]
+    assert (here.workspace / "one.txt").exists()
+    assert (here.home / "diary.txt").exists()
+    first, second = sorted(here.store.runs(), key=lambda found: found.started)
+    assert (first.task, first.status) == ("too long", "aborted")
+    assert (second.task, second.status) == ("work", "done")
+
+
+def test_openai_agents_streamed_with_a_handoff(tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
+    over = Turn(calls=(Call("transfer_to_worker"),))
+    script = turns(over, run("echo one > one.txt"), run("rm -rf ~/"), FINISH)
+    here = Program(tmp_path, named("openai-agents", record_property), script)
+    status, out, err = here.end(here.begin([here.framework.python(), str(PROGRAMS / "openai_handoff.py"), "work"]))
+    here.close()
+    assert status == 0, err
+    assert out.splitlines() == ["first to worker", "Finished."]
+    assert (here.workspace / "one.txt").exists()
+    assert (here.home / "diary.txt").exists()
+    calls = [record["step"] for record in here.records("step") if record["step"].get("kind") == "tool_call"]
+    assert [call.get("agent") for call in calls] == ["worker", "worker"]
+    assert here.store.runs()[0].status == "done"
+    told = sum(max(1, len(request.raw) // 4) + 25 for request in here.model.asked)
+    assert here.store.runs()[0].tokens == told

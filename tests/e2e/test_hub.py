@@ -1,0 +1,44 @@
+"""A run that was started with --hub is seen and steered from elsewhere, by way of a real broker."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from ..link.broker import Broker
+from .running import Place, finish, until
+
+
+def test_a_run_on_the_hub_is_listed_and_steered_without_its_store(place: Place, tmp_path: Path) -> None:
+    with Broker(tmp_path / "hub") as broker:
+        running = place.start(
+            "sh", "-c", "touch ready; while :; do sleep 0.02; done", options=("--hub", broker.url, "--name", "far")
+        )
+        place.wait_for("ready")
+        run_id = place.folder.run_id
+        # Another machine: a store of its own, with nothing in it.
+        other = Place(_made(tmp_path / "other"))
+
+        def listed() -> dict[str, str]:
+            status, out, err = other.interlock("ps", "--hub", broker.url, "--json")
+            assert status == 0, err
+            return {run["run_id"]: run["status"] for run in msgspec.json.decode(out)["runs"]}
+
+        until("it is listed", lambda: listed().get(run_id) == "running")
+        assert other.interlock("pause", "--hub", broker.url, "far")[0] == 0
+        assert place.store.runs()[0].status == "paused"
+        assert listed()[run_id] == "paused"
+        assert other.interlock("cancel", "--hub", broker.url, run_id)[0] == 0
+        assert finish(running)[0] == 130
+        assert run_id not in listed()
+
+
+def test_a_hub_that_is_not_there_holds_nothing_up(place: Place) -> None:
+    status, out, err = place.run("echo", "hello", options=("--hub", "nats://127.0.0.1:9"))
+    assert (status, out) == (0, b"hello\n"), err
+
+
+def _made(path: Path) -> Path:
+    path.mkdir()
+    return path

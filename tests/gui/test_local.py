@@ -1,0 +1,102 @@
+"""LocalAnalyzer: layers of evidence put together."""
+
+from __future__ import annotations
+
+from interlock.gui import LocalAnalyzer, ReplayStatus, Screenshot
+from interlock.gui.analyzer.evidence import Evidence, nothing, ok, problem
+from interlock.gui.analyzer.result import Situation
+
+from .drawn import Drawn
+
+DIALOG, TERMINAL, WRONG = ReplayStatus.DIALOG_BLOCKING, ReplayStatus.TERMINAL_FOCUS, ReplayStatus.WRONG_FILE
+SHOT = Drawn(1).shot()
+
+
+class Says:
+    """A layer that says these in turn, the last one for ever."""
+
+    def __init__(self, name: str, *words: Evidence) -> None:
+        self.name, self._words, self.looks = name, list(words), 0
+
+    def look(self, screenshot: Screenshot | None, situation: Situation) -> Evidence:
+        self.looks += 1
+        return self._words.pop(0) if len(self._words) > 1 else self._words[0]
+
+
+def analyzer(*layers: Says, pixels: bool = False) -> LocalAnalyzer:
+    return LocalAnalyzer(layers, pixels=pixels, pause=lambda seconds: None)
+
+
+WINDOW_OK = ok("window", "a.py has the keyboard", 0.9, "file", "focus", "window")
+TREE_OK = ok("tree", "no dialog", 0.8, "dialog", "error")
+BOX = problem("window", DIALOG, "input_box", "focus", 0.9, "a box has the keyboard")
+TREE_BOX = problem("tree", DIALOG, "input_box", "focus", 0.88, "the palette has the keyboard")
+SAVE = problem("tree", DIALOG, "dialog", "dialog", 0.95, "Save changes?")
+OTHER = problem("window", WRONG, "wrong_file", "file", 0.95, "b.py is open", "b.py")
+
+
+def test_layers_that_agree_are_surer_together() -> None:
+    result = analyzer(Says("window", BOX), Says("tree", TREE_BOX)).analyze(SHOT)
+    assert result.status is DIALOG
+    assert result.confidence > 0.98
+    assert result.recovery_actions == ("press Escape",)
+
+
+def test_layers_that_contradict_each_other_give_no_verdict() -> None:
+    focused = ok("tree", "the keyboard is in an editor", 0.9, "focus")
+    result = analyzer(Says("window", BOX), Says("tree", focused)).analyze(SHOT)
+    assert result.status is ReplayStatus.UNKNOWN
+    assert not result.recovery_actions
+    assert len(result.evidence) == 2
+
+
+def test_a_layer_vouches_only_for_what_it_can_see() -> None:
+    assert analyzer(Says("window", WINDOW_OK), Says("tree", SAVE)).analyze(SHOT).status is DIALOG
+
+
+def test_no_evidence_is_not_normal() -> None:
+    assert analyzer(Says("tree", nothing("tree", "empty"))).analyze(SHOT).status is ReplayStatus.UNKNOWN
+
+
+def test_what_is_gone_at_the_second_look_was_passing() -> None:
+    result = analyzer(Says("window", BOX, WINDOW_OK), Says("tree", TREE_OK)).analyze(SHOT)
+    assert result.status is ReplayStatus.UNKNOWN
+    assert result.description.startswith("passing")
+
+
+def test_a_dialog_is_dealt_with_before_the_wrong_file() -> None:
+    assert analyzer(Says("window", OTHER), Says("tree", SAVE)).analyze(SHOT).status is DIALOG
+
+
+def test_a_wrong_file_names_the_open_one_and_the_way_back() -> None:
+    result = analyzer(Says("window", OTHER), Says("tree", TREE_OK)).analyze(SHOT, {"expected_file": "a.py"})
+    assert (result.actual_file, result.recovery_actions) == ("b.py", ("open_file a.py",))
+
+
+def test_the_sessions_own_boxes_are_no_trouble() -> None:
+    looking = analyzer(Says("window", BOX), Says("tree", TREE_OK))
+    looking.live = lambda: Situation("a.py", operating=True)
+    assert looking.analyze(SHOT).status is ReplayStatus.NORMAL
+
+
+def test_a_dialog_is_trouble_also_while_the_session_has_a_box_open() -> None:
+    looking = analyzer(Says("tree", SAVE))
+    looking.live = lambda: Situation("a.py", operating=True)
+    assert looking.analyze(SHOT).status is DIALOG
+
+
+def test_other_steps_are_given_when_the_first_did_not_help() -> None:
+    looking = analyzer(Says("tree", SAVE))
+    first = looking.analyze(SHOT)
+    looking.tried(first, False)
+    second = looking.analyze(SHOT)
+    assert (first.recovery_actions, second.recovery_actions) == (("close_dialog",), ("press Escape",))
+    looking.tried(second, True)
+    assert looking.analyze(SHOT).recovery_actions == ("close_dialog",)
+
+
+def test_pixels_are_looked_at_only_where_nothing_else_sees_dialogs() -> None:
+    screen = Drawn(3)
+    screen.dialog()
+    assert analyzer(Says("tree", TREE_OK), pixels=True).analyze(screen.shot()).status is ReplayStatus.NORMAL
+    assert analyzer(Says("window", WINDOW_OK), pixels=True).analyze(screen.shot()).status is DIALOG

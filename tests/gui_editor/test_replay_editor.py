@@ -1,0 +1,168 @@
+"""A session is replayed into the real VS Code and comes out byte for byte, disturbed or not."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from interlock.config.model import Gui
+from interlock.core import SystemClock
+from interlock.gui.assembly import assemble
+from interlock.gui.chaos.faults import FAULTS, clean_up, is_there, prepare, throw
+from interlock.gui.chaos.looks import Looks
+from interlock.gui.editor.desk import EditorDesk
+from interlock.gui.editor.opening import screen_of
+from interlock.gui.replay.engine import ReplayEngine
+from interlock.gui.replay.store import SessionStore
+from interlock.gui.waiting import wait_until
+
+from .scripted import assert_exact, make_workspace, session
+
+pytestmark = [pytest.mark.editor, pytest.mark.timeout(900)]
+
+PATIENCE_S = 120.0
+"""For one fault to be noticed and recovered from on a slow machine."""
+
+
+class Replay:
+    """A watched replay in a thread of its own."""
+
+    def __init__(self, desk: EditorDesk, folder: Path, session_id: str, chunk_chars: int, **settings: object) -> None:
+        self.desk = desk
+        config = Gui(analyzer="local", screenshot_dir=str(folder / "pictures"), **settings)  # type: ignore[arg-type]
+        self.watch = assemble(screen_of(desk), config)
+        self.looks = Looks(self.watch.local, SystemClock())
+        self.watch.orchestrator.analyzer = self.looks
+        self.engine = ReplayEngine(
+            desk.controller,
+            self.watch.orchestrator,
+            config=config,
+            store=lambda workspace, name: SessionStore(workspace, name, folder / "sessions"),
+            on_progress=lambda done, total, path: setattr(self, "chunks", done),
+        )
+        self.watch.follow(self.engine.situation)
+        self.engine.load_session(session(session_id, chunk_chars))
+        self.chunks = 0
+        self.result = None
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def _run(self) -> None:
+        self.result = self.engine.execute()
+
+    def join(self, timeout_s: float) -> None:
+        self._thread.join(timeout_s)
+        assert not self._thread.is_alive(), "the replay does not end"
+
+    def is_typing(self) -> bool:
+        situation = self.engine.situation()
+        return situation.typing and not situation.operating
+
+    def says(self, kind: str, moment: float) -> str:
+        """What was seen instead of a fault."""
+        seen = [
+            f"{look.time - moment:.1f} {look.result.status.value} {look.result.evidence}"
+            for look in self.looks.since(moment)
+        ]
+        return "\n".join([f"{kind} went unnoticed", *seen[:40]])
+
+    def alarms_since(self, moment: float) -> list[str]:
+        return [
+            f"{look.result.status.value}: {look.result.description}"
+            for look in self.looks.since(moment)
+            if look.result.is_problem
+        ]
+
+
+def begin_anew(desk: EditorDesk) -> None:
+    """The files as they were before any session, on disk; the editor reads them when the session begins."""
+    make_workspace(desk.workspace)
+    (desk.workspace / "src" / "long.py").unlink(missing_ok=True)
+
+
+def test_a_session_comes_out_byte_for_byte(desk: EditorDesk, tmp_path: Path) -> None:
+    begin_anew(desk)
+    replay = Replay(desk, tmp_path, "plain", 2000)
+    replay.start()
+    replay.join(300)
+    assert replay.result is not None
+    assert replay.result.success, replay.result
+    assert_exact(desk.workspace)
+    events = replay.watch.orchestrator.get_events()
+    assert [event.outcome for event in events] == ["none"] * len(events), events
+
+
+def test_faults_of_every_kind_are_noticed_and_recovered_from_and_the_files_come_out_exactly(
+    desk: EditorDesk, tmp_path: Path
+) -> None:
+    begin_anew(desk)
+    replay = Replay(
+        desk, tmp_path, "disturbed", 150, interval_seconds=0.1, min_cooldown_seconds=0, max_retries=50,
+        save_screenshots=False,
+    )  # fmt: skip
+    replay.start()
+    clock = SystemClock()
+    noticed: dict[str, str] = {}
+    for kind in FAULTS:
+        before = replay.chunks
+        assert wait_until(lambda before=before: replay.chunks > before, PATIENCE_S), f"stuck before {kind}"
+        thrown = throw_in(replay, kind, clock)
+        assert wait_until(lambda thrown=thrown: replay.alarms_since(thrown), PATIENCE_S), replay.says(kind, thrown)
+        noticed[kind] = replay.alarms_since(thrown)[0]
+        before = replay.chunks
+        assert wait_until(lambda before=before: replay.chunks > before, PATIENCE_S), f"{kind} was not recovered from"
+        clean_up(kind, desk)
+    replay.join(400)
+    assert replay.result is not None
+    assert replay.result.success, replay.result
+    assert len(noticed) == 10
+    assert_exact(desk.workspace)
+
+
+def throw_in(replay: Replay, kind: str, clock: SystemClock) -> float:
+    """Throw a fault in while text is typed; a busy editor loses one now and then."""
+    for _ in range(5):
+        fault = prepare(kind, replay.desk)
+        if fault is None:
+            continue
+        assert wait_until(replay.is_typing, PATIENCE_S, every_s=0.005)
+        expected, thrown = replay.engine.situation().expected_file or "", clock.monotonic()
+
+        def came_about(thrown: float = thrown, expected: str = expected) -> bool:
+            before = replay.engine.situation()
+            there = not before.operating and is_there(kind, replay.desk, expected)
+            return bool(replay.alarms_since(thrown)) or (there and replay.engine.situation().serial == before.serial)
+
+        if throw(kind, fault) and wait_until(came_about, 10):
+            return thrown
+        clean_up(kind, replay.desk)
+    raise AssertionError(f"{kind} cannot be thrown in")
+
+
+def test_a_session_goes_into_an_editor_that_runs_already(desk: EditorDesk, tmp_path: Path) -> None:
+    begin_anew(desk)
+    script = tmp_path / "session.json"
+    operations = [{"type": "insert", "line": 3, "content": "größer\n"}, {"type": "delete", "line": 1}]
+    script.write_text(json.dumps({"session_id": "short", "files": [{"path": "notes.md", "operations": operations}]}))
+    address = desk.server.address(desk.workspace)
+    done = subprocess.run(
+        [sys.executable, "-m", "interlock", "gui", "replay", str(script), "--workspace", str(desk.workspace),
+         "--editor", address, "--record", str(tmp_path / "film"), "--json"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert (desk.workspace / "notes.md").read_text() == "\ngrößer\nfirst\nsecond\nthird\n"
+    outcome = json.loads(done.stdout)
+    page = Path(outcome["report"]).read_text()
+    assert "data:image/jpeg" in page
+    assert "notes.md" in page
+    film = [json.loads(line) for line in (tmp_path / "film" / "film.jsonl").read_text().splitlines()]
+    assert {"chunk", "look"} <= {key for line in film for key in line}
+    assert all((tmp_path / "film" / line["picture"]).is_file() for line in film if line["picture"])

@@ -1,0 +1,102 @@
+"""A dashboard over runs of a test's own, and one browser for all of them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+from starlette.testclient import TestClient
+
+from interlock.journal import Store
+from interlock.web.app import make_app
+from interlock.web.background import Background
+from interlock.web.source import Source
+
+TOKEN = "a-token-that-only-these-tests-know-0123456789"
+BASE = "http://127.0.0.1:7717"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A user's folders of one's own: state, sockets, workspaces."""
+    root = tmp_path_factory.mktemp("home")
+    (root / "run").mkdir(mode=0o700)
+    mine = {
+        "XDG_STATE_HOME": str(root / "state"),
+        "XDG_RUNTIME_DIR": str(root / "run"),
+        "XDG_CONFIG_HOME": str(root / "config"),
+    }
+    before = {name: os.environ.get(name) for name in mine}
+    os.environ.update(mine)
+    yield root
+    for name, value in before.items():
+        if value is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = value
+
+
+@pytest.fixture(scope="module")
+def store(home: Path) -> Store:
+    return Store(home / "runs")
+
+
+@pytest.fixture
+def client(store: Store) -> Iterator[TestClient]:
+    """Somebody who has the token."""
+    app = make_app(Source(store), TOKEN, control_timeout=0.3)
+    with TestClient(app, base_url=BASE, headers={"authorization": f"Bearer {TOKEN}"}) as made:
+        yield made
+
+
+@pytest.fixture
+def stranger(store: Store) -> Iterator[TestClient]:
+    """Somebody who has nothing."""
+    with TestClient(make_app(Source(store), TOKEN), base_url=BASE, follow_redirects=False) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args() -> dict[str, Any]:
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        pytest.skip("there is no Chromium here: install Debian's chromium")
+    return {"executable_path": path, "args": ["--no-sandbox", "--disable-dev-shm-usage"]}
+
+
+@pytest.fixture(scope="module")
+def dashboard(store: Store) -> Iterator[Background]:
+    with Background(store, control_timeout=1.0) as served:
+        yield served
+
+
+@pytest.fixture
+def complaints() -> list[str]:
+    """What the pages of a test complained about."""
+    return []
+
+
+@pytest.fixture
+def open_page(browser: Browser, dashboard: Background, complaints: list[str]) -> Iterator[Callable[..., Page]]:
+    """Open a page of the dashboard in a window of its own; whatever the page complains about fails the test."""
+    contexts = []
+
+    def make(path: str = "/", **options: Any) -> Page:
+        context = browser.new_context(**{"reduced_motion": "reduce", **options})
+        context.set_default_timeout(15_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+        page.goto(dashboard.address + path + ("&" if "?" in path else "?") + f"token={dashboard.token}")
+        return page
+
+    yield make
+    for context in contexts:
+        context.close()
+    assert [each for each in complaints if "Failed to load resource" not in each] == []

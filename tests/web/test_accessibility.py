@@ -1,0 +1,57 @@
+"""axe finds nothing serious on any page, light or dark."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from interlock.journal import Store
+from interlock.web.background import Background
+
+from .runs import PIXEL, stop_run, supervised, work, write_run
+
+AXE = gzip.decompress((Path(__file__).parent / "axe.min.js.gz").read_bytes()).decode()
+"""axe-core as published (MPL-2.0), from web/package-lock.json."""
+
+SERIOUS = """() => axe.run(document, {resultTypes: ['violations']}).then(found => found.violations
+    .filter(each => ['serious', 'critical'].includes(each.impact))
+    .map(each => [each.id, each.help, each.nodes.slice(0, 4).map(node => node.html.slice(0, 200) + ' ' + node.failureSummary)]))"""
+
+
+@pytest.mark.parametrize(("scheme", "pages"), [("light", 9), ("dark", 3)])
+def test_axe_finds_nothing_serious(
+    open_page: Callable[..., Page], dashboard: Background, store: Store, home: Path, scheme: str, pages: int
+) -> None:
+    folder = home / f"folder-{scheme}"
+    folder.mkdir()
+    (folder / "a.txt").write_text("before\n")
+    painted = write_run(store, f"painted-{scheme}")
+    (painted.pictures / "screen-1.png").write_bytes(PIXEL)
+    incident = stop_run(store, f"stopped-{scheme}", ("agent",), home)
+    write_run(store, f"lost-{scheme}", end=False)
+    name = f"waiting-{scheme}"
+    with supervised(store, name, folder, approvals=True) as supervisor:
+        work(supervisor, 1)
+        (folder / "a.txt").write_text("after\n")
+        supervisor.before(supervisor.call("bash", {"command": "make deploy"}))
+        page = open_page("/", color_scheme=scheme)
+        wrong = {}
+        every = (
+            "/", f"/runs/{name}/files", f"/incidents/{incident}", f"/runs/{name}", f"/runs/{name}/details",
+            f"/runs/painted-{scheme}/screens", f"/runs/lost-{scheme}", "/incidents", "/runs/none",
+        )  # fmt: skip
+        for path in every[:pages]:
+            page.goto(dashboard.address + path)
+            page.locator("main :is(.card, .tiles, .state)").first.wait_for()
+            expect(page.locator(".state-loading")).to_have_count(0)
+            if path.endswith("/files"):
+                page.get_by_role("button", name="Undo the whole run").click()
+                page.get_by_role("dialog").wait_for()
+            page.evaluate(AXE)
+            if found := page.evaluate(SERIOUS):
+                wrong[path] = found
+        assert wrong == {}

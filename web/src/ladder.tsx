@@ -1,0 +1,69 @@
+// The ladder as a picture: five rungs from the mildest answer to the strongest, how often each was used and what it did.
+
+import { count, many, plain, RUNG_WORDS, RUNGS } from "./format";
+import { steady } from "./steady";
+import type { Intervention } from "./types";
+import { Card } from "./ui";
+
+interface Rung {
+  made: number;
+  worked: number;
+  failed: number;
+  open: number;
+}
+
+const NOT_DONE = ["held_back", "not_applied"];
+
+export const Ladder = steady(WholeLadder);
+
+function WholeLadder({ interventions, total }: { interventions: Intervention[]; total: number }) {
+  const rungs = RUNGS.map((name) => tally(interventions.filter((made) => made.type === name)));
+  const custom = interventions.filter((made) => !(RUNGS as readonly string[]).includes(made.type));
+  const done = interventions.filter((made) => !NOT_DONE.includes(made.outcome ?? ""));
+  const newest = done[done.length - 1];
+  const at = newest ? (RUNGS as readonly string[]).indexOf(newest.type) : -1;
+  return (
+    <Card title="Ladder" aside={<span class="dim">{total ? many(total, "intervention") : "not needed yet"}</span>}>
+      <ol class="ladder" aria-label="Interventions from the strongest to the mildest">
+        {[...RUNGS.keys()].reverse().map((level) => {
+          const rung = rungs[level]!;
+          const name = RUNGS[level]!;
+          return (
+            <li key={name} class={`rung rung-${level}${rung.made ? " used" : ""}${level === at ? " now" : ""}`}>
+              <span class="rung-bar" aria-hidden="true" />
+              <span class="rung-name">
+                {plain(name)}
+                <span class="rung-words">{rung.made ? outcome(rung) : RUNG_WORDS[name]}</span>
+              </span>
+              <span class="rung-count">{rung.made ? count(rung.made) : ""}</span>
+            </li>
+          );
+        })}
+      </ol>
+      {custom.length > 0 && <p class="dim ladder-note">and {many(custom.length, "custom intervention")}</p>}
+      {newest && (
+        <p class="ladder-note">
+          Newest: <strong class={`rung-text-${Math.max(0, at)}`}>{plain(newest.type)}</strong> on {plain(newest.issue_type)} at step{" "}
+          {newest.step}
+          {newest.reason ? `: ${newest.reason}` : "."}
+        </p>
+      )}
+      {total > done.length && <p class="dim ladder-note">The picture shows the newest {done.length}.</p>}
+    </Card>
+  );
+}
+
+function tally(made: Intervention[]): Rung {
+  const of = (...names: string[]) => made.filter((each) => names.includes(each.outcome ?? "pending")).length;
+  return { made: made.length, worked: of("success"), failed: of("failure"), open: of("pending") };
+}
+
+function outcome(rung: Rung): string {
+  const parts = [];
+  if (rung.worked) parts.push(`${rung.worked} worked`);
+  if (rung.failed) parts.push(`${rung.failed} did not`);
+  if (rung.open) parts.push(`${rung.open} not judged yet`);
+  const rest = rung.made - rung.worked - rung.failed - rung.open;
+  if (rest) parts.push(`${rest} held back`);
+  return parts.join(", ");
+}

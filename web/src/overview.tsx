@@ -1,0 +1,303 @@
+// The fleet: all runs, what needs a person first.
+
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { send } from "./actions";
+import { ago, dollars, isLive, many, plain, short } from "./format";
+import { useKeys, useNow, usePageTitle } from "./hooks";
+import { Icon } from "./icons";
+import { go, Link, runHref, useQuery } from "./router";
+import { Spark } from "./spark";
+import { steady } from "./steady";
+import { type Link as LinkInfo, openStream } from "./stream";
+import type { Row, Rows } from "./types";
+import { Banner, Empty, Failed, Loading, Meter, say, Status } from "./ui";
+
+const FILTERS = ["all", "live", "waiting", "ended"] as const;
+const FIRST = 60;
+
+export function useFleet(tell: (link: LinkInfo) => void) {
+  const [rows, setRows] = useState<Map<string, Row> | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const [link, setLink] = useState<LinkInfo>({ state: "connecting" });
+  useEffect(
+    () =>
+      openStream(
+        () => "/api/events",
+        "/api/about",
+        {
+          rows: (news: Rows) => {
+            setProblem(news.problem);
+            setRows((before) => {
+              const next = new Map(news.all ? [] : (before ?? []));
+              for (const row of news.rows) next.set(row.run_id, row);
+              for (const id of news.gone) next.delete(id);
+              return next;
+            });
+          },
+        },
+        (now) => {
+          setLink(now);
+          tell(now);
+        },
+      ),
+    [],
+  );
+  return { rows, problem, link };
+}
+
+export function Overview({ tell }: { tell: (link: LinkInfo) => void }) {
+  usePageTitle("Runs");
+  const { rows, problem, link } = useFleet(tell);
+  const [text, setText] = useQuery("q");
+  const [filter, setFilter] = useQuery("show");
+  const [most, setMost] = useState(FIRST);
+  const [at, setAt] = useState(-1);
+  const search = useRef<HTMLInputElement>(null);
+  const now = useNow(5_000);
+
+  const all = useMemo(() => sortRows([...(rows?.values() ?? [])]), [rows]);
+  const found = useMemo(() => all.filter((row) => fits(row, filter || "all", text)), [all, filter, text]);
+  const shown = found.slice(0, most);
+  const chosen = shown[at];
+
+  useEffect(() => {
+    document.querySelector(".runs tr.chosen")?.scrollIntoView({ block: "nearest" });
+  }, [at]);
+
+  useKeys({
+    "/": () => search.current?.focus(),
+    j: () => setAt(Math.min(shown.length - 1, at + 1)),
+    k: () => setAt(Math.max(0, at - 1)),
+    ArrowDown: () => setAt(Math.min(shown.length - 1, at + 1)),
+    ArrowUp: () => setAt(Math.max(0, at - 1)),
+    Enter: () => chosen && go(runHref(chosen.run_id)),
+    p: () => chosen && toggle(chosen),
+  });
+
+  if (link.state === "refused" && link.error && !rows) return <Failed error={link.error} />;
+  if (!rows) {
+    if (link.error) return <Failed error={link.error} />;
+    return <Loading what="Reading the runs" />;
+  }
+  return (
+    <>
+      <h1 class="hidden-heading">Runs</h1>
+      {problem && (
+        <Banner level="warning" icon="issue" title="The hub does not answer">
+          <p>{problem} Runs of this machine are shown.</p>
+        </Banner>
+      )}
+      <Tiles rows={all} filter={filter || "all"} choose={setFilter} />
+      <div class="toolbar">
+        <label class="search">
+          <Icon name="search" />
+          <span class="hidden-heading">Search runs</span>
+          <input
+            ref={search}
+            type="search"
+            placeholder="Search name, task, model, issue…"
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+            onKeyDown={(event) => {
+              if (event.key === "Escape") event.currentTarget.blur();
+            }}
+          />
+          <kbd>/</kbd>
+        </label>
+        <div class="segments" role="group" aria-label="Which runs">
+          {FILTERS.map((name) => (
+            <button
+              type="button"
+              key={name}
+              class="segment"
+              aria-pressed={(filter || "all") === name}
+              onClick={() => setFilter(name === "all" ? "" : name)}
+            >
+              {name}
+            </button>
+          ))}
+        </div>
+        <span class="dim toolbar-count">
+          {found.length === all.length ? many(all.length, "run") : `${found.length} of ${many(all.length, "run")}`}
+        </span>
+      </div>
+      {all.length === 0 ? (
+        <Empty title="No runs yet">
+          Start one in a terminal: <code>interlock run -- claude -p "fix the tests"</code>. It appears here at once. For a
+          first look without an agent: <code>interlock demo</code>.
+        </Empty>
+      ) : found.length === 0 ? (
+        <Empty title="No run fits">
+          Nothing matches {text ? <q>{text}</q> : "this filter"}.{" "}
+          <button
+            type="button"
+            class="text-button"
+            onClick={() => {
+              setText("");
+              setFilter("");
+            }}
+          >
+            Show all
+          </button>
+        </Empty>
+      ) : (
+        <table class="runs">
+          <thead>
+            <tr>
+              <th scope="col">Status</th>
+              <th scope="col">Run</th>
+              <th scope="col">Progress</th>
+              <th scope="col">Iteration</th>
+              <th scope="col">Model</th>
+              <th scope="col">Issue of the moment</th>
+              <th scope="col" class="number">
+                Interventions
+              </th>
+              <th scope="col">Spend</th>
+              <th scope="col">Updated</th>
+              <th scope="col">
+                <span class="hidden-heading">Control</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((row, index) => (
+              <RunLine key={row.run_id} row={row} now={now} chosen={index === at} />
+            ))}
+          </tbody>
+        </table>
+      )}
+      {found.length > most && (
+        <button type="button" class="button more" onClick={() => setMost(most + 200)}>
+          Show {Math.min(200, found.length - most)} more of {found.length}
+        </button>
+      )}
+    </>
+  );
+}
+
+const RunLine = steady(OneRun);
+
+function OneRun({ row, now, chosen }: { row: Row; now: number; chosen: boolean }) {
+  const live = isLive(row.status);
+  return (
+    <tr class={`${live ? "live" : "ended"}${chosen ? " chosen" : ""}${row.waiting ? " waits" : ""}`} data-run={row.run_id}>
+      <td class="cell-status">
+        <Status status={row.status} />
+      </td>
+      <td class="cell-run">
+        <Link href={runHref(row.run_id)} class="run-name">
+          {row.name || row.run_id}
+        </Link>
+        <div class="run-task">{row.problem ?? (row.waiting ? `Waits for you: ${row.waiting}` : row.task || row.run_id)}</div>
+        {row.host && <div class="run-host dim">{row.host}</div>}
+      </td>
+      <td class="cell-spark">
+        <Spark values={row.spark} />
+      </td>
+      <td class="cell-iter" data-label="Iteration">
+        <span>
+          {short(row.iter)}
+          {row.max !== null && <span class="dim"> / {short(row.max)}</span>}
+        </span>
+        <Meter value={row.iter} most={row.max} label="Iterations used" />
+      </td>
+      <td class="cell-model" data-label="Model">
+        {row.model ?? <span class="dim">–</span>}
+      </td>
+      <td class="cell-issue" data-label="Issue">
+        {row.issue ? <span class={live ? "issue-now" : "dim"}>{plain(row.issue)}</span> : <span class="dim">none</span>}
+      </td>
+      <td class="cell-answers number" data-label="Interventions">
+        {row.interventions ? short(row.interventions) : <span class="dim">0</span>}
+      </td>
+      <td class="cell-spend" data-label="Spend">
+        <span>
+          {dollars(row.cost)}
+          {row.max_cost !== null && <span class="dim"> / {dollars(row.max_cost)}</span>}
+        </span>
+        <Meter value={row.cost} most={row.max_cost} label="Budget used" />
+      </td>
+      <td class="cell-updated dim" data-label="Updated">
+        {ago(row.updated, now)}
+      </td>
+      <td class="cell-control">
+        {live && row.status !== "lost" && (
+          <button
+            type="button"
+            class="icon-button"
+            aria-label={`${row.status === "paused" ? "Resume" : "Pause"} ${row.name || row.run_id}`}
+            title={row.status === "paused" ? "Resume" : "Pause"}
+            onClick={() => toggle(row)}
+          >
+            <Icon name={row.status === "paused" ? "play" : "pause"} />
+          </button>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+async function toggle(row: Row): Promise<void> {
+  if (!isLive(row.status)) return;
+  const command = row.status === "paused" || row.status === "pausing" ? "resume" : "pause";
+  if (await send(row.run_id, command)) say(`${command} sent to ${row.name || row.run_id}; its page shows the answer.`);
+}
+
+function Tiles({ rows, filter, choose }: { rows: Row[]; filter: string; choose: (name: string) => void }) {
+  const live = rows.filter((row) => isLive(row.status));
+  const waiting = rows.filter((row) => row.waiting && isLive(row.status));
+  const lost = rows.filter((row) => row.status === "lost" || row.status === "unknown");
+  const today = new Date().setHours(0, 0, 0, 0) / 1000;
+  const spent = rows.filter((row) => row.updated >= today).reduce((sum, row) => sum + row.cost, 0);
+  const tiles: [string, string, string, string, string][] = [
+    ["live", "Live", String(live.length), "live", live.length ? many(live.filter((r) => r.status === "running").length, "running", "running") : "nothing runs"],
+    ["waiting", "Wait for you", String(waiting.length), waiting.length ? "attention" : "", waiting.length ? "approve, reject or resume" : "nobody waits"],
+    ["lost", "Lost", String(lost.length), lost.length ? "bad" : "", lost.length ? "nobody supervises them" : "all supervised"],
+    ["spend", "Spent today", dollars(spent), "", many(rows.length, "run") + " known"],
+  ];
+  return (
+    <div class="tiles">
+      {tiles.map(([key, label, value, level, words]) => {
+        const target = key === "live" || key === "waiting" ? key : null;
+        const inner = (
+          <>
+            <span class="tile-label">{label}</span>
+            <span class="tile-value">{value}</span>
+            <span class="tile-words">{words}</span>
+          </>
+        );
+        return target ? (
+          <button type="button" key={key} class={`tile tile-${level}`} aria-pressed={filter === target} onClick={() => choose(filter === target ? "" : target)}>
+            {inner}
+          </button>
+        ) : (
+          <div key={key} class={`tile tile-${level}`}>
+            {inner}
+          </div>
+        );
+      })}
+    </div>
+  );
+}
+
+function fits(row: Row, filter: string, text: string): boolean {
+  const live = isLive(row.status);
+  if (filter === "live" && !live) return false;
+  if (filter === "ended" && live) return false;
+  if (filter === "waiting" && !(row.waiting && live)) return false;
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  if (!words.length) return true;
+  const all = [row.run_id, row.name, row.task, row.model, row.issue, row.status, row.adapter, row.host].join(" ").toLowerCase();
+  return words.every((word) => all.includes(word));
+}
+
+function rank(row: Row): number {
+  if (row.waiting && isLive(row.status)) return 0;
+  if (row.status === "lost" || row.status === "unknown") return 2;
+  return isLive(row.status) ? 1 : 3;
+}
+
+function sortRows(rows: Row[]): Row[] {
+  return rows.sort((a, b) => rank(a) - rank(b) || b.started - a.started || (a.run_id < b.run_id ? 1 : -1));
+}

@@ -1,0 +1,191 @@
+// A run's page: its head, its controls, and below them timeline, files, screens or details.
+
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { prefetch, runPath } from "./api";
+import { Charts, SERIES } from "./charts";
+import { ControlBar, ControlHistory, Waits } from "./controls";
+import { Details } from "./details";
+import { Files } from "./files";
+import { count, dollars, isLive, short, span } from "./format";
+import { useKeys, useNow, usePageTitle } from "./hooks";
+import { Issues } from "./issues";
+import { Ladder } from "./ladder";
+import { go, incidentHref, Link, runHref, TABS } from "./router";
+import { Screens } from "./screens";
+import { type Link as LinkInfo, openStream } from "./stream";
+import { FIRST_LINES, Timeline } from "./timeline";
+import type { Head, Line } from "./types";
+import { Banner, Failed, Loading, Meter, Status } from "./ui";
+
+export interface Feed {
+  /** Hear of new lines; returns how to stop. */
+  listen: (hear: (lines: Line[]) => void) => () => void;
+}
+
+const TAB_WORDS: Record<string, string> = { timeline: "Timeline", files: "Files", screens: "Screens", details: "Details" };
+
+export function RunPage({ runId, tab, tell }: { runId: string; tab: string; tell: (link: LinkInfo) => void }) {
+  const { head, link, feed } = useRun(runId, tab, tell);
+  const shown = head?.status.shown ?? "";
+  usePageTitle(head ? `${head.summary.name || runId} (${shown})` : runId);
+  const tabs = TABS as readonly string[];
+  const current = tabs.includes(tab) ? tab : "timeline";
+  useKeys(Object.fromEntries(tabs.map((name, at) => [String(at + 1), () => go(runHref(runId, name), true)])));
+
+  if (!head) {
+    if (link.error) return <Failed error={link.error} />;
+    return <Loading what="Reading the run" />;
+  }
+  const open = head.incidents.filter((incident) => incident.status === "open");
+  return (
+    <>
+      <RunHead head={head} />
+      {head.status.problem && (
+        <Banner level="critical" icon="issue" title="The journal cannot be read any more">
+          <p>{head.status.problem} What was read before is still shown.</p>
+        </Banner>
+      )}
+      {shown === "lost" && (
+        <Banner level="critical" icon="question" title="Nobody supervises this run">
+          <p>
+            Its owner is gone. What you order waits until it comes back: whether the agent still works is not known. See{" "}
+            <code>interlock doctor</code>.
+          </p>
+        </Banner>
+      )}
+      {open.map((incident) => (
+        <Banner key={incident.id} level="critical" icon="incident" title="Emergency stop">
+          <p>{incident.summary}</p>
+          <Link class="button primary" href={incidentHref(incident.id)}>
+            Choose how to go on
+          </Link>
+        </Banner>
+      ))}
+      <Waits head={head} />
+      <Facts head={head} />
+      <div class="run-grid">
+        <div class="run-main">
+          <nav class="tabs" aria-label="Parts of the run">
+            {tabs.map((name) => (
+              <Link key={name} href={runHref(runId, name)} class="tab" aria-current={name === current ? "page" : undefined}>
+                {TAB_WORDS[name]}
+                {name === "files" && head.checkpoints.length > 0 && <span class="tab-count">{short(head.counts.checkpoint ?? 0)}</span>}
+              </Link>
+            ))}
+          </nav>
+          {current === "timeline" && (
+            <>
+              <Charts runId={runId} feed={feed} budget={head.summary.max_cost_usd} />
+              <Timeline runId={runId} feed={feed} counts={head.counts} />
+            </>
+          )}
+          {current === "files" && <Files runId={runId} head={head} />}
+          {current === "screens" && <Screens runId={runId} feed={feed} />}
+          {current === "details" && <Details runId={runId} head={head} />}
+        </div>
+        <aside class="run-side" aria-label="Interventions and controls">
+          <Ladder interventions={head.interventions} total={head.summary.interventions} />
+          <Issues issues={head.issues} total={head.summary.issues} live={isLive(shown)} />
+          <ControlHistory controls={head.controls} live={isLive(shown)} />
+        </aside>
+      </div>
+    </>
+  );
+}
+
+function useRun(runId: string, tab: string, tell: (link: LinkInfo) => void) {
+  const [head, setHead] = useState<Head | null>(null);
+  const [link, setLink] = useState<LinkInfo>({ state: "connecting" });
+  const hearers = useRef(new Set<(lines: Line[]) => void>());
+  const last = useRef<number | null>(null);
+  const listen = useCallback((hear: (lines: Line[]) => void) => {
+    hearers.current.add(hear);
+    return () => void hearers.current.delete(hear);
+  }, []);
+  useEffect(() => {
+    setHead(null);
+    last.current = null;
+    if (tab === "timeline" && !location.search) {
+      prefetch(runPath(runId, FIRST_LINES));
+      prefetch(runPath(runId, SERIES));
+    }
+    return openStream(
+      () => runPath(runId, `/events${last.current === null ? "" : `?after=${last.current}`}`),
+      runPath(runId),
+      {
+        at: ({ seq }: { seq: number }) => {
+          last.current ??= seq;
+        },
+        head: (parts: Partial<Head>) => setHead((before) => ({ ...(before ?? {}), ...parts }) as Head),
+        lines: (lines: Line[]) => {
+          last.current = Math.max(last.current ?? 0, lines[lines.length - 1]!.seq);
+          for (const hear of hearers.current) hear(lines);
+        },
+      },
+      (now) => {
+        setLink(now);
+        tell(now);
+      },
+    );
+  }, [runId]);
+  const feed = useMemo<Feed>(() => ({ listen }), [listen]);
+  return { head, link, feed };
+}
+
+function RunHead({ head }: { head: Head }) {
+  const { summary, spec } = head;
+  return (
+    <header class="run-head">
+      <div class="run-title">
+        <p class="crumbs">
+          <Link href="/">Runs</Link> <span aria-hidden="true">/</span> <span class="mono">{summary.run_id}</span>
+        </p>
+        <h1>
+          {summary.name || "Unnamed run"} <Status status={head.status.shown} />
+        </h1>
+        {summary.task && <p class="run-task-full">{spec.task || summary.task}</p>}
+        {spec.continues && (
+          <p class="dim">
+            Goes on where <Link href={runHref(spec.continues)}>{spec.continues}</Link> was stopped.
+          </p>
+        )}
+      </div>
+      <ControlBar head={head} />
+    </header>
+  );
+}
+
+function Facts({ head }: { head: Head }) {
+  const { summary } = head;
+  const live = isLive(head.status.shown);
+  const now = useNow(1_000);
+  const end = summary.ended ?? (live ? now : summary.updated);
+  return (
+    <dl class="facts">
+      <Fact name="Iteration" value={summary.max !== null ? `${count(summary.iter)} of ${count(summary.max)}` : count(summary.iter)}>
+        <Meter value={summary.iter} most={summary.max} label="Iterations used" />
+      </Fact>
+      <Fact name="Model" value={summary.model ?? "not known"} />
+      <Fact name="Steps" value={count(summary.steps)} />
+      <Fact name="Issues" value={count(summary.issues)} level={summary.issues ? "notice" : ""} />
+      <Fact name="Interventions" value={count(summary.interventions)} level={summary.interventions ? "warning" : ""} />
+      <Fact name="Tokens" value={short(summary.tokens)} />
+      <Fact name="Spend" value={dollars(summary.cost_usd) + (summary.max_cost_usd !== null ? ` of ${dollars(summary.max_cost_usd)}` : "")}>
+        <Meter value={summary.cost_usd} most={summary.max_cost_usd} label="Budget used" />
+      </Fact>
+      <Fact name={live ? "Running for" : "Took"} value={span(end - summary.started)} />
+    </dl>
+  );
+}
+
+function Fact(props: { name: string; value: string; level?: string; children?: preact.ComponentChildren }) {
+  return (
+    <div class={`fact ${props.level ? `fact-${props.level}` : ""}`}>
+      <dt>{props.name}</dt>
+      <dd>
+        {props.value}
+        {props.children}
+      </dd>
+    </div>
+  );
+}

@@ -1,0 +1,269 @@
+// The timeline: newest first, coloured by level, live; older parts are read as one scrolls.
+
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { ApiError, asError, get, runPath } from "./api";
+import { clock, count, dateTime, plain } from "./format";
+import { useData, useKeys } from "./hooks";
+import { Icon } from "./icons";
+import { useQuery } from "./router";
+import type { Feed } from "./run";
+import { alikeKinds, steady } from "./steady";
+import type { Line, Moment } from "./types";
+import { Card, Empty, Failed, Loading, safe } from "./ui";
+
+const PAGE = 120;
+const MOST = 600;
+const BATCH_MS = 50;
+
+/** The first part of a timeline that nobody narrowed. */
+export const FIRST_LINES = `/lines?limit=${PAGE}`;
+const KINDS = ["step", "review", "issue", "intervention", "checkpoint", "control", "state", "limit", "incident", "approval", "picture", "note"];
+
+interface Page {
+  lines: Line[];
+  more: boolean;
+  last: number;
+}
+
+export const Timeline = steady(WholeTimeline, alikeKinds);
+
+function WholeTimeline({ runId, feed, counts }: { runId: string; feed: Feed; counts: Record<string, number> }) {
+  const [text, setText] = useQuery("find");
+  const [kinds, setKinds] = useQuery("kinds");
+  const chosen = useMemo(() => new Set(kinds.split(",").filter(Boolean)), [kinds]);
+  const { lines, more, loading, error, older, again } = useLines(runId, feed, chosen, text);
+  const [at, setAt] = useState<number | null>(null);
+  const search = useRef<HTMLInputElement>(null);
+  const shown = useMemo(() => [...lines].reverse(), [lines]);
+  const index = shown.findIndex((line) => line.seq === at);
+
+  const move = (by: number) => {
+    const next = shown[Math.max(0, Math.min(shown.length - 1, (index < 0 ? -1 : index) + by))];
+    if (!next) return;
+    setAt(next.seq);
+    requestAnimationFrame(() => document.getElementById(`line-${next.seq}`)?.querySelector("summary")?.focus());
+  };
+  useKeys({ "/": () => search.current?.focus(), j: () => move(1), k: () => move(-1), ArrowDown: () => move(1), ArrowUp: () => move(-1) });
+
+  const end = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const mark = end.current;
+    if (!mark || !more) return;
+    const watch = new IntersectionObserver((seen) => seen.some((s) => s.isIntersecting) && older(), { rootMargin: "400px" });
+    watch.observe(mark);
+    return () => watch.disconnect();
+  }, [more, older]);
+
+  const toggle = (kind: string) => {
+    const next = new Set(chosen);
+    if (next.has(kind)) next.delete(kind);
+    else next.add(kind);
+    setKinds([...next].join(","));
+  };
+
+  return (
+    <Card title="Timeline" class="timeline-card" aside={<span class="dim">newest first</span>}>
+      <div class="toolbar timeline-tools">
+        <label class="search">
+          <Icon name="search" />
+          <span class="hidden-heading">Search the timeline</span>
+          <input ref={search} type="search" placeholder="Search what was said, done and found…" value={text} onInput={(e) => setText(e.currentTarget.value)} />
+          <kbd>/</kbd>
+        </label>
+        <div class="chips" role="group" aria-label="Kinds of moments">
+          {KINDS.filter((kind) => present(kind, counts) || chosen.has(kind)).map((kind) => (
+            <button type="button" key={kind} class={`chip chip-${kind}`} aria-pressed={chosen.has(kind)} onClick={() => toggle(kind)}>
+              <Icon name={kind} /> {kind}
+            </button>
+          ))}
+          {chosen.size > 0 && (
+            <button type="button" class="text-button" onClick={() => setKinds("")}>
+              all kinds
+            </button>
+          )}
+        </div>
+      </div>
+      {error && !lines.length ? (
+        <Failed error={error} again={again} />
+      ) : loading && !lines.length ? (
+        <Loading what="Reading the timeline" />
+      ) : !lines.length ? (
+        <Empty title={text || chosen.size ? "Nothing fits" : "Nothing has happened yet"}>
+          {text || chosen.size
+            ? "No moment of this run matches the search and the chosen kinds."
+            : "The first step appears here as soon as the agent says or does something."}
+        </Empty>
+      ) : (
+        <ol class="lines">
+          {shown.map((line) => (
+            <LineItem key={line.seq} runId={runId} line={line} />
+          ))}
+        </ol>
+      )}
+      <div ref={end} class="lines-end">
+        {loading && lines.length > 0 && <Loading what="Reading what came before" />}
+        {error && lines.length > 0 && <Failed error={error} again={older} />}
+        {!more && lines.length > 0 && <span class="dim">the beginning</span>}
+      </div>
+    </Card>
+  );
+}
+
+function useLines(runId: string, feed: Feed, kinds: Set<string>, text: string) {
+  const [lines, setLines] = useState<Line[]>([]);
+  const [more, setMore] = useState(false);
+  const [loading, setLoading] = useState(true);
+  const [error, setError] = useState<ApiError | undefined>();
+  const [turn, setTurn] = useState(0);
+  const busy = useRef(false);
+  const key = [...kinds].sort().join(",");
+  const query = (key ? `&kinds=${encodeURIComponent(key)}` : "") + (text ? `&text=${encodeURIComponent(text)}` : "");
+
+  useEffect(() => {
+    const stop = new AbortController();
+    const early: Line[] = [];
+    let read = false;
+    const fits = (line: Line) =>
+      (!kinds.size || kinds.has(line.kind)) && (!text || `${line.title} ${line.detail ?? ""}`.toLowerCase().includes(text.toLowerCase()));
+    const add = (news: Line[]) => setLines((before) => join(before, news.filter(fits)));
+    let batch = 0;
+    const flush = () => {
+      batch = 0;
+      if (read) add(early.splice(0));
+    };
+    const unhear = feed.listen((news) => {
+      early.push(...news);
+      batch ||= window.setTimeout(flush, BATCH_MS);
+    });
+    busy.current = false;
+    setLoading(true);
+    setLines([]);
+    const timer = setTimeout(
+      () =>
+        get<Page>(runPath(runId, `/lines?limit=${PAGE}${query}`), stop.signal).then(
+          (page) => {
+            read = true;
+            setLines(page.lines);
+            flush();
+            setMore(page.more);
+            setError(undefined);
+            setLoading(false);
+          },
+          (raw: unknown) => {
+            if (stop.signal.aborted) return;
+            setError(asError(raw));
+            setLoading(false);
+          },
+        ),
+      text ? 200 : 0,
+    );
+    return () => {
+      clearTimeout(timer);
+      clearTimeout(batch);
+      stop.abort();
+      unhear();
+    };
+  }, [runId, feed, key, text, turn]);
+
+  const older = () => {
+    const first = lines[0];
+    if (busy.current || !first || !more) return;
+    busy.current = true;
+    setLoading(true);
+    get<Page>(runPath(runId, `/lines?limit=${PAGE}&before=${first.seq}${query}`)).then(
+      (page) => {
+        setLines((before) => [...page.lines.filter((line) => line.seq < (before[0]?.seq ?? Infinity)), ...before]);
+        setMore(page.more);
+        setError(undefined);
+        setLoading(false);
+        busy.current = false;
+      },
+      (raw: unknown) => {
+        setError(asError(raw));
+        setLoading(false);
+        busy.current = false;
+      },
+    );
+  };
+  return { lines, more, loading, error, older, again: () => setTurn((n) => n + 1) };
+
+  function join(before: Line[], news: Line[]): Line[] {
+    const last = before[before.length - 1]?.seq ?? 0;
+    const added = news.filter((line) => line.seq > last);
+    if (!added.length) return before;
+    const all = [...before, ...added];
+    if (all.length <= MOST) return all;
+    // What falls off at the far end can be read again.
+    setMore(true);
+    return all.slice(-MOST);
+  }
+}
+
+const LineItem = steady(OneLine);
+
+function OneLine({ runId, line }: { runId: string; line: Line }) {
+  const [open, setOpen] = useState(false);
+  const rung = /^rung-(\d)$/.exec(line.record ?? "")?.[1];
+  const icon = line.kind === "step" ? line.record || "tool" : line.kind;
+  return (
+    <li id={`line-${line.seq}`} class={`line level-${safe(line.level)} kind-${safe(line.kind)}${rung ? ` rung-${rung}` : ""}`}>
+      <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>
+          <time class="line-time" title={dateTime(line.time)}>
+            {clock(line.time)}
+          </time>
+          <span class="line-step">{line.step != null ? count(line.step) : ""}</span>
+          <span class="line-icon">
+            <Icon name={icon} label={line.kind === "step" ? plain(line.record || "step") : line.kind} />
+          </span>
+          <span class="line-text">
+            <span class="line-title">{line.title}</span>
+            {line.detail && !open && !line.title.includes(line.detail.trim()) && <span class="line-detail">{line.detail}</span>}
+          </span>
+        </summary>
+        {open && <Whole runId={runId} line={line} />}
+      </details>
+    </li>
+  );
+}
+
+function Whole({ runId, line }: { runId: string; line: Line }) {
+  const { data, error, loading, again } = useData<Moment>(runPath(runId, `/lines/${line.seq}`));
+  return (
+    <div class="line-whole">
+      {line.detail && <pre class="block">{data?.detail ?? line.detail}</pre>}
+      {data && <Shot runId={runId} data={data.data} />}
+      {error && <Failed error={error} again={again} />}
+      {loading && !data && <Loading what="Reading the record" />}
+      {data && (
+        <details class="record">
+          <summary>Record {line.seq} as it is in the journal</summary>
+          <pre class="block">{JSON.stringify(data.data, null, 2)}</pre>
+        </details>
+      )}
+    </div>
+  );
+}
+
+/** The picture that a record of a GUI session speaks of. */
+function Shot({ runId, data }: { runId: string; data: Record<string, unknown> }) {
+  const path = data.screenshot_path ?? data.picture;
+  const name = typeof path === "string" ? path.split("/").pop() : "";
+  if (!name) return null;
+  return <img class="shot" src={runPath(runId, `/pictures/${encodeURIComponent(name)}`)} alt="The screen at this moment" loading="lazy" />;
+}
+
+const RECORDS: Record<string, string[]> = {
+  review: ["step"],
+  intervention: ["intervention", "effect", "applied"],
+  checkpoint: ["checkpoint", "restored"],
+  control: ["request", "ack", "result"],
+  state: ["state", "status", "end", "started", "spec"],
+  approval: ["state"],
+  picture: ["gui_event", "gui_picture", "gui_verification", "gui_trouble"],
+  note: ["fault", "lost"],
+};
+
+function present(kind: string, counts: Record<string, number>): boolean {
+  return (RECORDS[kind] ?? [kind]).some((name) => counts[name]);
+}
