@@ -112,8 +112,9 @@ class _Front:
         restore_terminal = keep_settings()
         try:
             self._ownership.start()
-            self._tree = self._spawn()
+            # Before the command is there: two signals that nobody takes become one.
             self._signals.start()
+            self._tree = self._spawn()
             self._ownership.tell(Started(self._tree.handle()))
             threading.Thread(target=self._wait, name="interlock-command", daemon=True).start()
             finished = self._loop()
@@ -215,7 +216,7 @@ class _Front:
             return
         if not event.shared and self._status is None:
             _pass_on(self._tree.pid, event.number)
-        now = time.monotonic()
+        now = event.at
         if event.number == signal.SIGINT:
             if now - self._interrupted < SECOND_S:
                 self._cancel("Ctrl-C")
