@@ -50,7 +50,7 @@ test-gui: setup ## with a real VS Code, installed once and cached
 test-agents: setup ## the real agent clients, offline (AGENT=name: one of them)
 	@$(BIN)/python scripts/install-agents >/dev/null
 	@$(BIN)/python scripts/install-frameworks $(AGENT) >/dev/null
-	$(BIN)/python -m pytest -m agents $(if $(AGENT),-k "$(AGENT)") tests/agents
+	$(BIN)/python -m pytest -m agents -n $(WORKERS) --dist loadfile $(if $(AGENT),-k "$(AGENT)") tests/agents
 
 web: setup ## build the dashboard's front end (installs Node from PyPI once)
 	$(BIN)/python scripts/web_build.py

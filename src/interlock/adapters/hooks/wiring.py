@@ -72,6 +72,16 @@ class HookWords(Struct, frozen=True):
         return f"exec {shlex.join(self.words(before=before))}"
 
 
+def wire(wiring: Wiring, place: Place) -> Wired:
+    """Put the hooks in; what cannot be done leaves nothing behind."""
+    place.folder.mkdir(mode=0o700)
+    try:
+        return wiring.wire(place)
+    except BaseException:
+        shutil.rmtree(place.folder, ignore_errors=True)
+        raise
+
+
 def unwire(place: Place, wired: Wired) -> None:
     """Take everything away again; what the client wrote meanwhile goes where it would have written it."""
     try:

@@ -23,7 +23,7 @@ from ...journal import RunFolder
 from ...link import ask_owner, listen, socket_path
 from ...process import Tree, spawn
 from ...process.proc import look_at
-from ..hooks.wiring import Place, Wired, Wiring, unwire
+from ..hooks.wiring import Place, Wired, Wiring, unwire, wire
 from ..proxy import Proxied, point, relay_without_owner
 from .ownership import OwnerGone, Ownership
 from .person import Person
@@ -142,8 +142,7 @@ class _Front:
         """Hooks for an agent that we know."""
         if self._launch.wiring is None:
             return None
-        self._place.folder.mkdir(mode=0o700)
-        wired = self._launch.wiring.wire(self._place)
+        wired = wire(self._launch.wiring, self._place)
         for note in wired.notes:
             sys.stderr.write(f"interlock: {note}\n")
         return wired
