@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 
 import msgspec
 from msgspec import Struct
@@ -151,7 +152,9 @@ class Live:
         period = HUB_S if self._source.hub is not None else FLEET_S
         while True:
             began = time.monotonic()
-            rows = {row.run_id: row for row in await asyncio.to_thread(self._source.rows)}
+            # The list comes first; what takes longer to draw follows with the next look.
+            look = partial(self._source.rows, sparks=told is not None)
+            rows = {row.run_id: row for row in await asyncio.to_thread(look)}
             changed = [row for row in rows.values() if told is None or told.get(row.run_id) != row]
             gone = [run_id for run_id in told or () if run_id not in rows]
             if changed or gone or told is None or problem != self._source.fleet.problem:
