@@ -8,8 +8,8 @@ WORKERS ?= 2
 SCREEN_PACKAGES := xvfb openbox xdotool scrot xterm dbus-daemon at-spi2-core tesseract-ocr sway grim
 TERMINAL_PACKAGES := tmux
 EDITOR_PACKAGES := chromium zenity build-essential libkrb5-dev pkg-config
-LIGHT_EXTRAS := hub notify model otel tui web gui
-FRAMEWORKS := langchain openai-agents claude-agent-sdk pydantic-ai mini-swe-agent
+LIGHT_EXTRAS := hub notify model otel tui web proxy gui
+FRAMEWORKS := langchain openai-agents claude-agent-sdk pydantic-ai mini-swe-agent smolagents
 LOCK_STYLE := --generate-hashes --no-emit-index-url --no-header
 BROWSER_PACKAGES := chromium
 

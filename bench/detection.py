@@ -157,7 +157,7 @@ def main() -> None:
         peer, skipped = rivals.gemini(every, given.peer_folder)
         if peer:
             others["Gemini CLI"] = peer
-    text = report.write(traces, asked, healthy, shipped, validated, settings, others, skipped)
+    text = report.write(traces, asked, healthy, shipped, validated, settings, others, skipped, given.traces)
     given.output.write_text(text)
     print(text)
 

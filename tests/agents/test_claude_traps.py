@@ -22,6 +22,7 @@ pytestmark = pytest.mark.agents
 
 MakePlace = Callable[..., AgentPlace]
 CLIENT = ClaudeCode()
+AGENT = CLIENT.name
 
 
 @pytest.fixture

@@ -69,7 +69,7 @@ def test_a_run_that_a_limit_ended_is_listed_as_such(place: Place) -> None:
 
 def test_when_the_front_is_killed_the_owner_tidies_up_after_both(place: Place) -> None:
     run = place.start("sh", "-c", "touch ready; while [ ! -e go ]; do sleep 0.02; done")
-    place.wait_for("ready")
+    until("the owner knows the command", lambda: place.records("started") if place.store.runs() else False)
     run.kill()
     run.wait()
     assert place.interlock("pause", place.folder.run_id)[0] == 0, "it can still be steered"

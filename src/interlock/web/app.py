@@ -12,10 +12,10 @@ from starlette.middleware import Middleware
 from ..core import InterlockError
 from .access import LOOPBACK, Access
 from .answers import on_error, on_http_error
+from .assets import load_assets, page_routes
 from .controls import TIMEOUT_S, Controls
 from .routes import Routes
 from .source import Source
-from .static import load_assets, page_routes
 
 
 def make_app(

@@ -207,7 +207,9 @@ class Session:
         return Outcome(str(error)) if isinstance(error, self._flow) else read_error(error)
 
     def _call(self, tool: str, arguments: Mapping[str, object], call_id: str | None, agent: str | None) -> Step:
-        return replace(self.supervisor.call(tool, dict(arguments), call_id=call_id), agent=agent)
+        step = self.supervisor.call(tool, dict(arguments), call_id=call_id)
+        named = step.tool if call_id is not None or step.tool is None else replace(step.tool, call_id=f"#{step.index}")
+        return replace(step, tool=named, agent=agent)
 
     def _asked(self, step: Step, decision: Decision) -> Asked:
         self._keep(decision)

@@ -91,6 +91,7 @@ class _Front:
             removed_actions=launch.removed_actions,
             watched=tuple(map(str, self._wired.files)) if self._wired is not None else (),
             settings=tuple(map(str, self._wired.settings)) if self._wired is not None else (),
+            expects_hooks=self._wired is not None and self._wired.headless,
             proxied=launch.proxied,
         )
         self._door = socket.create_server((LOOPBACK, 0), backlog=128) if launch.proxied is not None else None
@@ -111,8 +112,9 @@ class _Front:
         restore_terminal = keep_settings()
         try:
             self._ownership.start()
-            self._tree = self._spawn()
+            # Before the command is there: two signals that nobody takes become one.
             self._signals.start()
+            self._tree = self._spawn()
             self._ownership.tell(Started(self._tree.handle()))
             threading.Thread(target=self._wait, name="interlock-command", daemon=True).start()
             finished = self._loop()
@@ -215,7 +217,7 @@ class _Front:
             return
         if not event.shared and self._status is None:
             _pass_on(self._tree.pid, event.number)
-        now = time.monotonic()
+        now = event.at
         if event.number == signal.SIGINT:
             if now - self._interrupted < SECOND_S:
                 self._cancel("Ctrl-C")
