@@ -26,7 +26,7 @@ SIZES = ((80, 24), (120, 40), (180, 50))
 class Picture(SingleFileSnapshotExtension):
     """One SVG file a picture."""
 
-    _file_extension = "svg"
+    file_extension = "svg"
     _write_mode = WriteMode.TEXT
 
 
