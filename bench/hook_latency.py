@@ -20,10 +20,10 @@ from typing import Any
 from interlock.adapters.hooks.building import compile_client, python_command
 from table import print_table
 
-NOTES = """Medians of one hook (PostToolUse) of each kind in turn, answered by a real `interlock serve` in another
-process: review, detection and journal included. Then twenty agents at once, each with a session of its own, as fast
-as they can. Bars: the compiled client at most 2 times spawning /bin/true, the bare interpreter at most 12 times, HTTP
-at most 1 time; no hook lost."""
+NOTES = """Medians of one hook (PreToolUse of a command that reads) of each kind in turn, answered by a real `interlock
+serve` in another process: review, detection and journal included. Then twenty agents at once, each with a session of
+its own, as fast as they can. Bars: the compiled client at most 2 times spawning /bin/true, the bare interpreter at
+most 12 times, HTTP at most 1 time; no hook lost."""
 
 BARS = {"compiled client": 2.0, "python -I -S": 12.0, "HTTP": 1.0}
 AGENTS = 20
@@ -79,9 +79,8 @@ def payload(where: dict[str, str], session: str) -> bytes:
         "tool_input": {"command": f"ls dir{number}"},
         "tool_use_id": f"c{number}",
     }
-    result = {"tool_response": {"stdout": f"file{number}.txt\n" * 20, "stderr": ""}}
-    base = {"session_id": session, "hook_event_name": "PostToolUse", "cwd": where["work"]}
-    return json.dumps({**base, **call, **result}).encode()
+    base = {"session_id": session, "hook_event_name": "PreToolUse", "cwd": where["work"]}
+    return json.dumps({**base, **call}).encode()
 
 
 def _ways(where: dict[str, str]) -> dict[str, Callable[[], object]]:

@@ -22,6 +22,9 @@ STATIC = ROOT / "src" / "interlock" / "web" / "static"
 NODE = ROOT / "src" / "interlock" / "gui" / "editor" / "lock" / "node.txt"
 """The same wheel as the editor's."""
 
+BUNDLED = ("preact", "uplot")
+"""Packages of others that are part of the page; their licences lie beside it."""
+
 COPIED = ("index.html", "icon.svg")
 BUNDLE = (
     "src/main.tsx", "src/style.css", "--bundle", "--minify", "--format=esm",
@@ -80,6 +83,8 @@ def build(folder: Path, target: Path) -> None:
         shutil.move(place / "out" / "style.css", target / "app.css")
     for name in COPIED:
         shutil.copy(WEB / "src" / name, target / name)
+    texts = [f"{name}\n\n{(folder / 'node_modules' / name / 'LICENSE').read_text().strip()}\n" for name in BUNDLED]
+    (target / "licenses.txt").write_text("\n\n".join(texts))
 
 
 def run(words: list[str], folder: Path) -> None:
@@ -96,7 +101,9 @@ def run(words: list[str], folder: Path) -> None:
 
 
 def weigh(folder: Path) -> int:
-    return sum(len(gzip.compress(path.read_bytes(), 9)) for path in sorted(folder.iterdir()))
+    """Bytes of what a browser loads, packed."""
+    loaded = [path for path in folder.iterdir() if path.suffix != ".txt"]
+    return sum(len(gzip.compress(path.read_bytes(), 9)) for path in loaded)
 
 
 def main() -> None:

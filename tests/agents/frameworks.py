@@ -19,6 +19,7 @@ from interlock.adapters.abilities import (
     MINI_SWE_AGENT,
     OPENAI_AGENTS,
     PYDANTIC_AI,
+    SMOLAGENTS,
 )
 from interlock.core import Capability
 from interlock.demo.model import ScriptedModel
@@ -61,6 +62,7 @@ FRAMEWORKS = (
     Framework("claude-agent-sdk", CLAUDE_AGENT_SDK, ("claude-haiku-4-5", "claude-opus-5-5")),
     Framework("pydantic-ai", PYDANTIC_AI),
     Framework("mini-swe-agent", MINI_SWE_AGENT),
+    Framework("smolagents", SMOLAGENTS),
 )
 
 

@@ -58,6 +58,7 @@ def test_people_get_a_table_and_a_last_line(tmp_path):
         ("norole", b'{"content": "x"}\n'),
         ("long", b'{"role": "user", "content": "' + b"x" * (32 * 1024 * 1024 + 10) + b'"}\n'),
     ],
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_bad_input_is_one_clear_line_and_the_other_files_are_still_done(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)

@@ -210,6 +210,8 @@ def test_only_pictures_within_the_runs_own_folders_are_read(tmp_path):
     (folder / "link.png").symlink_to(tmp_path / "private.png")
     assert read_picture("a.png", folder) == ("image/png", PNG)
     assert read_picture(str(folder / "a.png"), folder) == ("image/png", PNG)
+    assert read_picture("pictures/a.png", folder) == ("image/png", PNG)
+    assert read_picture("/where/the/run/was/pictures/a.png", folder) == ("image/png", PNG)
     for name in ("page.html.png", "../../private.png", str(tmp_path / "private.png"), "link.png", "", "\0", "nothing"):
         assert read_picture(name, folder) is None, name
     assert read_picture(str(tmp_path / "private.png"), folder, (tmp_path,)) == ("image/png", PNG)
@@ -218,18 +220,28 @@ def test_only_pictures_within_the_runs_own_folders_are_read(tmp_path):
 def test_screenshots_of_a_gui_session_are_in_the_report(tmp_path):
     folder = Store(tmp_path).create(RunSpec(run_id="gui"))
     (folder.pictures / "shot.png").write_bytes(PNG)
+    (folder.pictures / "after.png").write_bytes(PNG)
     result = {"success": True, "summary": "1 file: 1 match", "comparisons": [
         {"path": "main.py", "match_status": "match", "similarity": 1.0, "exact": True}]}  # fmt: skip
     add(
         folder,
         [
-            Entry("gui_event", {"status": "PROGRESSING", "description": "typing", "screenshot_path": "shot.png"}),
+            Entry(
+                "gui_event",
+                {
+                    "status": "dialog",
+                    "outcome": "recovered",
+                    "description": "a dialog has the keys",
+                    "screenshot_path": "pictures/shot.png",
+                    "screenshot_after": "pictures/after.png",
+                },
+            ),
             Entry("gui_verification", result),
         ],
     )
     with Story.open(folder) as story:
         document = gather(story)
-    assert [picture.name for picture in document.pictures] == ["shot.png"]
+    assert [picture.name for picture in document.pictures] == ["shot.png", "after.png"]
     (found,) = document.verifications
     assert found.success
     text = render(document, "html")

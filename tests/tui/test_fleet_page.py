@@ -98,10 +98,10 @@ def test_a_store_that_cannot_be_read_says_so_and_is_tried_again(stage: Stage) ->
     broken = True
 
     class Faulty(Place):
-        def rows(self) -> list[RunRow]:
+        def rows(self, *, sparks: bool = True) -> list[RunRow]:
             if broken:
                 raise InterlockError("the disk is gone", where="/nowhere", todo="Plug it in.")
-            return super().rows()
+            return super().rows(sparks=sparks)
 
     async def act(seat: Seat) -> None:
         nonlocal broken

@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from interlock.journal import RunFolder, Store
-from interlock.web.static import FOLDER
+from interlock.web.assets import FOLDER
 from interlock.web.token import NAME, keep_token
 
 from .runs import write_run
@@ -94,6 +94,7 @@ def test_metrics_are_those_of_the_journals(client: TestClient, store: Store, run
 
 def test_the_page_is_light_and_brings_everything_itself() -> None:
     files = {path.name: path.read_bytes() for path in FOLDER.iterdir()}
+    assert b"MIT" in files.pop("licenses.txt")
     assert sum(len(gzip.compress(content, 9)) for content in files.values()) < MAX_BUNDLE
     assert files.keys() == {"app.css", "app.js", "icon.svg", "index.html"}
     page = files["index.html"].decode()

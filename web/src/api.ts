@@ -53,6 +53,7 @@ async function ask<T>(path: string, init: RequestInit): Promise<T> {
     throw new ApiError(response.status, "the server answered something that is no JSON", "");
   }
   if (response.ok) return body as T;
+  if (response.status === 401) window.dispatchEvent(new Event("interlock-locked"));
   const said = (body ?? {}) as { error?: string; todo?: string };
   throw new ApiError(response.status, said.error ?? `the server answered ${response.status}`, said.todo ?? "");
 }

@@ -104,7 +104,9 @@ function Escalate({ runId, model, onClose }: { runId: string; model: string | nu
           <datalist id="models">{about?.models.map((each) => <option key={each} value={each} />)}</datalist>
         </label>
         <label class="field">
-          Reason <span class="dim">(optional, recorded)</span>
+          <span>
+            Reason <span class="dim">(optional, recorded)</span>
+          </span>
           <input value={reason} onInput={(e) => setReason(e.currentTarget.value)} maxLength={500} />
         </label>
         <div class="actions">

@@ -20,7 +20,13 @@ function App() {
   const [theme, setTheme] = useState<Theme>(readTheme());
   const [help, setHelp] = useState(false);
   const [leading, setLeading] = useState(false);
+  const [locked, setLocked] = useState(false);
   useEffect(() => applyTheme(theme), [theme]);
+  useEffect(() => {
+    const lock = () => setLocked(true);
+    window.addEventListener("interlock-locked", lock);
+    return () => window.removeEventListener("interlock-locked", lock);
+  }, []);
   const turn = () => setTheme(THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length]!);
   useKeys({
     "?": () => setHelp(true),
@@ -33,7 +39,7 @@ function App() {
     ...(leading ? { i: () => go("/incidents") } : {}),
   });
   const streams = route.page === "runs" || route.page === "run";
-  if (link.state === "refused" && link.error?.status === 401) return <Locked />;
+  if (locked) return <Locked />;
   return (
     <>
       <a class="skip" href="#main">

@@ -62,6 +62,7 @@ export function RunPage({ runId, tab, tell }: { runId: string; tab: string; tell
         </Banner>
       ))}
       <Waits head={head} />
+      <Facts head={head} />
       <div class="run-grid">
         <div class="run-main">
           <nav class="tabs" aria-label="Parts of the run">
@@ -133,9 +134,6 @@ function useRun(runId: string, tab: string, tell: (link: LinkInfo) => void) {
 
 function RunHead({ head }: { head: Head }) {
   const { summary, spec } = head;
-  const live = isLive(head.status.shown);
-  const now = useNow(1_000);
-  const end = summary.ended ?? (live ? now : summary.updated);
   return (
     <header class="run-head">
       <div class="run-title">
@@ -153,21 +151,30 @@ function RunHead({ head }: { head: Head }) {
         )}
       </div>
       <ControlBar head={head} />
-      <dl class="facts">
-        <Fact name="Iteration" value={summary.max !== null ? `${count(summary.iter)} of ${count(summary.max)}` : count(summary.iter)}>
-          <Meter value={summary.iter} most={summary.max} label="Iterations used" />
-        </Fact>
-        <Fact name="Model" value={summary.model ?? "not known"} />
-        <Fact name="Steps" value={count(summary.steps)} />
-        <Fact name="Issues" value={count(summary.issues)} level={summary.issues ? "notice" : ""} />
-        <Fact name="Interventions" value={count(summary.interventions)} level={summary.interventions ? "warning" : ""} />
-        <Fact name="Tokens" value={short(summary.tokens)} />
-        <Fact name="Spend" value={dollars(summary.cost_usd) + (summary.max_cost_usd !== null ? ` of ${dollars(summary.max_cost_usd)}` : "")}>
-          <Meter value={summary.cost_usd} most={summary.max_cost_usd} label="Budget used" />
-        </Fact>
-        <Fact name={live ? "Running for" : "Took"} value={span(end - summary.started)} />
-      </dl>
     </header>
+  );
+}
+
+function Facts({ head }: { head: Head }) {
+  const { summary } = head;
+  const live = isLive(head.status.shown);
+  const now = useNow(1_000);
+  const end = summary.ended ?? (live ? now : summary.updated);
+  return (
+    <dl class="facts">
+      <Fact name="Iteration" value={summary.max !== null ? `${count(summary.iter)} of ${count(summary.max)}` : count(summary.iter)}>
+        <Meter value={summary.iter} most={summary.max} label="Iterations used" />
+      </Fact>
+      <Fact name="Model" value={summary.model ?? "not known"} />
+      <Fact name="Steps" value={count(summary.steps)} />
+      <Fact name="Issues" value={count(summary.issues)} level={summary.issues ? "notice" : ""} />
+      <Fact name="Interventions" value={count(summary.interventions)} level={summary.interventions ? "warning" : ""} />
+      <Fact name="Tokens" value={short(summary.tokens)} />
+      <Fact name="Spend" value={dollars(summary.cost_usd) + (summary.max_cost_usd !== null ? ` of ${dollars(summary.max_cost_usd)}` : "")}>
+        <Meter value={summary.cost_usd} most={summary.max_cost_usd} label="Budget used" />
+      </Fact>
+      <Fact name={live ? "Running for" : "Took"} value={span(end - summary.started)} />
+    </dl>
   );
 }
 

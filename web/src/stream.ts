@@ -52,9 +52,7 @@ export function openStream(url: () => string, probe: string, on: Handlers, tell:
     } catch (raw) {
       const error = asError(raw);
       if (closed) return;
-      const final = error.status === 401 || error.status === 403 || error.status === 404 || error.status === 400;
-      tell({ state: final ? "refused" : "lost", error });
-      if (error.status === 409) tell({ state: "refused", error });
+      tell({ state: error.status >= 400 && error.status < 500 ? "refused" : "lost", error });
     }
     if (closed || source) return;
     timer = window.setTimeout(open, PAUSES_MS[Math.min(tries++, PAUSES_MS.length - 1)]);

@@ -232,6 +232,7 @@ function Whole({ runId, line }: { runId: string; line: Line }) {
   return (
     <div class="line-whole">
       {line.detail && <pre class="block">{data?.detail ?? line.detail}</pre>}
+      {data && <Shot runId={runId} data={data.data} />}
       {error && <Failed error={error} again={again} />}
       {loading && !data && <Loading what="Reading the record" />}
       {data && (
@@ -242,6 +243,14 @@ function Whole({ runId, line }: { runId: string; line: Line }) {
       )}
     </div>
   );
+}
+
+/** The picture that a record of a GUI session speaks of. */
+function Shot({ runId, data }: { runId: string; data: Record<string, unknown> }) {
+  const path = data.screenshot_path ?? data.picture;
+  const name = typeof path === "string" ? path.split("/").pop() : "";
+  if (!name) return null;
+  return <img class="shot" src={runPath(runId, `/pictures/${encodeURIComponent(name)}`)} alt="The screen at this moment" loading="lazy" />;
 }
 
 const RECORDS: Record<string, string[]> = {

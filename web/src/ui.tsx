@@ -135,7 +135,9 @@ export function Confirm({ title, children, yes, danger, onYes, onClose, askReaso
         <div class="prose">{children}</div>
         {askReason && (
           <label class="field">
+            <span>
             Reason <span class="dim">(optional, recorded)</span>
+          </span>
             <input value={reason} onInput={(e) => setReason(e.currentTarget.value)} maxLength={500} autofocus />
           </label>
         )}

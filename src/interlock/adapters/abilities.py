@@ -12,3 +12,4 @@ OPENAI_AGENTS: frozenset[Capability] = _LOOP | {"switch_model", "conversation"}
 PYDANTIC_AI: frozenset[Capability] = _LOOP | {"switch_model", "conversation"}
 CLAUDE_AGENT_SDK: frozenset[Capability] = _LOOP | {"switch_model"}
 MINI_SWE_AGENT: frozenset[Capability] = _LOOP | {"switch_model", "conversation"}
+SMOLAGENTS: frozenset[Capability] = _LOOP | {"switch_model", "conversation"}

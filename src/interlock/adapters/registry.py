@@ -50,6 +50,10 @@ PYTHON: tuple[Client, ...] = (
         "mini-swe-agent", "mini-swe-agent", "`supervise(agent).run()`", "interlock.adapters.mini_swe_agent",
         abilities.MINI_SWE_AGENT,
     ),
+    Client(
+        "smolagents", "smolagents", "`supervise(agent).run()`", "interlock.adapters.smolagents",
+        abilities.SMOLAGENTS, "code that the agent writes is seen in the tools that it calls",
+    ),
 )  # fmt: skip
 """Frameworks whose agents live in the same process as we do."""
 

@@ -103,6 +103,13 @@ class Document(Struct, frozen=True, kw_only=True):
     verifications: tuple[Verification, ...]
     pictures: tuple[Picture, ...]
 
+    @property
+    def answers(self) -> tuple[int, int]:
+        """How often something was done about a problem, and how often it worked; on a screen too."""
+        looks = self.sums.looks
+        made = sum(rung.made for rung in self.ladder) + looks["recovered"] + looks["failed"]
+        return made, sum(rung.worked for rung in self.ladder) + looks["recovered"]
+
 
 def gather(
     story: Story, changes: Changed | None = None, *, albums: tuple[Path, ...] = (), now: float | None = None

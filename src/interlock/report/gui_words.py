@@ -16,7 +16,7 @@ def tell_look(body: Body) -> Told:
     said = f"; {plain(outcome)}" if outcome not in ("none", "") else ""
     words = " ".join(filter(None, (str(body.get("description") or ""), str(body.get("reason") or ""), done)))
     level = OUTCOME_LEVEL.get(outcome, "notice")
-    kind = "picture" if find_picture(body) else "note"
+    kind = "picture" if find_pictures(body) else "note"
     return Told(kind, level, one_line(f"screen: {status}{sure}{said}"), cut(words, DETAIL))  # type: ignore[arg-type]
 
 
@@ -51,13 +51,10 @@ def tell_result(body: Body) -> Told:
                 cut(str(body.get("reason") or ""), DETAIL))  # fmt: skip
 
 
-def find_picture(body: Body) -> str | None:
-    """The name of the picture that a record speaks of, if any."""
-    for key in ("screenshot_path", "picture", "screenshot"):
-        value = body.get(key)
-        if isinstance(value, str) and value:
-            return value
-    return None
+def find_pictures(body: Body) -> list[tuple[str, str]]:
+    """The names of the pictures that a record speaks of, each with what to say beside its title."""
+    named = (("screenshot_path", ""), ("picture", ""), ("screenshot_after", ", afterwards"))
+    return [(word, name) for key, word in named if isinstance(name := body.get(key), str) and name]
 
 
 GUI_TOLD: dict[str, Tell] = {

@@ -39,7 +39,7 @@ def _facts(document: Document) -> list[str]:
         "| steps | calls | failed | issues | interventions | tokens | cost |",
         "|---:|---:|---:|---:|---:|---:|---:|",
         f"| {run.steps:,} | {sums.calls:,} | {sums.failed:,} | {sums.issues.total():,} | "
-        f"{sum(rung.made for rung in document.ladder):,} | {sums.input_tokens + sums.output_tokens:,} | "
+        f"{document.answers[0]:,} | {sums.input_tokens + sums.output_tokens:,} | "
         f"{dollars(cost) if cost else 'not known'} |",
         "",
     ]

@@ -30,6 +30,7 @@ def tell(story: Story, ladder: Iterable[Rung], chains: tuple[Chain, ...], change
         _refusals(story),
         _trouble(story, chains),
         _answers(tuple(ladder)),
+        _looks(story),
         _files(story, changed),
         _cost(story),
     ]
@@ -70,15 +71,19 @@ def _ending(story: Story) -> str:
     run = story.summary
     took = f"The run made {many(run.steps, 'step')} in {length(duration(story))}."
     if run.status in ENDED:
-        ends = story.page(kinds=frozenset(("state",)), text="reason", limit=20)
-        reason = next((line.data.get("reason") for line in reversed(ends) if line.data.get("reason")), None)
-        return f"{took} {ENDINGS.get(str(reason), 'It has ended.')}"
+        return f"{took} {ENDINGS.get(run.reason or _reason(story), 'It has ended.')}"
     if run.shown == "lost":
         return f"{took} Its owner is gone: nobody supervises it."
     if run.status == "paused":
         why = f": {run.waiting.rstrip('.')}" if run.waiting else ""
         return f"{took} It is paused and waits for a person{why}."
     return f"{took} It is {run.shown}."
+
+
+def _reason(story: Story) -> str:
+    """Why a run has ended, from its records, for summaries that do not say it."""
+    ends = story.page(kinds=frozenset(("state",)), limit=20)
+    return next((str(line.data["reason"]) for line in reversed(ends) if line.data.get("reason")), "")
 
 
 def _refusals(story: Story) -> str:
@@ -99,12 +104,9 @@ def _trouble(story: Story, chains: tuple[Chain, ...]) -> str:
     total = story.sums.issues.total()
     if not total:
         return "No issue was found."
-    if not chains:
-        # A GUI session's troubles are its looks at the screen.
-        return f"{many(total, 'issue')} {'was' if total == 1 else 'were'} seen on the screen."
-    kinds = [f"{plain(chain.type)} ({chain.count:,})" for chain in sorted(chains, key=lambda chain: -chain.count)]
-    first = min(chain.first_step for chain in chains)
-    return f"{many(total, 'issue')} {'was' if total == 1 else 'were'} found, from step {first} on: {_list(kinds)}."
+    kinds = [f"{plain(name)} ({count:,})" for name, count in story.sums.issues.most_common(8)]
+    since = f", from step {min(chain.first_step for chain in chains)} on" if chains else ""
+    return f"{many(total, 'issue')} {'was' if total == 1 else 'were'} found{since}: {_list(kinds)}."
 
 
 def _answers(ladder: tuple[Rung, ...]) -> str:
@@ -116,7 +118,7 @@ def _answers(ladder: tuple[Rung, ...]) -> str:
     strongest = max(used, key=lambda rung: rung.level)
     judged = sum(rung.worked + rung.failed for rung in ladder)
     worked = sum(rung.worked for rung in ladder)
-    said = f"Interlock stepped in {'once' if made == 1 else f'{made:,} times'}"
+    said = f"Interlock stepped in {_times(made)}"
     if len(used) == 1:
         said += f", with {plain(strongest.type)}"
     else:
@@ -126,6 +128,17 @@ def _answers(ladder: tuple[Rung, ...]) -> str:
     return f"{said}."
 
 
+def _looks(story: Story) -> str:
+    looks = story.sums.looks
+    if not looks.total():
+        return ""
+    said = f"The screen was looked at {_times(looks.total())}"
+    done = looks["recovered"] + looks["failed"]
+    if not done:
+        return f"{said}; nothing had to be done."
+    return f"{said}; what was in the way was dealt with {_times(done)}, and {_times(looks['recovered'])} that worked."
+
+
 def _files(story: Story, changed: Changed) -> str:
     restored = story.counts.get("restored", 0)
     paths = {diff.path for stretch in changed.stretches for diff in stretch.files}
@@ -133,7 +146,7 @@ def _files(story: Story, changed: Changed) -> str:
     if paths:
         said = f"{many(len(paths), 'file')} changed between checkpoints."
     if restored:
-        said += f" The workspace was taken back to a checkpoint {'once' if restored == 1 else f'{restored:,} times'}."
+        said += f" The workspace was taken back to a checkpoint {_times(restored)}."
     return said.strip()
 
 
@@ -148,6 +161,10 @@ def _cost(story: Story) -> str:
         budget = f" of {dollars(run.max_cost_usd)}" if run.max_cost_usd else ""
         return f"{said}, which cost {dollars(cost)}{budget}."
     return f"{said}; what they cost is not known."
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
 
 
 def _list(words: list[str]) -> str:

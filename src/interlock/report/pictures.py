@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from .gui_words import find_picture
+from .gui_words import find_pictures
 from .story import Story
 
 PICTURES = 24
@@ -36,15 +36,15 @@ def gather_pictures(story: Story, albums: tuple[Path, ...] = ()) -> tuple[Pictur
     found: list[Picture] = []
     seen: set[str] = set()
     for line in reversed(story.page(limit=8 * PICTURES, kinds=frozenset(("picture",)))):
-        name = find_picture(line.data)
-        if name is None or name in seen or len(found) >= PICTURES:
-            continue
-        seen.add(name)
-        read = read_picture(name, story.folder.pictures, albums)
-        if read is not None:
-            kind, content = read
-            data = base64.b64encode(content).decode()
-            found.append(Picture(Path(name).name, line.time, line.title, line.detail, kind, data))
+        for word, name in reversed(find_pictures(line.data)):
+            if name in seen or len(found) >= PICTURES:
+                continue
+            seen.add(name)
+            read = read_picture(name, story.folder.pictures, albums)
+            if read is not None:
+                data = base64.b64encode(read[1]).decode()
+                title = f"{line.title}{word}"
+                found.append(Picture(Path(name).name, line.time, title, line.detail, read[0], data))
     return tuple(reversed(found))
 
 
@@ -65,13 +65,13 @@ def read_picture(name: str, folder: Path, albums: tuple[Path, ...] = ()) -> tupl
 
 
 def _resolve(name: str, folder: Path, albums: tuple[Path, ...]) -> str | None:
-    """The real path of a picture, if it lies where pictures are; a run that was moved has them under its own folder."""
+    """The real path of a picture, if it lies where pictures are. A run's own move with it: the name counts."""
     roots = [os.path.realpath(root) for root in (folder, *albums, default_album())]
-    path = os.path.realpath(folder / name)
-    if any(path.startswith(root + os.sep) for root in roots):
-        return path
-    moved = os.path.realpath(folder / Path(name).name)
-    return moved if moved.startswith(roots[0] + os.sep) else None
+    for place in (folder / Path(name).name, folder / name):
+        path = os.path.realpath(place)
+        if any(path.startswith(root + os.sep) for root in roots) and Path(path).is_file():
+            return path
+    return None
 
 
 def default_album() -> Path:

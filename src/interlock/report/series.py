@@ -32,7 +32,10 @@ class Series(Struct):
 
 
 class Sums(Struct):
-    """Issues by type and severity, answers by type and outcome, what the run used."""
+    """Issues by type and severity, answers by type and outcome, what the run used.
+
+    `looks` are a GUI session's looks at the screen, by what came of them.
+    """
 
     steps: int = 0
     calls: int = 0
@@ -45,6 +48,7 @@ class Sums(Struct):
     interventions: dict[str, Counter[str]] = field(default_factory=dict)
     verdicts: Counter[str] = field(default_factory=Counter)
     tools: Counter[str] = field(default_factory=Counter)
+    looks: Counter[str] = field(default_factory=Counter)
 
 
 class _Usage(Struct):
@@ -227,6 +231,7 @@ class Tally:
 
     def _look(self, look: _Look) -> None:
         """A look at the screen that found something is an issue, one that did something about it an answer."""
+        count(self.sums.looks, look.outcome)
         if look.outcome == "none":
             return
         self._issues += 1

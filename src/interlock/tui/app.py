@@ -10,7 +10,6 @@ from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
-from ..config.models import Models
 from ..control import Command
 from ..core import Clock, SystemClock
 from ..report import RunRow
@@ -41,7 +40,6 @@ class Top(App[None]):
         self.place, self.clock = place, clock or SystemClock()
         self.steering = Steering(place.ask, self.clock, self._told)
         self._first = run_id
-        self._models = Models.from_config(place.config)
         # Over a slow line, and for whoever cannot bear it, nothing moves by itself.
         self.animation_level = "none"
 
@@ -67,7 +65,10 @@ class Top(App[None]):
 
     def stronger_models(self, model: str | None) -> tuple[str, ...]:
         """Models that the run could be escalated to, the next stronger one first."""
-        models = self._models
+        # Read when it is asked for: the list of models takes longer than the first page.
+        from ..config.models import Models
+
+        models = Models.from_config(self.place.config)
         if model is None or not models.known(model):
             names = [name for name in models.infos if name not in models.gone]
         else:

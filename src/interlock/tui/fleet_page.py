@@ -163,7 +163,8 @@ class FleetPage(Steered):
         self.query_one("#title", Drawing).redraw()
 
     def _look(self, place: Place) -> None:
-        self.post_message(self.Looked(place.rows(), place.problem))
+        # The first look is quick; how well each run goes is drawn with the next.
+        self.post_message(self.Looked(place.rows(sparks=self._loaded), place.problem))
 
     def _fail(self, error: InterlockError) -> None:
         self.post_message(self.Failed(error))

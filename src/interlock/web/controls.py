@@ -101,7 +101,7 @@ class Controls:
         )
         try:
             answer = self._source.ask(request, self._timeout, lambda words: self._change(sent, notice=words))
-        except InterlockError as error:
+        except (InterlockError, OSError) as error:
             # The way to the run broke, after a copy may have gone out: nobody can say what became of it.
             self._change(sent, state="unknown", message=str(error), answered=time.time())
             return

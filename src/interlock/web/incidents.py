@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -68,37 +69,33 @@ class WaysOn:
                 raise InvalidState(f"{before.option} is being carried out already", todo="Wait for its end.")
             self._taken[stored.id] = way
             self.version += 1
-        work = self._abort if chosen.name == "abort" else self._continue
-        threading.Thread(target=work, args=(way, stored), name="interlock-way-on", daemon=True).start()
+        threading.Thread(target=self._carry_out, args=(way, stored), name="interlock-way-on", daemon=True).start()
         return way
 
-    def _abort(self, way: WayOn, stored: StoredIncident) -> None:
+    def _carry_out(self, way: WayOn, stored: StoredIncident) -> None:
         try:
-            done = abort(self._store, stored)
-        except InterlockError as error:
+            if way.option == "abort":
+                done = abort(self._store, stored)
+                self._end(way, "aborted", "; ".join(done) or "nothing was left to clean up")
+            else:
+                self._continue(way, stored)
+        except (InterlockError, OSError) as error:
             self._end(way, "failed", str(error))
-            return
-        self._end(way, "aborted", "; ".join(done) or "nothing was left to clean up")
 
     def _continue(self, way: WayOn, stored: StoredIncident) -> None:
         """The run that goes on is a command of its own: it outlives the dashboard, as if typed in a terminal."""
         log = self._store.root / stored.incident.run_id / "incidents" / stored.id / LOG
         words = [sys.executable, "-m", "interlock", "incident", "continue", stored.id, "--option", way.option]
-        spec_cwd = _folder_of(self._store, stored)
-        try:
-            with log.open("wb") as output:
-                process = subprocess.Popen(
-                    words,
-                    cwd=spec_cwd,
-                    env=_environment(self._store),
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
-                    start_new_session=True,
-                )
-        except OSError as error:
-            self._end(way, "failed", f"the command could not be started ({error.strerror})")
-            return
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                words,
+                cwd=_folder_of(self._store, stored),
+                env={**os.environ, "INTERLOCK_STORE__DIR": str(self._store.root)},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
         self._watch(way, process, log)
 
     def _watch(self, way: WayOn, process: subprocess.Popen[bytes], log: Path) -> None:
@@ -126,12 +123,6 @@ class WaysOn:
 def _folder_of(store: Store, stored: StoredIncident) -> str | None:
     spec = store.find(stored.incident.run_id).spec()
     return next((place for place in (spec.cwd, spec.workspace) if place and Path(place).is_dir()), None)
-
-
-def _environment(store: Store) -> dict[str, str]:
-    import os
-
-    return {**os.environ, "INTERLOCK_STORE__DIR": str(store.root)}
 
 
 def _last_words(log: Path) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 
 import msgspec
 from msgspec import Struct
@@ -78,6 +79,7 @@ class Watched:
     def __init__(self, story: Story, source: Source, controls: Controls) -> None:
         self.story, self._source = story, source
         self.users = 0
+        self.over = False
         self.head: Parts = {}
         self.lines: tuple[Line, ...] = ()
         self._controls = controls
@@ -124,7 +126,7 @@ class Live:
             told: Parts = {}
             seq = watched.story.last_seq if after is None else after
             yield Event("at", msgspec.json.encode({"seq": seq}))
-            while True:
+            while not watched.over:
                 changed = watched.changed
                 parts = {name: part for name, part in watched.head.items() if told.get(name) != part}
                 if parts:
@@ -150,7 +152,9 @@ class Live:
         period = HUB_S if self._source.hub is not None else FLEET_S
         while True:
             began = time.monotonic()
-            rows = {row.run_id: row for row in await asyncio.to_thread(self._source.rows)}
+            # The list comes first; what takes longer to draw follows with the next look.
+            look = partial(self._source.rows, sparks=told is not None)
+            rows = {row.run_id: row for row in await asyncio.to_thread(look)}
             changed = [row for row in rows.values() if told is None or told.get(row.run_id) != row]
             gone = [run_id for run_id in told or () if run_id not in rows]
             if changed or gone or told is None or problem != self._source.fleet.problem:
@@ -186,7 +190,10 @@ class Live:
                 await asyncio.sleep(max(pause, SHARE * (time.monotonic() - began)))
                 pause = min(slow, pause * 1.2)
         finally:
+            # Whoever still follows is sent away, and comes back to a new look.
             self._watched.pop(run_id, None)
+            watched.over = True
+            watched.ring()
             watched.story.close()
 
 

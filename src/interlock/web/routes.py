@@ -138,7 +138,7 @@ class Routes:
 
     def series(self, request: Request) -> Response:
         points = number_from(request, "points", POINTS, 5_000) or POINTS
-        story = self.source.story(request.path_params["run_id"])
+        story = self.source.story(request.path_params["run_id"], "series")
         return to_json({"series": story.series(max(2, points)), "sums": story.sums})
 
     async def control(self, request: Request) -> Response:

@@ -37,28 +37,30 @@ class Source:
     def __init__(self, store: Store, hub: HubClient | None = None) -> None:
         self.store, self.hub = store, hub
         self.fleet = Fleet(store, hub)
-        self._stories: OrderedDict[str, Story] = OrderedDict()
+        self._stories: OrderedDict[tuple[str, str], Story] = OrderedDict()
         self._fetched: dict[int, float] = {}
         self._copies = tempfile.TemporaryDirectory(prefix="interlock-web-") if hub is not None else None
         self._lock, self._looking = threading.Lock(), threading.Lock()
         self._rows: list[RunRow] = []
         self._looked = float("-inf")
 
-    def rows(self) -> list[RunRow]:
+    def rows(self, *, sparks: bool = True) -> list[RunRow]:
         """Every run in one row; several who ask at the same time share one look."""
         with self._looking:
             if time.monotonic() - self._looked > SHARED_S:
-                self._rows = self.fleet.rows()
+                self._rows = self.fleet.rows(sparks=sparks)
                 self._looked = time.monotonic()
             return self._rows
 
-    def story(self, run_id: str) -> Story:
-        """A run's story as it is now, shared by all who ask once. Who follows a run opens one of its own."""
+    def story(self, run_id: str, use: str = "lines") -> Story:
+        """A run's story as it is now, shared by all who ask for one use of it: adding up a long run takes a while, and
+        its timeline does not wait for that. Who follows a run opens one of its own."""
+        key = (run_id, use)
         with self._lock:
-            story = self._stories.get(run_id)
+            story = self._stories.get(key)
             if story is None or not self.is_known(story):
-                story = self._stories[run_id] = self.open(run_id)
-            self._stories.move_to_end(run_id)
+                story = self._stories[key] = self.open(run_id)
+            self._stories.move_to_end(key)
             while len(self._stories) > KEPT:
                 # Its reader is closed when the last who holds it lets go.
                 self._stories.popitem(last=False)

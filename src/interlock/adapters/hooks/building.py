@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import py_compile
 import shutil
 import subprocess
 import sys
@@ -31,7 +32,7 @@ def hook_command() -> tuple[str, ...]:
 def python_command() -> tuple[str, ...]:
     """The client in the bare interpreter: no site packages, nothing from the environment."""
     interpreter = os.path.realpath(sys.executable or shutil.which("python3") or "python3")
-    return (interpreter, "-I", "-S", str(FALLBACK))
+    return (interpreter, "-I", "-S", str(_bytecode() or FALLBACK))
 
 
 def compile_client() -> Path | None:
@@ -69,6 +70,20 @@ def is_ours(path: Path) -> bool:
     except OSError:
         return False
     return info.st_uid == os.geteuid() and not info.st_mode & 0o022 and os.access(path, os.X_OK)
+
+
+def _bytecode() -> Path | None:
+    """The fallback as bytecode: a script that is named on the command line is compiled at every start."""
+    digest = hashlib.sha256(FALLBACK.read_bytes()).hexdigest()[:16]
+    path = client_path().with_name(f"hookclient-{digest}.{sys.implementation.cache_tag}.pyc")
+    if path.exists():
+        return path
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        py_compile.compile(str(FALLBACK), str(path), doraise=True)
+    except (OSError, py_compile.PyCompileError):
+        return None
+    return path
 
 
 def _compile(compiler: str, flags: tuple[str, ...], target: Path) -> bool:

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from ...core import ENDED, Decision, InterlockError, Message, NotFound, Step, Usage
+from ...core import ENDED, Decision, InterlockError, Message, NotFound, Step, Tool, Usage
 from ...core.step import Role
 from ...runtime import Supervisor
 from ...runtime.causes import MEANWHILE
@@ -157,6 +157,18 @@ class Session:
         step = replace(step, tool=tool, agent=asked.step.agent, duration_ms=duration_ms)
         self._keep(self.supervisor.after(step))
 
+    def note(
+        self,
+        tool: str,
+        arguments: Mapping[str, object],
+        outcome: Outcome,
+        *,
+        call_id: str | None = None,
+    ) -> None:
+        """A call that failed before anybody could ask about it."""
+        result = self.supervisor.result(outcome.content, error=outcome.error, exit_code=outcome.exit_code)
+        self._keep(self.supervisor.after(replace(result, tool=Tool(tool, dict(arguments), call_id))))
+
     def say(
         self,
         content: str,
@@ -207,7 +219,9 @@ class Session:
         return Outcome(str(error)) if isinstance(error, self._flow) else read_error(error)
 
     def _call(self, tool: str, arguments: Mapping[str, object], call_id: str | None, agent: str | None) -> Step:
-        return replace(self.supervisor.call(tool, dict(arguments), call_id=call_id), agent=agent)
+        step = self.supervisor.call(tool, dict(arguments), call_id=call_id)
+        named = step.tool if call_id is not None or step.tool is None else replace(step.tool, call_id=f"#{step.index}")
+        return replace(step, tool=named, agent=agent)
 
     def _asked(self, step: Step, decision: Decision) -> Asked:
         self._keep(decision)

@@ -23,7 +23,7 @@ from ...journal import RunFolder
 from ...link import ask_owner, listen, socket_path
 from ...process import Tree, spawn
 from ...process.proc import look_at
-from ..hooks.wiring import Place, Wired, Wiring, unwire
+from ..hooks.wiring import Place, Wired, Wiring, unwire, wire
 from ..proxy import Proxied, point, relay_without_owner
 from .ownership import OwnerGone, Ownership
 from .person import Person
@@ -91,6 +91,7 @@ class _Front:
             removed_actions=launch.removed_actions,
             watched=tuple(map(str, self._wired.files)) if self._wired is not None else (),
             settings=tuple(map(str, self._wired.settings)) if self._wired is not None else (),
+            expects_hooks=self._wired is not None and self._wired.headless,
             proxied=launch.proxied,
         )
         self._door = socket.create_server((LOOPBACK, 0), backlog=128) if launch.proxied is not None else None
@@ -141,8 +142,7 @@ class _Front:
         """Hooks for an agent that we know."""
         if self._launch.wiring is None:
             return None
-        self._place.folder.mkdir(mode=0o700)
-        wired = self._launch.wiring.wire(self._place)
+        wired = wire(self._launch.wiring, self._place)
         for note in wired.notes:
             sys.stderr.write(f"interlock: {note}\n")
         return wired

@@ -62,7 +62,7 @@ class Owner:
             files=tuple(map(Path, begin.watched)),
             settings=tuple(map(Path, begin.settings)),
             socket=steps_path(socket_path(self._folder.path)),
-            expects_hooks=bool(begin.watched),
+            expects_hooks=begin.expects_hooks,
         )
         self._hooks = self._steps.hooks = HookExchange(self._steps.book, new_dialects(), self._guardian)
         self._proxy = self._make_proxy(door)

@@ -66,6 +66,7 @@ class ChaosRun:
         self._kinds = tuple(kinds)
         self._over = threading.Event()
         self._engine: ReplayEngine | None = None
+        self._typing = threading.Thread()
         self._chunks = 0
         self._exact = True
         self._sessions = 0
@@ -84,28 +85,43 @@ class ChaosRun:
 
     def run(self, faults: int, min_looks: int = 0) -> ChaosReport:
         """Throw this many faults in, then look until there were enough looks at undisturbed typing."""
-        typing = threading.Thread(target=self._type, name="interlock-chaos", daemon=True)
-        typing.start()
+        self._typing = threading.Thread(target=self._type, name="interlock-chaos", daemon=True)
+        self._typing.start()
         try:
             self._wait_for_chunks(1, RECOVER_S)
             for number in range(faults):
                 self._calm_down()
-                if self._over.is_set():
-                    raise KeyboardInterrupt
+                self._go_on()
                 kind = self._kinds[number % len(self._kinds)] if faults <= len(self._kinds) else None
                 self._throw(kind or self._fates.choice(self._kinds))
-            while len(self._calm_looks()) < min_looks and typing.is_alive():
+            while len(self._calm_looks()) < min_looks:
                 self._calm_down()
+                self._go_on()
         finally:
             self._over.set()
             if self._engine is not None:
                 self._engine.request_abort("chaos is over")
-            typing.join(30)
+            self._typing.join(30)
         return self._report()
 
     def stop(self, reason: str = "") -> None:
         """End it before its time."""
         self._over.set()
+
+    def _go_on(self) -> None:
+        """Raise if it is over before its time."""
+        if self._over.is_set():
+            raise KeyboardInterrupt
+        if not self._typing.is_alive():
+            raise InvalidState("nothing is typed any more")
+
+    def _wait(self, condition: Callable[[], object], timeout_s: float, every_s: float = 0.02) -> bool:
+        """Wait, but not for what cannot come any more."""
+
+        def is_gone() -> bool:
+            return self._over.is_set() or not self._typing.is_alive()
+
+        return wait_until(condition, timeout_s, every_s=every_s, give_up=is_gone)
 
     def _type(self) -> None:
         """Replay one session after the other; each must come out exactly."""
@@ -156,6 +172,7 @@ class ChaosRun:
         """Throw this fault in, or another one where the editor does not take it."""
         start = self._kinds.index(kind)
         for each in (*self._kinds[start:], *self._kinds[:start]):
+            self._go_on()
             thrown = self._throw_in(each)
             if thrown is not None:
                 return each, *thrown
@@ -167,7 +184,7 @@ class ChaosRun:
             fault = prepare(kind, self._desk)
             if fault is None:
                 continue
-            wait_until(self._is_typing, TYPING_S, every_s=0.005)
+            self._wait(self._is_typing, TYPING_S, every_s=0.005)
             thrown, chunks, expected = self._clock.monotonic(), self._chunks, self._expected_file()
             if throw(kind, fault) and self._came_about(kind, thrown, expected):
                 return thrown, chunks
@@ -194,7 +211,7 @@ class ChaosRun:
             found = not before.operating and is_there(kind, self._desk, expected)
             return found and situation().serial == before.serial
 
-        return wait_until(lambda: self._alarm(thrown) or there(), EFFECT_S, every_s=0.1)
+        return self._wait(lambda: self._alarm(thrown) or there(), EFFECT_S, every_s=0.1)
 
     def _expected_file(self) -> str:
         return (self._engine.situation().expected_file if self._engine is not None else None) or ""
@@ -205,7 +222,7 @@ class ChaosRun:
 
     def _first_alarm(self, thrown: float, timeout_s: float) -> tuple[float, str] | None:
         """When a look first saw a problem, and which."""
-        wait_until(lambda: self._alarm(thrown), timeout_s)
+        self._wait(lambda: self._alarm(thrown), timeout_s)
         return self._alarm(thrown)
 
     def _alarm(self, thrown: float) -> tuple[float, str] | None:
@@ -222,7 +239,7 @@ class ChaosRun:
             looks = self._looks.since(moment)
             return bool(looks) and looks[-1].result.status is ReplayStatus.NORMAL
 
-        return wait_until(normal, 20.0)
+        return self._wait(normal, 20.0)
 
     def _calm_down(self) -> None:
         """Let it type undisturbed for a while; alarms in this time are false."""
@@ -232,7 +249,7 @@ class ChaosRun:
         self._calm.append((started, self._clock.monotonic()))
 
     def _wait_for_chunks(self, count: int, timeout_s: float) -> bool:
-        return wait_until(lambda: self._chunks >= count, timeout_s, every_s=0.05)
+        return self._wait(lambda: self._chunks >= count, timeout_s, every_s=0.05)
 
     def _calm_looks(self) -> list[tuple[float, str]]:
         return [

@@ -8,7 +8,7 @@ from ...runtime.incidents import StoredIncident
 from ..document import Document, Verification
 from ..moment import Moment
 from ..narrative import dollars, length, many
-from ..words import plain
+from ..words import plain, said_to_agent
 from .charts import line_chart, short
 from .element import Html, el, join, page
 from .sections import chains, changes, clock, control_table, gallery, ladder, section
@@ -23,7 +23,8 @@ def render_run(document: Document) -> str:
 def _parts(document: Document) -> list[Html]:
     parts = [_head(document), _told(document), _tiles(document)]
     parts += [_incident(stored) for stored in document.incidents]
-    parts.append(section("The ladder", ladder(document.ladder), note="from the mildest answer to the strongest"))
+    if not document.sums.looks or any(rung.made for rung in document.ladder):
+        parts.append(section("The ladder", ladder(document.ladder), note="from the mildest answer to the strongest"))
     parts.append(section("Over the steps", _charts(document), note="lines mark interventions", name="charts"))
     if document.chains:
         parts.append(section("Why", chains(document.chains), note="what was found, and what was done about it"))
@@ -70,8 +71,7 @@ def _told(document: Document) -> Html:
 def _tiles(document: Document) -> Html:
     run, sums = document.run, document.sums
     cost = run.cost_usd or sums.cost_usd
-    made = sum(rung.made for rung in document.ladder)
-    worked = sum(rung.worked for rung in document.ladder)
+    made, worked = document.answers
     moments = document.timeline
     span = moments[-1].time - moments[0].time if moments else 0.0
     budget = f"of {dollars(run.max_cost_usd)}" if run.max_cost_usd else "no budget"
@@ -170,18 +170,21 @@ def _verification(found: Verification) -> Html:
 
 
 def _timeline(document: Document) -> Html:
-    rows = [_line(moment) for moment in document.timeline]
-    note = f"{many(len(rows), 'line')}" + (f", {document.left_out:,} plain ones left out" if document.left_out else "")
+    rows = [_line(moment) for moment in document.timeline if moment.level != "quiet"]
+    left = document.left_out + len(document.timeline) - len(rows)
+    note = many(len(rows), "line") + (f"; {left:,} of housekeeping left out" if left else "")
     body = el("ol", {"class": "timeline"}, *rows) if rows else el("p", {"class": "empty"}, "Nothing has happened yet.")
     return section("Timeline", body, note=note)
 
 
 def _line(moment: Moment) -> Html:
-    detail = moment.detail if moment.detail and moment.detail.strip() != moment.title else ""
-    long = len(detail) > 160 or "\n" in detail.strip()
+    detail = "\n".join((moment.detail, *said_to_agent(moment.data))).strip()
+    if "\n" not in detail and detail in moment.title:
+        detail = ""
+    long = len(detail) > 160 or "\n" in detail
     said: object = None
     if detail and long:
-        said = el("details", None, el("summary", None, detail.strip().splitlines()[0][:140]), el("pre", None, detail))
+        said = el("details", None, el("summary", None, detail.splitlines()[0][:140]), el("pre", None, detail))
     elif detail:
         said = el("small", None, detail)
     return el(

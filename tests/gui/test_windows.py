@@ -1,0 +1,81 @@
+"""Windows over and behind the editor, on a real display with a real window manager."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from interlock.gui import ReplayStatus
+from interlock.gui.analyzer.layers.window import WindowLayer
+from interlock.gui.analyzer.result import Situation
+from interlock.gui.desktop.windows import Place, Window
+from interlock.gui.waiting import wait_until
+
+from .test_replay import Desk, desk
+
+__all__ = ["desk"]
+
+DIALOG = """
+import sys, time
+from Xlib import X, Xatom, display
+d = display.Display()
+s = d.screen()
+w = s.root.create_window(200, 200, 300, 120, 0, s.root_depth, X.InputOutput, background_pixel=s.white_pixel)
+w.set_wm_name("Authentication required")
+w.set_wm_class("asker", "Asker")
+w.change_property(d.intern_atom("_NET_WM_WINDOW_TYPE"), Xatom.ATOM, 32, [d.intern_atom("_NET_WM_WINDOW_TYPE_DIALOG")])
+w.map()
+d.sync()
+time.sleep(120)
+"""
+
+
+@pytest.fixture
+def dialog(desk: Desk) -> Iterator[Window]:
+    """A dialog of another program that has come up over the editor."""
+    process = subprocess.Popen([sys.executable, "-c", DIALOG], env=desk.display.environment)
+
+    def there() -> Window | None:
+        return next((window for window in desk.windows.listed() if window.class_name == "Asker"), None)
+
+    assert wait_until(there, 20)
+    found = there()
+    assert found is not None
+    yield found
+    process.kill()
+    process.wait()
+    assert wait_until(lambda: there() is None, 10)
+
+
+def look(desk: Desk) -> ReplayStatus | str:
+    evidence = WindowLayer(desk.windows, str(desk.workspace)).look(None, Situation())
+    return evidence.status if evidence.verdict == "problem" else evidence.verdict
+
+
+def front(desk: Desk, window_id: int) -> None:
+    desk.windows.activate(window_id)
+    assert wait_until(lambda: (a := desk.windows.active()) is not None and a.id == window_id, 10)
+
+
+def test_a_dialog_that_has_the_keyboard_is_a_trouble(desk: Desk, dialog: Window) -> None:
+    front(desk, dialog.id)
+    assert look(desk) is ReplayStatus.DIALOG_BLOCKING
+    assert not desk.controller.is_behind(dialog.title)
+
+
+def test_a_dialog_behind_the_editor_takes_nothing_from_the_session(desk: Desk, dialog: Window) -> None:
+    editor = desk.controller.window()
+    assert editor is not None
+    front(desk, editor.id)
+    assert wait_until(lambda: desk.controller.is_behind(dialog.title), 10)
+    assert look(desk) != ReplayStatus.DIALOG_BLOCKING
+
+
+def test_places_overlap_when_they_share_a_point() -> None:
+    ground = Place(0, 0, 100, 100)
+    assert ground.overlaps(Place(99, 99, 5, 5))
+    assert not ground.overlaps(Place(100, 0, 5, 5))
+    assert not ground.overlaps(Place(0, 100, 5, 5))
