@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import signal
 import socket
 import statistics
@@ -20,6 +21,7 @@ from interlock.adapters.process.book import StepBook
 from interlock.adapters.proxy import ProxyAdapter
 from interlock.adapters.proxy.proxy import Proxy
 from interlock.config import Config
+from interlock.config.model import Interventions
 from interlock.core import Context
 from interlock.journal import Store
 from interlock.runtime import Supervisor
@@ -28,6 +30,7 @@ NOTES = """A request of the given size in Anthropic's format, streamed, over a k
 words and one shell call, which the proxy reviews before the client has it. `bare` is the proxy's plain relay of a
 request that is no conversation. Added is the median of the differences of pairs; at most 3 ms at 100 kB."""
 
+CALL = re.compile(rb'"id": ?"(toolu_[0-9a-f]+)"')
 SIZES = (1_000, 100_000)
 TOOLS = [{"name": "bash", "input_schema": {"type": "object", "properties": {"command": {"type": "string"}}}}]
 
@@ -72,7 +75,9 @@ def serve(model: str, folder: str) -> None:
     adapter = ProxyAdapter()
     context = Context(original_prompt="work", workspace=folder)
     store = Store(Path(folder) / "runs")
-    with Supervisor.open(config=Config(), store=store, adapter=adapter, context=context) as supervisor:
+    # Everything is judged, nothing is answered: a benchmark is a loop, and would be stopped as one.
+    config = Config(interventions=Interventions(enabled=False))
+    with Supervisor.open(config=config, store=store, adapter=adapter, context=context) as supervisor:
         listener = socket.create_server(("127.0.0.1", 0), backlog=64)
         Proxy(listener, StepBook(supervisor), {"anthropic": model}, "t", choice=adapter.choice).start()
         print(f"http://127.0.0.1:{listener.getsockname()[1]}/t/anthropic", flush=True)
@@ -102,21 +107,24 @@ class _Client:
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
-        self._path = parts.path
+        self._path, self._call = parts.path, ""
         self._connection = http.client.HTTPConnection(parts.netloc)
         self._connection.connect()
         self._connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def ask(self, number: int, size: int) -> float:
-        body = _body(number, size)
+        body = _body(number, size, self._call)
         begin = time.perf_counter()
         self._connection.request("POST", self._path, body, {"content-type": "application/json", "x-api-key": "none"})
-        self._connection.getresponse().read()
-        return (time.perf_counter() - begin) * 1000
+        answer = self._connection.getresponse().read()
+        spent = (time.perf_counter() - begin) * 1000
+        found = CALL.search(answer)
+        self._call = found[1].decode() if found else ""
+        return spent
 
 
-def _body(number: int, size: int) -> bytes:
-    """A conversation with results in it, about as long as `size`."""
+def _body(number: int, size: int, last_call: str) -> bytes:
+    """A conversation about as long as `size`; its newest result is that of the last answer's call."""
     turn = "def function():\n    return 'some code, with \"quotes\" and\\ttabs'\n" * 8
     messages: list[dict[str, object]] = [{"role": "user", "content": f"Work on number {number}."}]
     index = 0
@@ -131,6 +139,9 @@ def _body(number: int, size: int) -> bytes:
         content = turn[: max(20, min(len(turn), size - len(json.dumps(messages)) - 200))] * (8 if size > 50_000 else 1)
         messages.append({"role": "user", "content": [{"type": "tool_result", "tool_use_id": call, "content": content}]})
         index += 1
+    if last_call:
+        messages[-2]["content"][0]["id"] = last_call  # type: ignore[index]
+        messages[-1]["content"][0]["tool_use_id"] = last_call  # type: ignore[index]
     return json.dumps({"model": "m", "stream": True, "max_tokens": 100, "messages": messages, "tools": TOOLS}).encode()
 
 

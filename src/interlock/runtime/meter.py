@@ -51,12 +51,15 @@ class Wait(Struct, frozen=True):
     reason: str
 
 
+NO_LIMITS = Limits()
+
+
 class MeterState(Struct):
     """What the meter remembers: the run's own limits, and what a throttle lays over them."""
 
     own: Limits
-    budget: Limits = Limits()
-    rates: Limits = Limits()
+    budget: Limits = NO_LIMITS
+    rates: Limits = NO_LIMITS
 
 
 class Meter:
@@ -69,6 +72,7 @@ class Meter:
     def __init__(self, configured: Limits, window: float = 60.0) -> None:
         self.window = window
         self._s = MeterState(configured)
+        self._merged, self._merged_from = configured, (configured, NO_LIMITS, NO_LIMITS)
 
     @property
     def windowed(self) -> tuple[str, ...]:
@@ -79,7 +83,11 @@ class Meter:
     @property
     def limits(self) -> Limits:
         """What holds now, as the agent is told."""
-        return self._s.own.smaller(self._s.budget).smaller(self._s.rates)
+        parts = (self._s.own, self._s.budget, self._s.rates)
+        if any(one is not other for one, other in zip(parts, self._merged_from, strict=True)):
+            # Asked for with every step, changed with few.
+            self._merged, self._merged_from = parts[0].smaller(parts[1]).smaller(parts[2]), parts
+        return self._merged
 
     def tighten(self, limits: Limits) -> None:
         """Make the run's own limits smaller, for good; what only a throttle lays over them stays the throttle's."""
@@ -105,7 +113,7 @@ class Meter:
 
     def loosen(self) -> None:
         """Lift the throttle: the trouble is over, the run's own limits hold."""
-        self._s.budget, self._s.rates = Limits(), Limits()
+        self._s.budget, self._s.rates = NO_LIMITS, NO_LIMITS
 
     def for_processes(self, used_mb: float) -> Limits:
         """What the process tree is held to: a throttle leaves it room, the run's own limits stay as they are."""
