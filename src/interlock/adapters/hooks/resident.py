@@ -110,7 +110,7 @@ class Resident(LineHandler):
             return msgspec.json.encode(Refusal(f"not a hook line: {error}"))
         if session is None:
             return b"{}"
-        reply = session.answer(line, asker)
+        reply = session.take(told, asker)
         if event.moment == "end":
             self._end(session)
         return reply
