@@ -63,6 +63,7 @@ check: setup ## lint, types, rooms, built files
 	$(BIN)/python scripts/web_build.py --check
 
 bench: setup ## measure, and write bench/RESULTS.md
+	@scripts/debian-packages $(SCREEN_PACKAGES) zenity
 	$(BIN)/python bench/run.py
 
 bench-detect: setup ## detection on recorded traces (TRACES=DIR), writes bench/DETECTION.md

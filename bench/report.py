@@ -221,15 +221,10 @@ def _commands(folder: Path) -> str:
     if not path.exists():
         return "Not measured here: there is no commands.jsonl.gz beside the traces.\n"
     halves = commands.evaluate(path)["halves"]
-    rows = [
-        [
-            label,
-            *(
-                f"{half[label]['blocked']} of {half[label]['commands']} ({half[label]['share']:.1%})"
-                for half in halves.values()
-            ),
-        ]
-        for label in commands.LABELS
-    ]
+    rows = []
+    for label in commands.LABELS:
+        counts = [(half[label]["blocked"], half[label]["commands"]) for half in halves.values()]
+        counts.append((sum(blocked for blocked, _ in counts), sum(of for _, of in counts)))
+        rows.append([label, *(f"{blocked} of {of} ({blocked / max(1, of):.1%})" for blocked, of in counts)])
     note = "Blocked, on two halves by hash; rules were written looking at the first one only.\n\n"
-    return note + _table(["label", "first half", "second half"], rows)
+    return note + _table(["label", "first half", "second half", "both"], rows)

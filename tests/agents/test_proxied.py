@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from interlock.demo.model import ScriptedModel, run, turns
 from interlock.demo.model.script import Scripts
 
+from .clients import AgentPlace, ClaudeCode, until
 from .frameworks import FRAMEWORKS, PATIENCE_S, Framework, Program
 
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(300)]
@@ -89,3 +91,23 @@ def test_a_loop_is_corrected_in_the_models_next_request(proxied: Make) -> None:
     here.whole_run()
     words = [one["directive"]["message"]["content"] for one in here.records("applied") if "message" in one["directive"]]
     assert words and words[0].splitlines()[0] in here.model.asked[-1].text
+
+
+def test_a_client_with_hooks_gets_another_model_through_the_proxy(
+    agents_folder: Path, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    record_property("agent", "claude-code (hooks and proxy)")
+    waits = "touch one; while [ ! -e go ]; do sleep 0.05; done"
+    with ScriptedModel(turns(run(waits), run("echo two"), "Finished.")) as model:
+        place = AgentPlace(tmp_path, ClaudeCode(), model, agents_folder, {})
+        process = place.begin_agent()
+        until("the first command runs", (place.workspace / "one").exists)
+        assert place.order("escalate", {"model": "claude-opus-4-5"}).outcome == "success"
+        (place.workspace / "go").touch()
+        out, err = process.communicate(timeout=PATIENCE_S)
+        place.close()
+    assert process.returncode == 0, (out, err)
+    models = [request.model for request in model.asked]
+    assert models[0].startswith("claude-sonnet") and models[-1] == "claude-opus-4-5"
+    calls = place.steps("tool_call")
+    assert len(calls) == 2, "told by the hooks, and by them alone"

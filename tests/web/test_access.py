@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from interlock.journal import Store
 from interlock.web.access import HEADERS, cookie_name
 from interlock.web.app import make_app
+from interlock.web.controls import Controls
+from interlock.web.routes import Routes
 from interlock.web.source import Source
 
 from .conftest import BASE, TOKEN
@@ -20,8 +21,8 @@ POSTS = ("/api/runs/r/control", "/api/runs/r/rollback", "/api/incidents/i/contin
 def addresses(store: Store) -> list[tuple[str, str]]:
     """Every route that gives or changes data, with something for each of its places."""
     found = []
-    for route in make_app(Source(store), TOKEN).routes:
-        assert isinstance(route, Route)
+    source = Source(store)
+    for route in Routes(source, Controls(source)).all():
         if route.path.startswith(("/api", "/metrics")):
             path = route.path.replace("{seq:int}", "1")
             for place in ("run_id", "wanted", "name", "incident_id"):
@@ -139,6 +140,16 @@ def test_every_answer_forbids_what_a_page_must_not_do(client: TestClient, strang
     policy = HEADERS["content-security-policy"]
     assert "unsafe" not in policy and "default-src 'none'" in policy and "frame-ancestors 'none'" in policy
     assert "access-control-allow-origin" not in answers[0].headers
+
+
+def test_a_mistake_of_ours_is_an_answer_like_any_other(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = Source(store)
+    monkeypatch.setattr(source, "rows", lambda: 1 / 0)
+    app = make_app(source, TOKEN)
+    with TestClient(app, base_url=BASE, raise_server_exceptions=False) as visitor:
+        answer = visitor.get("/api/runs", headers={"authorization": f"Bearer {TOKEN}"})
+    assert answer.status_code == 500 and "ZeroDivisionError" in answer.json()["error"]
+    assert answer.headers["content-security-policy"] == HEADERS["content-security-policy"]
 
 
 def test_nothing_with_data_is_kept_by_the_browser(client: TestClient) -> None:

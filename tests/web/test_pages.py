@@ -171,7 +171,10 @@ def test_a_step_that_waits_can_be_approved_or_rejected(open_page: OpenPage, stor
         page = open_page("/runs/careful")
         banner = page.locator(".banner-attention")
         expect(banner).to_contain_text("make deploy")
-        banner.get_by_role("button", name="Approve").click()
+        page.keyboard.press("a")
+        expect(banner.get_by_role("button", name="Approve")).to_be_focused()
+        assert supervisor.before(first).action == "hold"
+        page.keyboard.press("Enter")
         expect(newest(page, "approve")).to_have_class(re.compile("way-success"))
         expect(banner).to_have_count(0)
         assert supervisor.before(first).action == "proceed"

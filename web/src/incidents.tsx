@@ -10,10 +10,15 @@ import type { IncidentPage, Option, StoredIncident, Way } from "./types";
 import { Banner, Card, Confirm, Empty, Failed, Loading, safe } from "./ui";
 
 const LOOK_MS = 700;
+const LIST_MS = 5_000;
 
 export function Incidents() {
   usePageTitle("Incidents");
   const { data, error, loading, again } = useData<{ incidents: IncidentPage[] }>("/api/incidents");
+  useEffect(() => {
+    const timer = setInterval(again, LIST_MS);
+    return () => clearInterval(timer);
+  }, [again]);
   if (error) return <Failed error={error} again={again} />;
   if (loading && !data) return <Loading what="Reading the incidents" />;
   const all = data?.incidents ?? [];

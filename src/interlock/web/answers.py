@@ -36,6 +36,11 @@ async def on_http_error(_: Request, error: Exception) -> Response:
     return refuse(error.status_code, error.detail)
 
 
+async def on_mistake(_: Request, error: Exception) -> Response:
+    """A mistake of ours; what it was stands in the log."""
+    return refuse(500, f"the dashboard made a mistake ({type(error).__name__})", "What it said is in its terminal.")
+
+
 async def read_body(request: Request, kind: type[Body]) -> Body:
     """The JSON of a request; BadInput where it is none or too long."""
     data = b""

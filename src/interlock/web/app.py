@@ -7,11 +7,10 @@ from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 
 from ..core import InterlockError
 from .access import LOOPBACK, Access
-from .answers import on_error, on_http_error
+from .answers import on_error, on_http_error, on_mistake
 from .assets import load_assets, page_routes
 from .controls import TIMEOUT_S, Controls
 from .routes import Routes
@@ -25,7 +24,7 @@ def make_app(
     hosts: Iterable[str] = LOOPBACK,
     once: set[str] | None = None,
     control_timeout: float = TIMEOUT_S,
-) -> Starlette:
+) -> Access:
     """The pages and the interface behind them, for whoever has the token."""
     controls = Controls(source, control_timeout)
     routes = Routes(source, controls)
@@ -36,9 +35,10 @@ def make_app(
         controls.close()
         source.close()
 
-    return Starlette(
+    pages = Starlette(
         routes=[*routes.all(), *page_routes(load_assets())],
-        middleware=[Middleware(Access, token=token, hosts=tuple(hosts), once=once)],
-        exception_handlers={InterlockError: on_error, HTTPException: on_http_error},
+        exception_handlers={InterlockError: on_error, HTTPException: on_http_error, Exception: on_mistake},
         lifespan=lifespan,
     )
+    # Outside of everything, so that even an answer to a mistake of ours has passed it.
+    return Access(pages, token, hosts, once)
