@@ -21,7 +21,8 @@ from interlock.adapters.hooks.building import compile_client, python_command
 from table import print_table
 
 NOTES = """Medians of one hook (PreToolUse of a command that reads) of each kind in turn, answered by a real `interlock
-serve` in another process: review, detection and journal included. Then twenty agents at once, each with a session of
+serve` in another process: review, detection and journal included. Every one is started with the payload on its
+standard input, /bin/true too. Then twenty agents at once, each with a session of
 its own, as fast as they can. Bars: the compiled client at most 2 times spawning /bin/true, the bare interpreter at
 most 12 times, HTTP at most 1 time; no hook lost."""
 
@@ -45,7 +46,7 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
     floor = statistics.median(spent["spawn /bin/true"])
     rows = [_row(way, times, floor) for way, times in spent.items()]
     rows.append([f"{AGENTS} agents at once", *_figures(crowd, floor), f"{len(crowd)} hooks, {lost} lost"])
-    return "Cost of a hook", ["way", "median ms", "p99 ms", "x /bin/true", "bar"], rows
+    return "Cost of a hook", ["way", "best ms", "median ms", "p99 ms", "x /bin/true", "bar"], rows
 
 
 def main() -> None:
@@ -84,7 +85,7 @@ def payload(where: dict[str, str], session: str) -> bytes:
 
 
 def _ways(where: dict[str, str]) -> dict[str, Callable[[], object]]:
-    ways: dict[str, Callable[[], object]] = {"spawn /bin/true": lambda: subprocess.run(["/bin/true"], check=True)}
+    ways: dict[str, Callable[[], object]] = {"spawn /bin/true": lambda: _spawn(["/bin/true"], where, "none")}
     compiled = compile_client()
     if compiled is not None:
         ways["compiled client"] = lambda: _hook((str(compiled),), where, "one")
@@ -96,7 +97,11 @@ def _ways(where: dict[str, str]) -> dict[str, Callable[[], object]]:
 
 
 def _hook(command: tuple[str, ...], where: dict[str, str], session: str) -> None:
-    words = [*command, "--before", "--closed", "--socket", where["socket"], "claude-code"]
+    _spawn([*command, "--before", "--closed", "--socket", where["socket"], "claude-code"], where, session)
+
+
+def _spawn(words: list[str], where: dict[str, str], session: str) -> None:
+    """As an agent starts a hook: with the payload on its standard input."""
     subprocess.run(words, input=payload(where, session), stdout=subprocess.DEVNULL, check=True)
 
 
@@ -139,7 +144,7 @@ def _row(way: str, times: list[float], floor: float) -> list[str]:
 
 def _figures(times: list[float], floor: float) -> list[str]:
     median, last = statistics.median(times), sorted(times)[int(len(times) * 0.99) - 1]
-    return [f"{median:.2f}", f"{last:.2f}", f"{median / floor:.2f}"]
+    return [f"{min(times):.2f}", f"{median:.2f}", f"{last:.2f}", f"{median / floor:.2f}"]
 
 
 if __name__ == "__main__":

@@ -115,6 +115,20 @@ def test_the_next_supervisor_takes_the_runs_up(house: House) -> None:
     assert run.run_id == folder.run_id
 
 
+def test_a_session_that_was_stopped_is_told_so_until_it_is_gone(house: House) -> None:
+    house.call("c1", "ls")
+    (session,) = house.resident.sessions
+    session.supervisor.run.end("aborted", "EMERGENCY_STOP", "enough")
+    answer = house.call("c2", "ls")
+    assert answer["continue"] is False
+    assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert len(house.store.runs()) == 1
+
+
+def test_a_session_cannot_be_called_after_a_file_elsewhere(house: House) -> None:
+    assert "error" in house.call("c1", "ls", "../../escape")
+
+
 def test_lines_that_say_nothing_are_refused(house: House) -> None:
     assert "error" in house.hook("PreToolUse", client="emacs")
     assert "error" in house.hook("PreToolUse", session="")

@@ -85,6 +85,10 @@ class HookExchange:
             told = msgspec.json.decode(line, type=HookLine).hook
         except msgspec.DecodeError as error:
             return msgspec.json.encode(Refusal(f"not a hook line: {error}"))
+        return self.answer_told(told, asker)
+
+    def answer_told(self, told: HookTold, asker: Asker) -> bytes | None:
+        """The same for a line that has been read."""
         dialect = self._dialects.get(told.client)
         if dialect is None:
             return msgspec.json.encode(Refusal(f"there is no client {told.client!r}"))

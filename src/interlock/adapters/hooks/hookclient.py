@@ -5,7 +5,6 @@ Only what is built into the interpreter is imported: the cost of a hook is the c
 
 import _socket
 import posix
-import select
 import sys
 import time
 
@@ -109,31 +108,37 @@ def ask(path: bytes | None, request: bytes, deadline_s: float) -> tuple[int, byt
 
 
 def converse(sock: _socket.socket, request: bytes, deadline_s: float) -> tuple[int, bytes]:
-    writing, reading = select.poll(), select.poll()
-    writing.register(sock.fileno(), select.POLLOUT)
-    reading.register(sock.fileno(), select.POLLIN)
     received = b""
+    sock.settimeout(deadline_s)
     try:
-        while request:
-            try:
-                request = request[sock.send(request) :]
-            except BlockingIOError:
-                if not writing.poll(deadline_s * 1000):
-                    return SILENT, b""
+        sock.sendall(request)
         while True:
             *lines, received = received.split(b"\n")
             for line in lines:
                 if line:
                     return (REFUSED if line.startswith(b'{"error":') else ANSWERED), line
-            # Looked at once more: whoever was frozen has words waiting that came in time.
-            if not (reading.poll(deadline_s * 1000) or reading.poll(0)):
-                return SILENT, b""
-            part = sock.recv(CHUNK)
+            part = receive(sock, deadline_s)
             if not part:
                 return LOST, b""
             received += part
+    except TimeoutError:
+        return SILENT, b""
     except OSError:
         return LOST, b""
+
+
+def receive(sock: _socket.socket, deadline_s: float) -> bytes:
+    """What comes within the deadline; whoever was frozen meanwhile has words waiting that came in time."""
+    try:
+        return sock.recv(CHUNK)
+    except TimeoutError:
+        sock.setblocking(False)
+        try:
+            return sock.recv(CHUNK)
+        except BlockingIOError:
+            raise TimeoutError from None
+        finally:
+            sock.settimeout(deadline_s)
 
 
 def give_up(closed: bool, why: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import queue
+import re
 import socket
 import threading
 from pathlib import Path
@@ -29,6 +30,9 @@ LOOK_S = 0.5
 DRAIN_S = 5.0
 SOCKET_NAME = "serve.sock"
 GATES_NAME = "gates"
+SESSION = re.compile(r"[A-Za-z0-9_-]{1,200}")
+"""What a session may be called: it becomes the name of a file."""
+
 MOST_BEGUN = 256
 """Sessions that have begun and done nothing yet."""
 
@@ -57,6 +61,7 @@ class Resident(LineHandler):
         self._server = LineServer(listener, self, "resident", max_line=MAX_STEP_LINE)
         self._sessions: dict[tuple[str, str], Session] = {}
         self._left = open_sessions(store)
+        self._opening: dict[tuple[str, str], threading.Lock] = {}
         self._begun: dict[tuple[str, str], bytes] = {}
         self._readers = {dialect.name: dialect for dialect in new_dialects()}
         self._desks: dict[Peer, _Desk] = {}
@@ -110,7 +115,7 @@ class Resident(LineHandler):
             return msgspec.json.encode(Refusal(f"not a hook line: {error}"))
         if session is None:
             return b"{}"
-        reply = session.answer(line, asker)
+        reply = session.take(told, asker)
         if event.moment == "end":
             self._end(session)
         return reply
@@ -121,29 +126,46 @@ class Resident(LineHandler):
         if dialect is None:
             raise BadInput(f"there is no client {told.client!r}")
         event = dialect.read(told.payload)
-        if not event.session:
+        if not SESSION.fullmatch(event.session):
             raise BadInput("the payload names no session")
         key = (event.client, event.session)
         with self._lock:
+            # One that was stopped is told so until its client is gone.
             session = self._sessions.get(key)
-            if session is not None and not session.supervisor.run.ended:
-                session.find_agent(pid)
-                return event, session
-            if event.moment in ("begin", "end"):
+            if session is None and event.moment in ("begin", "end"):
                 self._begun[key] = line
                 while len(self._begun) > MOST_BEGUN:
                     del self._begun[next(iter(self._begun))]
                 return event, None
-            session = self._sessions[key] = self._open(event, self._left.pop(key, None), pid)
-            begun = self._begun.pop(key, None)
-        if begun is not None:
-            session.answer(begun, asker)
+            opening = self._opening.setdefault(key, threading.Lock()) if session is None else None
+        if session is None and opening is not None:
+            session = self._open_once(key, opening, event, asker, pid)
+        elif session is not None:
+            session.find_agent(pid)
         return event, session
+
+    def _open_once(
+        self, key: tuple[str, str], opening: threading.Lock, event: Event, asker: Asker, pid: int | None
+    ) -> Session:
+        """Open the session's run while others go on; whoever else speaks for it meanwhile waits."""
+        with opening:
+            with self._lock:
+                session, left = self._sessions.get(key), self._left.pop(key, None)
+            if session is not None:
+                return session
+            session = self._open(event, left, pid)
+            with self._lock:
+                self._sessions[key] = session
+                self._opening.pop(key, None)
+                begun = self._begun.pop(key, None)
+            if begun is not None:
+                session.answer(begun, asker)
+            return session
 
     def _open(self, event: Event, left: RunFolder | None, pid: int | None) -> Session:
         here = Path(event.cwd) if event.cwd else None
         config = load(self._config, cwd=here)
-        alone = all(other.supervisor.run.spec.workspace != event.cwd for other in self._sessions.values())
+        alone = all(other.supervisor.run.spec.workspace != event.cwd for other in self.sessions)
         session = Session(event, config, self._store, pid, folder=left, checkpoints=alone)
         link = gates_folder() / event.session
         with contextlib.suppress(OSError):

@@ -21,7 +21,7 @@ from ..process.book import Asker, StepBook
 from ..process.held import HeldTree
 from .clients import adapter_named, dialect_named, new_dialects
 from .event import Event
-from .exchange import HookExchange
+from .exchange import HookExchange, HookTold
 from .guardian import HookGuardian
 
 log = logging.getLogger("interlock")
@@ -97,6 +97,9 @@ class Session:
 
     def answer(self, line: bytes, asker: Asker) -> bytes | None:
         return self.exchange.answer(line, asker)
+
+    def take(self, told: HookTold, asker: Asker) -> bytes | None:
+        return self.exchange.answer_told(told, asker)
 
     def look(self) -> bool:
         """What is done without being told; False when the agent is gone."""
