@@ -50,7 +50,7 @@ test-gui: setup ## with a real VS Code, installed once and cached
 test-agents: setup ## the real agent clients, offline (AGENT=name: one of them)
 	@$(BIN)/python scripts/install-agents >/dev/null
 	@$(BIN)/python scripts/install-frameworks $(AGENT) >/dev/null
-	$(BIN)/python -m pytest -m agents $(if $(AGENT),-k "$(AGENT)") tests/agents
+	$(BIN)/python -m pytest -m agents -n $(WORKERS) --dist loadfile $(if $(AGENT),-k "$(AGENT)") tests/agents
 
 web: setup ## build the dashboard's front end (installs Node from PyPI once)
 	$(BIN)/python scripts/web_build.py
@@ -63,6 +63,7 @@ check: setup ## lint, types, rooms, built files
 	$(BIN)/python scripts/web_build.py --check
 
 bench: setup ## measure, and write bench/RESULTS.md
+	@scripts/debian-packages $(SCREEN_PACKAGES) zenity
 	$(BIN)/python bench/run.py
 
 bench-detect: setup ## detection on recorded traces (TRACES=DIR), writes bench/DETECTION.md

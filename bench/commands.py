@@ -12,6 +12,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from interlock.review.command import review_command
 from interlock.review.rules.load import FAMILIES, read_family
@@ -43,7 +44,7 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
     )
 
 
-def evaluate(path: Path | str) -> dict[str, object]:
+def evaluate(path: Path | str) -> dict[str, Any]:
     """Blocked share by half and label, by source and category, with the misses and the false blocks."""
     totals: Counter[tuple[str, ...]] = Counter()
     blocked: Counter[tuple[str, ...]] = Counter()
@@ -118,13 +119,13 @@ def main() -> None:
     if options.json:
         print(json.dumps(result))
         return
-    for half, labels in result["halves"].items():  # type: ignore[attr-defined]
+    for half, labels in result["halves"].items():
         for label, found in labels.items():
             print(f"{half:7} {label:12} {found['blocked']:5} of {found['commands']:5} blocked {found['share']:8.2%}")
     if options.list:
         for name in ("misses", "false_blocks"):
             print(f"\n{name}")
-            for entry in result[name]:  # type: ignore[attr-defined]
+            for entry in result[name]:
                 if options.half in (None, entry["half"]):
                     why = entry.get("rules", "")
                     print(f"  {entry['category'][:28]:28} {entry['verdict']:6} {entry['command'][:160]!r} {why}")

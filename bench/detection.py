@@ -17,9 +17,10 @@ import msgspec
 import report
 import rivals
 import scoring
-from interlock.config.model import Detect
+from interlock.config.model import Detect, Review
 from interlock.core import Seen
 from interlock.detect import Detectors, Tuning
+from interlock.review import Reviewer
 from scoring import Alarm, Case
 from traces import DEFAULT, ROOT, SOURCES, Trace, load
 
@@ -47,11 +48,26 @@ def detect(traces: Sequence[Trace], tuning: Tuning | None = None) -> Alarms:
         detectors = Detectors(Detect(), trace.context(), tuning=tuning)
         found[trace.trace_id] = [
             Alarm(issue.type, issue.step, issue.severity or "medium", issue.description)
-            for step in trace.read()
-            for issue in detectors.observe(Seen(step))
+            for seen in reviewed(trace)
+            for issue in detectors.observe(seen)
             if issue.severity != "low"
         ]
     return found
+
+
+def reviewed(trace: Trace) -> list[Seen]:
+    """The steps with the review that each call gets in a run; thresholds of detection do not change it."""
+    known = _REVIEWED.get(trace.trace_id)
+    if known is None:
+        reviewer = Reviewer(Review(), trace.context())
+        known = _REVIEWED[trace.trace_id] = []
+        for step in trace.read():
+            known.append(Seen(step, reviewer.review(step) if step.kind == "tool_call" else None))
+            reviewer.observe(step)
+    return known
+
+
+_REVIEWED: dict[str, list[Seen]] = {}
 
 
 class Question(msgspec.Struct):
@@ -157,7 +173,7 @@ def main() -> None:
         peer, skipped = rivals.gemini(every, given.peer_folder)
         if peer:
             others["Gemini CLI"] = peer
-    text = report.write(traces, asked, healthy, shipped, validated, settings, others, skipped)
+    text = report.write(traces, asked, healthy, shipped, validated, settings, others, skipped, given.traces)
     given.output.write_text(text)
     print(text)
 

@@ -21,6 +21,14 @@ def agents_folder() -> Path:
     return Path(done.stdout.strip())
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A module that is about one client alone names it in AGENT, so that `-k NAME` finds its tests."""
+    for item in items:
+        name = getattr(getattr(item, "module", None), "AGENT", None)
+        if name is not None:
+            item.extra_keyword_matches.add(name)
+
+
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Tests say which client they are about with `record_property("agent", NAME)` and `("version", VERSION)`."""
     results: dict[tuple[str, str], dict[str, int]] = defaultdict(lambda: defaultdict(int))

@@ -22,6 +22,7 @@ pytestmark = pytest.mark.agents
 
 MakePlace = Callable[..., AgentPlace]
 CLIENT = ClaudeCode()
+AGENT = CLIENT.name
 
 
 @pytest.fixture
@@ -119,6 +120,26 @@ def test_a_new_owner_goes_on_when_the_first_is_killed(place_for: MakePlace) -> N
     assert (place.home / "precious").exists()
     assert (place.workspace / "third").exists()
     assert len(place.steps("tool_call")) == 3
+
+
+def test_paused_stays_paused_when_the_owner_is_killed(place_for: MakePlace) -> None:
+    place = place_for(turns(run("echo 1 >> log; sleep 2"), run("echo 2 >> log"), "Finished."))
+    process = place.begin_agent()
+    log = place.workspace / "log"
+    until("the first command runs", log.exists)
+    assert place.order("pause").outcome == "success"
+    owner = place.folder.owner()
+    assert owner is not None
+    os.kill(owner.pid, signal.SIGKILL)
+    until("another owner is there", lambda: (now := place.folder.owner()) is not None and now.pid != owner.pid)
+    until("the result is told", lambda: len(place.steps("tool_result")) == 1)
+    assert process.poll() is None
+    assert log.read_text() == "1\n"
+    assert place.store.runs()[0].status == "paused"
+    assert place.order("resume").outcome == "success"
+    out, err = process.communicate(timeout=AGENT_S)
+    assert process.returncode == 0, (out, err)
+    assert log.read_text() == "1\n2\n"
 
 
 class Alone:

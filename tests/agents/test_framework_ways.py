@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.demo.model import run, turns
+from interlock.demo.model import run, turns, write
 from interlock.demo.model.script import Call, Turn
 
 from .frameworks import FRAMEWORKS, Framework, Program
@@ -56,3 +56,20 @@ def test_openai_agents_streamed_with_a_handoff(tmp_path: Path, record_property: 
     assert here.store.runs()[0].status == "done"
     told = sum(max(1, len(request.raw) // 4) + 25 for request in here.model.asked)
     assert here.store.runs()[0].tokens == told
+
+
+def test_the_claude_agent_sdk_is_supervised_in_a_project_that_switches_hooks_off_and_calls_that_do_not_fit_are_seen(
+    tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    unread = write("kept.txt", "changed")
+    here = Program(tmp_path, named("claude-agent-sdk", record_property), turns(run("rm -rf ~/"), unread, FINISH))
+    (here.workspace / "kept.txt").write_text("mine")
+    (here.workspace / ".claude").mkdir()
+    (here.workspace / ".claude" / "settings.json").write_text('{"disableAllHooks": true}')
+    status, _, err = here.end(here.begin([here.framework.python(), str(PROGRAMS / "claude_project.py"), "work"]))
+    here.close()
+    assert status == 0, err
+    assert (here.home / "diary.txt").exists()
+    assert (here.workspace / "kept.txt").read_text() == "mine"
+    (failed,) = (r["step"] for r in here.records("step") if r["step"].get("kind") == "tool_result")
+    assert (failed["tool"]["name"], failed["error"]) == ("Write", True), "it was to be read first"

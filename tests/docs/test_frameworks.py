@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,16 @@ SHOWN = re.compile(r"^```py\n(.*?)^```\n\nThe whole program: \[(examples/[\w-]+/
 
 def test_every_framework_is_shown() -> None:
     assert {example for _, example in SHOWN.findall(PAGE)} == {f"examples/{client.name}/agent.py" for client in PYTHON}
+
+
+def test_every_framework_is_an_extra_with_a_lock_and_the_lock_of_development_has_none_of_them() -> None:
+    names = {client.name for client in PYTHON}
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert names <= set(extras)
+    assert {lock.stem for lock in (ROOT / "requirements" / "agents").glob("*.lock")} == names
+    light = re.search(r"^LIGHT_EXTRAS := (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert light is not None
+    assert set(light[1].split()) == set(extras) - names, "what `make lock` puts into the lock of development"
 
 
 @pytest.mark.parametrize(("shown", "example"), SHOWN.findall(PAGE), ids=[example for _, example in SHOWN.findall(PAGE)])

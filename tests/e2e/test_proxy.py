@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from interlock.config.models import ship
 from interlock.demo.model import Request, ScriptedModel, Scripts, Turn, run, turns
 
 from ..adapters.proxy.agent import KEY
@@ -102,10 +103,11 @@ def test_a_pause_holds_the_next_request_and_escalate_switches_the_model(scene_wi
     until("it is paused", lambda: scene.place.store.runs()[0].status == "paused")
     assert paused[0] in (0, 5), paused
     assert len(scene.model.requests) == 1
-    assert scene.place.order("escalate", {"model": "claude-opus-4-5"}).outcome == "success"
+    assert scene.place.order("escalate", {"model": "opus"}).outcome == "success"
     scene.place.order("resume")
     assert finish(running)[0] == 0
-    assert [request.model for request in scene.model.asked] == ["m-1", "claude-opus-4-5", "claude-opus-4-5"]
+    opus = ship().aliases["opus"]
+    assert [request.model for request in scene.model.asked] == ["m-1", opus, opus]
 
 
 def test_when_the_owner_is_killed_the_next_one_goes_on_with_the_proxy(scene_with: Make) -> None:
@@ -148,3 +150,20 @@ def test_when_no_owner_can_be_had_the_agent_still_reaches_its_model(scene_with: 
     assert (status, out) == (0, b"Done.\n"), err
     assert b"supervision was lost" in err
     assert owners(scene.place, b"interlock.adapters.proxy.bare") == []
+
+
+def test_a_request_that_is_held_stays_held_when_the_owner_dies(scene_with: Make) -> None:
+    waits = "touch one; while [ ! -e go ]; do sleep 0.02; done"
+    scene = scene_with(turns(run(waits), run("touch two"), "Done."))
+    running = scene.start("anthropic")
+    scene.place.wait_for("one")
+    scene.place.interlock("pause", "--timeout", "0", scene.place.folder.run_id)
+    (scene.place.workspace / "go").touch()
+    until("it is paused", lambda: scene.place.store.runs()[0].status == "paused")
+    (first,) = owners(scene.place)
+    os.kill(first, signal.SIGKILL)
+    until("there is another owner", lambda: (found := scene.place.folder.owner()) is not None and found.pid != first)
+    assert len(scene.model.requests) == 1
+    assert scene.place.order("resume").outcome == "success"
+    assert finish(running)[0] == 0
+    assert (scene.place.workspace / "two").exists()

@@ -49,7 +49,7 @@ class Terminal:
         files = list(self.state.glob("gui/*/progress.jsonl"))
         return len(files[0].read_bytes().splitlines()) if files else 0
 
-    def wait_for_chunks(self, count: int, timeout_s: float = 180) -> None:
+    def wait_for_chunks(self, count: int, timeout_s: float = 400) -> None:
         assert wait_until(lambda: self.chunks() >= count, timeout_s, every_s=0.05), self.errors()
 
     def output(self) -> dict[str, object]:

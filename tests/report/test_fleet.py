@@ -2,8 +2,9 @@
 
 import shutil
 
-from interlock.core import RunSpec
-from interlock.journal import Store
+from interlock.core import InterlockError, RunSpec
+from interlock.journal import RunSummary, Store
+from interlock.link.outbox import RemoteRun
 from interlock.report import Fleet
 from tests.report.runs import folder_of, scripted_run
 
@@ -61,3 +62,35 @@ def test_the_sparkline_falls_where_the_run_goes_in_circles(tmp_path):
 
 def test_an_empty_store_has_no_rows(tmp_path):
     assert Fleet(Store(tmp_path / "none")).rows() == []
+
+
+class Hub:
+    """What a hub's client gives, without a hub."""
+
+    def __init__(self, *found, error=None):
+        self.found, self.error = found, error
+
+    def runs(self):
+        if self.error is not None:
+            raise self.error
+        return list(self.found)
+
+
+def remote(run_id, silent=0.0, **more):
+    return RemoteRun(summary=RunSummary(run_id=run_id, owner_pid=7, **more), host="far", pid=7, silent=silent)
+
+
+def test_runs_of_other_machines_stand_beside_our_own_and_a_silent_host_is_unknown(tmp_path):
+    own = scripted_run(tmp_path, 4).run.spec.run_id
+    fleet = Fleet(Store(tmp_path), Hub(remote("there"), remote("quiet", 9999.0), remote(own)))
+    rows = {row.run_id: row for row in fleet.rows()}
+    assert (rows["there"].status, rows["there"].host) == ("running", "far")
+    assert rows["quiet"].status == "unknown"
+    assert rows[own].host != "far", "what is here is read here"
+
+
+def test_a_hub_that_does_not_answer_is_a_problem_and_our_own_runs_stay(tmp_path):
+    scripted_run(tmp_path, 4)
+    fleet = Fleet(Store(tmp_path), Hub(error=InterlockError("the hub does not answer")))
+    assert len(fleet.rows()) == 1
+    assert fleet.problem == "the hub does not answer"

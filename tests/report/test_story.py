@@ -267,3 +267,12 @@ def test_there_is_no_story_of_a_run_that_does_not_exist(tmp_path):
 
     with pytest.raises(NotFound):
         Story.open(RunFolder(tmp_path / "nothing"))
+
+
+def test_no_line_steers_a_terminal_or_turns_its_direction(other):
+    evil = "\x1b[2J\x07\x9b31m\u202egnp.exe\r"
+    add(other, [Entry("fault", {"part": evil, "why": evil}), Entry("limit", {"what": evil}), Entry(evil, {"a": evil})])
+    with Story.open(other) as story:
+        for line in story.page(limit=3):
+            shown = line.title + line.detail
+            assert not [c for c in shown if (ord(c) < 32 and c not in "\n\t") or 127 <= ord(c) < 160 or c == "\u202e"]

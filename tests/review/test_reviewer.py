@@ -273,3 +273,22 @@ def test_memory_is_bounded() -> None:
     assert len(state.failures) <= MAX_FAILURES
     assert len(state.recent) <= MAX_RECENT
     assert len(state.pending) <= MAX_PENDING
+
+
+@pytest.mark.parametrize(
+    ("task", "command", "verdict"),
+    [
+        ("Remove all *.log files from the /data/folder1 tree", "rm -rf /data/folder1/*.log", "warn"),
+        ("Delete the folder /data/folder1/old.", "rm -r /data/folder1/old", "warn"),
+        ("Remove all *.log files from the /data/folder1 tree", "rm -rf /data/folder2/*.log", "block"),
+        ("Remove all *.log files from the /data/folder10 tree", "rm -rf /data/folder1", "block"),
+        ("Remove all *.log files from the /data/folder1 tree", "rm -rf /data/folder1 /data/folder2", "block"),
+        ("Clean up /data", "rm -rf /data", "block"),
+        ("Clean up. Never touch /data/folder1", "rm -rf /data/folder1", "block"),
+        ("Do not delete /data/folder1", "rm -rf /data/folder1", "block"),
+        ("Count the lines in /data/folder1", "rm -rf /data/folder1", "block"),
+        ("Remove everything below /etc/ssh", "rm -rf /etc/ssh", "block"),
+    ],
+)
+def test_a_folder_outside_may_go_if_the_task_names_it(task: str, command: str, verdict: str) -> None:
+    assert reviewer(Context(original_prompt=task), None).review(bash(command)).verdict == verdict

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,11 +13,16 @@ import pytest
 from .stage import Stage, staged
 
 
+@pytest.fixture(scope="session", autouse=True)
+def runtime_dir() -> Iterator[None]:
+    """Sockets lie under a short name: their paths may not be long."""
+    with tempfile.TemporaryDirectory(prefix="il-") as short, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", short)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def place_and_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    runtime = tmp_path / "run"
-    runtime.mkdir(mode=0o700)
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("TZ", "UTC")
     for name in ("NO_COLOR", "COLORFGBG"):

@@ -9,6 +9,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from interlock.config import Config
+from interlock.config.model import Runtime
 from interlock.control import Command, new_request
 from interlock.core import Applied, Context, Directive, Limits, ManualClock, RunSpec, Usage
 from interlock.demo.play import Play
@@ -22,6 +23,8 @@ from interlock.runtime.direct import Direct
 from interlock.tui import Place, Top
 
 START = 1_700_000_000.0
+PATIENT = Runtime(step_timeout_ms=60_000)
+"""On a busy machine supervision takes longer, and finds the same."""
 
 
 class Switching(Direct):
@@ -41,7 +44,7 @@ class Stage:
         self.root = root
         self.clock = ManualClock(START)
         self.store = Store(root / "runs", self.clock)
-        self.config = Config(limits=Limits(max_steps=40, max_cost_usd=2.0))
+        self.config = Config(limits=Limits(max_steps=40, max_cost_usd=2.0), runtime=PATIENT)
         self.checkpoints = root / "checkpoints"
         self._begun: list[Supervisor] = []
 
@@ -87,7 +90,7 @@ class Stage:
             ),
             adapter=Switching(),
             context=Context(original_prompt=TASK, expected_paths=("src", "tests"), workspace=str(root)),
-            config=Config(),
+            config=Config(runtime=PATIENT),
             store=self.store,
             checkpoint_store=self.checkpoints,
             clock=self.clock,

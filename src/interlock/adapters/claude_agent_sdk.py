@@ -27,6 +27,7 @@ from ..core import Usage
 from ..process.family import MARKER, add_marker
 from ..runtime import Options
 from .abilities import CLAUDE_AGENT_SDK
+from .hooks.results import content_of, exit_code_in
 from .inprocess import Asked, Outcome, RunStopped, Session, Supervision
 
 __all__ = ["RunStopped", "SupervisedClient", "query", "supervise"]
@@ -63,6 +64,7 @@ class SupervisedClient(ClaudeSDKClient):
         self.supervision = Supervision("claude-agent-sdk", CLAUDE_AGENT_SDK, more)
         self._given = given
         self._asked: dict[str, Asked] = {}
+        self._seen: set[str] = set()
         self._model: str | None = None
         self._tokens = _Tokens()
         super().__init__(given)
@@ -122,6 +124,7 @@ class SupervisedClient(ClaudeSDKClient):
 
     async def _before(self, told: Json, call_id: str | None, context: object) -> Json:
         """PreToolUse: may this call run?"""
+        self._seen.add(call_id or "")
         asked = await self.session.ask_async(
             str(told["tool_name"]), _object(told.get("tool_input")), call_id=call_id, agent=_agent(told)
         )
@@ -141,17 +144,23 @@ class SupervisedClient(ClaudeSDKClient):
         asked = self._asked.pop(call_id or "", None)
         if asked is not None:
             failed = "error" in told
-            content = str(told["error"]) if failed else _text(told.get("tool_response"))
-            self.session.tell(asked, Outcome(content, True if failed else None), _number(told.get("duration_ms")))
+            content = str(told["error"]) if failed else content_of(told.get("tool_response"))
+            outcome = Outcome(content, True if failed else None, exit_code_in(content))
+            self.session.tell(asked, outcome, _number(told.get("duration_ms")))
         return {}
 
     async def _before_request(self, told: Json, call_id: str | None, context: object) -> Json:
         """PostToolBatch: all calls of a turn are over, and the model is about to be asked."""
         for call in _list(told.get("tool_calls")):
-            asked = self._asked.pop(str(call.get("tool_use_id")), None)
+            name, outcome = str(call.get("tool_use_id")), Outcome(content_of(call.get("tool_response")), True)
+            asked = self._asked.pop(name, None)
             if asked is not None:
-                # It was let go on, but never ran: the user's own permissions, or arguments that do not fit.
-                self.session.tell(asked, Outcome(_text(call.get("tool_response")), True))
+                # It was let go on, but never ran: the user's own permissions forbid it.
+                self.session.tell(asked, outcome)
+            elif name not in self._seen:
+                # Its arguments do not fit: no other event has it.
+                self._seen.add(name)
+                self.session.note(str(call.get("tool_name")), _object(call.get("tool_input")), outcome, call_id=name)
         turn = await self.session.turn_async(0)
         if turn.stopped is not None:
             return {"continue_": False, "stopReason": f"Stopped by Interlock: {turn.stopped}"}
@@ -227,11 +236,3 @@ def _list(value: object) -> list[Json]:
 
 def _number(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) else None
-
-
-def _text(response: object) -> str:
-    """A tool's response as text: a shell's has its output in parts."""
-    if isinstance(response, dict):
-        parts = [response[key] for key in ("stdout", "stderr", "content", "text") if response.get(key)]
-        return "\n".join(str(part) for part in parts) if parts else str(response)
-    return str(response)

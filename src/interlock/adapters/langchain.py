@@ -6,7 +6,7 @@ agent = create_agent(model, tools, middleware=[supervise(task="fix the tests", w
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, NotRequired, TypeAlias, Unpack
 
 from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse, hook_config
@@ -107,7 +107,8 @@ class InterlockMiddleware(AgentMiddleware):
         return None
 
     def _session(self, state: SupervisedState) -> Session:
-        run_id = state.get("interlock_run") or ""
+        # A graph of one's own may have any state; its calls are then one run.
+        run_id = str(state.get("interlock_run") or "") if isinstance(state, Mapping) else ""
         known = self._sessions.get(run_id)
         if known is None or known.closed:
             # Taken up again from a LangGraph checkpoint, by a process that did not begin it, or after its end.

@@ -60,6 +60,7 @@ def examine() -> Iterator[Check]:
     yield from _configuration()
     yield from _sqlite()
     yield from _processes()
+    yield _hooks()
     yield _optional("git", "diffs of nested repositories")
     for module, extra, purpose in EXTRAS:
         yield _extra(module, extra, purpose)
@@ -109,6 +110,15 @@ def _processes() -> Iterator[Check]:
 
     for ability in abilities():
         yield Check(f"process {ability.name}", "missing" if ability.by == "nobody" else "ok", ability.why)
+
+
+def _hooks() -> Check:
+    from ..adapters.hooks.building import compile_client
+
+    compiled = compile_client()
+    if compiled is None:
+        return Check("hook client", "missing", "Python does it, more slowly", "Install a C compiler (Debian's gcc).")
+    return Check("hook client", "ok", f"compiled, {compiled}")
 
 
 def _optional(program: str, purpose: str) -> Check:

@@ -54,14 +54,10 @@ def notify(
 
 def try_channel(url: str) -> tuple[bool, str]:
     """Send a message through one channel; whether it was taken, and why not."""
-    import logging
-
     from ..core import Notify
     from ..runtime.hands import timed
     from ..runtime.notify import apprise_channel
 
-    # The library tells of its failures itself, with the address in the words.
-    logging.getLogger("apprise").setLevel(logging.CRITICAL)
     words = Notify("Interlock: a test", "If you can read this, alerts of your runs will reach you.", "info")
 
     def attempt() -> tuple[bool, str]:

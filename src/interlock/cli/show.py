@@ -30,8 +30,9 @@ def show(
     from rich.console import Console
 
     from ..journal import JournalReader
+    from ..report.moment import read_moment
     from .runs import the_store
-    from .timeline import print_header, print_record
+    from .timeline import print_header, print_moment
 
     folder = the_store().find(run)
     wanted = frozenset(kinds) if kinds else None
@@ -50,7 +51,10 @@ def show(
         if summary is not None:
             print_header(console, summary, folder.spec())
         for record in reader.read(kinds=wanted):
-            print_record(console, record)
+            told = read_moment(record)
+            # Housekeeping is shown to those who ask for it by name.
+            if told is not None and (wanted is not None or told.level != "quiet"):
+                print_moment(console, told)
 
 
 def check_kinds(wanted: Set[str], there: Set[str]) -> None:

@@ -46,7 +46,7 @@ class SupervisedRun:
     def __init__(self, supervisor: Supervisor, keyboard: Keyboard | None = None) -> None:
         self.supervisor, self.run = supervisor, supervisor.run
         self.keyboard = keyboard or Keyboard()
-        self._lock = threading.Lock()
+        self._lock, self._recording = threading.Lock(), threading.Lock()
         self._passing: Step | None = None
         self._passages = 0
 
@@ -57,22 +57,13 @@ class SupervisedRun:
 
     def record(self, kind: str, body: object) -> None:
         """Write a record, with what it changes in lists of runs; a full disk does not end a session."""
-        changes: dict[str, object] = {}
-        summary = self.run.summary
-        if isinstance(body, InterventionEvent):
-            if body.outcome != "none":
-                changes = {"issues": summary.issues + 1, "last_issue": f"{body.status.value}: {body.description}"[:200]}
-            if body.outcome in ("recovered", "failed"):
-                changes["interventions"] = summary.interventions + 1
-            body = self._portable(body)
-        elif kind == "gui_chunk":
-            changes = {"steps": summary.steps + 1}
-        elif kind == "gui_model_call" and isinstance(body, dict):
-            tokens = int(body.get("input_tokens") or 0) + int(body.get("output_tokens") or 0)
-            cost = float(body.get("cost_usd") or 0.0)
-            changes = {"tokens": summary.tokens + tokens, "cost_usd": summary.cost_usd + cost}
         try:
-            self.run.append([Entry(kind, body)], changes=changes)
+            # Typing and watching record at the same time, and both count.
+            with self._recording:
+                changes = self._changes(kind, body)
+                if isinstance(body, InterventionEvent):
+                    body = self._portable(body)
+                self.run.append([Entry(kind, body)], changes=changes)
         except InterlockError as error:
             log.error("a record could not be written", kind=kind, error=str(error))
 
@@ -121,6 +112,22 @@ class SupervisedRun:
 
     def close(self) -> None:
         self.supervisor.close()
+
+    def _changes(self, kind: str, body: object) -> dict[str, object]:
+        summary = self.run.summary
+        changes: dict[str, object] = {}
+        if isinstance(body, InterventionEvent):
+            if body.outcome != "none":
+                changes = {"issues": summary.issues + 1, "last_issue": f"{body.status.value}: {body.description}"[:200]}
+            if body.outcome in ("recovered", "failed"):
+                changes["interventions"] = summary.interventions + 1
+        elif kind == "gui_chunk":
+            changes = {"steps": summary.steps + 1}
+        elif kind == "gui_model_call" and isinstance(body, dict):
+            tokens = int(body.get("input_tokens") or 0) + int(body.get("output_tokens") or 0)
+            cost = float(body.get("cost_usd") or 0.0)
+            changes = {"tokens": summary.tokens + tokens, "cost_usd": summary.cost_usd + cost}
+        return changes
 
     def _portable(self, event: InterventionEvent) -> InterventionEvent:
         """Pictures by their name in the run's folder of pictures, which may be moved and sent."""

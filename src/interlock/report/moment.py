@@ -44,8 +44,17 @@ EVERY = {**TOLD, **GUI_TOLD}
 """The words for every kind of record that we know."""
 
 
+CONTROL = (*range(0x09), 0x0B, 0x0C, *range(0x0D, 0x20), *range(0x7F, 0xA0))
+TURNING = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
+HARMLESS = dict.fromkeys((*CONTROL, *TURNING), "\N{REPLACEMENT CHARACTER}")
+"""What would steer a terminal, or turn the direction of a text so that it reads as another."""
+
+
 class Moment(Struct, frozen=True):
-    """What happened at one point of a run. `data` is the record's own body; nothing in here is safe as HTML."""
+    """What happened at one point of a run.
+
+    `title` and `detail` steer no terminal, but are not safe as HTML; `data` is the record's own body, as it stands.
+    """
 
     seq: int
     time: float
@@ -72,7 +81,8 @@ def read_moment(record: Record) -> Moment | None:
             told = None
     if told is None:
         told = Told("note", "quiet", record.kind.replace("_", " "), _first_words(body))
-    return Moment(record.seq, record.time, told.kind, told.step, told.level, told.title, told.detail, body)
+    title, detail = told.title.translate(HARMLESS), told.detail.translate(HARMLESS)
+    return Moment(record.seq, record.time, told.kind, told.step, told.level, title, detail, body)
 
 
 def _body(record: Record) -> dict[str, Any]:

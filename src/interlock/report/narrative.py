@@ -71,15 +71,19 @@ def _ending(story: Story) -> str:
     run = story.summary
     took = f"The run made {many(run.steps, 'step')} in {length(duration(story))}."
     if run.status in ENDED:
-        ends = story.page(kinds=frozenset(("state",)), text="reason", limit=20)
-        reason = next((line.data.get("reason") for line in reversed(ends) if line.data.get("reason")), None)
-        return f"{took} {ENDINGS.get(str(reason), 'It has ended.')}"
+        return f"{took} {ENDINGS.get(run.reason or _reason(story), 'It has ended.')}"
     if run.shown == "lost":
         return f"{took} Its owner is gone: nobody supervises it."
     if run.status == "paused":
         why = f": {run.waiting.rstrip('.')}" if run.waiting else ""
         return f"{took} It is paused and waits for a person{why}."
     return f"{took} It is {run.shown}."
+
+
+def _reason(story: Story) -> str:
+    """Why a run has ended, from its records, for summaries that do not say it."""
+    ends = story.page(kinds=frozenset(("state",)), limit=20)
+    return next((str(line.data["reason"]) for line in reversed(ends) if line.data.get("reason")), "")
 
 
 def _refusals(story: Story) -> str:

@@ -143,27 +143,32 @@ class Story:
     @property
     def counts(self) -> dict[str, int]:
         """How many records there are of each kind."""
-        return dict(self._counts)
+        with self._lock:
+            return dict(self._counts)
 
     @property
     def issues(self) -> list[Issue]:
         """The newest issues, oldest first."""
-        return list(self._issues)
+        with self._lock:
+            return list(self._issues)
 
     @property
     def interventions(self) -> list[Intervention]:
         """The newest interventions with what became of them, oldest first."""
-        return list(self._interventions.values())
+        with self._lock:
+            return list(self._interventions.values())
 
     @property
     def checkpoints(self) -> list[CheckpointInfo]:
         """The newest checkpoints, oldest first."""
-        return list(self._checkpoints)
+        with self._lock:
+            return list(self._checkpoints)
 
     @property
     def controls(self) -> list[Control]:
         """The newest requests with ACK and RESULT, oldest first."""
-        return list(self._controls.values())
+        with self._lock:
+            return list(self._controls.values())
 
     @property
     def incidents(self) -> list[StoredIncident]:

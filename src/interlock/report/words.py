@@ -93,11 +93,11 @@ def tell_intervention(body: Body) -> Told:
     if not body.get("directives") and body.get("would"):
         return Told("intervention", "notice", f"would have been: {about}", reason, made.get("step"))
     rung = RUNG_LEVEL[max(0, min(level, len(RUNG_LEVEL) - 1))]
-    return Told("intervention", rung, about, cut("\n".join((reason, *_said(body))), DETAIL), made.get("step"))
+    return Told("intervention", rung, about, reason, made.get("step"))
 
 
-def _said(body: Body) -> list[str]:
-    """What the agent was told."""
+def said_to_agent(body: Body) -> list[str]:
+    """What an intervention told the agent, in full."""
     orders = (order for order in body.get("directives") or () if isinstance(order, dict))
     return [str((order.get("message") or {}).get("content", "")) for order in orders if order.get("do") == "inject"]
 
@@ -207,6 +207,10 @@ def tell_fault(body: Body) -> Told:
     return Told("note", "warning", f"supervision was impaired: {body['part']}", body.get("why", ""))
 
 
+def tell_tamper(body: Body) -> Told:
+    return Told("note", "critical", f"tampered with: {body['what']}", _pairs({**body, "what": ""}))
+
+
 def tell_lost(body: Body) -> Told:
     many = body.get("entries")
     title = f"{many:,} records could not be written" if isinstance(many, int) else "a record could not be written"
@@ -238,6 +242,7 @@ TOLD: dict[str, Tell] = {
     "plan": tell_plan,
     "fault": tell_fault,
     "lost": tell_lost,
+    "tamper": tell_tamper,
 }
 
 

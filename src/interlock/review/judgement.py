@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
 from msgspec import Struct
@@ -81,6 +82,18 @@ def judge_script(script: Script, workspace: str | None, rules: RuleSet) -> Judge
     unique = tuple(dict.fromkeys(rule.id for rule, _ in hits))[:MAX_RULES]
     by_id = {rule.id: rule for rule, _ in hits}
     return Judgement(action, risk, tuple(by_id[name] for name in unique), script.commands, tuple(hits[:MAX_RULES]))
+
+
+def spare_named(judged: Judgement, is_named: Callable[[Command], bool]) -> Judgement:
+    """The judgement without rules that do not hold where the task itself names the place."""
+    spared = {rule.id for rule, command in judged.hits if rule.unless_named and is_named(command)}
+    spared -= {rule.id for rule, command in judged.hits if rule.id in spared and not is_named(command)}
+    if not spared:
+        return judged
+    return Judgement(
+        judged.action, judged.risk, tuple(rule for rule in judged.rules if rule.id not in spared), judged.commands,
+        tuple(hit for hit in judged.hits if hit[0].id not in spared),
+    )  # fmt: skip
 
 
 def as_redirect(command: Command, op: str, target: str) -> Command:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from ..config.model import Review as ReviewConfig
 from ..core import Context, Review, Step, Tool
 from .expected import Expected
-from .judgement import Judgement, judge_script
+from .judgement import Judgement, judge_script, spare_named
 from .programs import RISKS, Action
 from .rationality import rationality
 from .report import as_review
@@ -65,6 +65,8 @@ class Reviewer:
             return Review(verdict="allow", action="read")
         call = read_tool(step.tool, self._workspace)
         judged = judge_script(call.script, self._workspace, self._rules)
+        if judged.hits:
+            judged = spare_named(judged, self._expected.is_named)
         action, base = strongest_action(call, judged)
         sign = signature(step.tool)
         failures = self._state.failures.get(sign, 0)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import queue
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Mapping
+from functools import cache
 
 from msgspec import Struct
 
@@ -132,6 +134,7 @@ def apprise_channel(url: str) -> Channel:
         except ImportError:
             raise InterlockError("apprise is not installed", todo="Install interlock[notify].") from None
 
+        _hush()
         target = apprise.Apprise()
         if not target.add(url):
             raise ValueError("the URL of this channel is not understood")
@@ -140,3 +143,9 @@ def apprise_channel(url: str) -> Channel:
             raise ConnectionError("the channel did not take the notification")
 
     return send
+
+
+@cache
+def _hush() -> None:
+    """The library tells of failures with the address in its words: not to stderr, unless the program wants its log."""
+    logging.getLogger("apprise").addHandler(logging.NullHandler())

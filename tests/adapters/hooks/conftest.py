@@ -37,11 +37,11 @@ class Waiting:
 class Desk:
     """One run whose client is a test."""
 
-    def __init__(self, root: Path, config: Config, client: str = "claude-code", **guarded: Any) -> None:
+    def __init__(self, root: Path, config: Config, client: str = "claude-code", task: str = "", **guarded: Any) -> None:
         self.root, self.client = root, client
         self.clock = ManualClock(1_700_000_000.0)
         (root / "work").mkdir(exist_ok=True)
-        spec = RunSpec(run_id=new_run_id(), workspace=None, cwd=str(root / "work"), adapter=client)
+        spec = RunSpec(run_id=new_run_id(), task=task, workspace=None, cwd=str(root / "work"), adapter=client)
         self.store = Store(root / "runs")
         self.held = HeldTree()
         self.supervisor = Supervisor.open(

@@ -181,6 +181,14 @@ def test_lines_that_are_no_hooks_are_refused(desk: Desk) -> None:
         assert answer.startswith(b'{"error":')
 
 
+def test_an_agent_whose_conversation_was_shortened_hears_again_what_it_is_for(desk_with: MakeDesk) -> None:
+    desk = desk_with(task="Fix the parser.")
+    assert desk.hook("SessionStart", source="startup") == {}
+    answer = desk.hook("SessionStart", source="compact")
+    assert "Fix the parser." in answer["hookSpecificOutput"]["additionalContext"]
+    assert desk.records("applied")[0]["directive"]["do"] == "inject"
+
+
 def test_gemini_switches_to_the_model_that_was_asked_for(desk_with: MakeDesk) -> None:
     desk = desk_with(client="gemini")
     request = {"llm_request": {"model": "gemini-2.5-flash"}}

@@ -105,6 +105,7 @@ def read_event(client: str, payload: Payload, moments: dict[str, Moment]) -> Eve
         transcript=text(payload, "agent_transcript_path") or text(payload, "transcript_path"),
         cwd=text(payload, "cwd"),
         path=text(payload, "file_path"),
+        compacted=moment == "begin" and text(payload, "source") == "compact",
     )
 
 

@@ -51,7 +51,8 @@ class ClaudeWiring:
         path.chmod(0o400)
         argv = (*self._command, "--settings", str(path), *rest)
         files = (path, Path(words.command[0]))
-        return Wired(argv=argv, files=files, settings=(user, *projects), notes=tuple(notes))
+        headless = bool({"-p", "--print"} & set(self._arguments))
+        return Wired(argv=argv, files=files, settings=(user, *projects), notes=tuple(notes), headless=headless)
 
 
 def settings_files() -> tuple[Path, ...]:

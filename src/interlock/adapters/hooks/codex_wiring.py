@@ -52,7 +52,9 @@ class CodexWiring:
             options += ["-c", f"hooks.{event}={toml_groups(command, timeout)}"]
             trusted.append(f'"{SOURCE}:{label(event)}:0:0"={{trusted_hash="{trust_hash(event, command, timeout)}"}}')
         options += ["-c", f"hooks.state={{{','.join(trusted)}}}"]
-        return Wired(argv=(*self._command, *options, *self._arguments), files=(Path(words.command[0]),))
+        argv = (*self._command, *options, *self._arguments)
+        headless = bool(self._arguments) and self._arguments[0] in ("exec", "e")
+        return Wired(argv=argv, files=(Path(words.command[0]),), headless=headless)
 
 
 def toml_groups(command: str, timeout: int) -> str:

@@ -26,7 +26,8 @@ class Event(Struct, frozen=True, kw_only=True):
     """One firing of a hook. `name` is the client's own word for it, which its reply may have to repeat.
 
     `tool` is the call of `before`; `outcomes` are the calls of `after` (one) and `batch` (every one of the turn).
-    `path` is the file of a `settings` event; `transcript` where the client writes the conversation down.
+    `path` is the file of a `settings` event; `transcript` where the client writes the conversation down; `compacted`
+    says that a session begins anew because its conversation was shortened.
     """
 
     client: str
@@ -42,6 +43,7 @@ class Event(Struct, frozen=True, kw_only=True):
     transcript: str = ""
     cwd: str = ""
     path: str = ""
+    compacted: bool = False
 
 
 class Said(Struct, frozen=True, kw_only=True):

@@ -13,8 +13,10 @@ from typing import Protocol
 import msgspec
 from msgspec import Struct
 
-from ...core import PROCEED, Decision, Message
+from ...core import PROCEED, Applied, Decision, Inject, Message
+from ...intervene import restore_after_compaction
 from ...journal.interface import Reading
+from ...runtime.records import AppliedRecord
 from ..process.book import Asker, StepBook
 from ..process.lines import Refusal, Told
 from .adapter import HookAdapter
@@ -120,6 +122,8 @@ class HookExchange:
             case "prompt":
                 told = Told(role="user", content=event.content, agent=agent)
                 return self._book.after(told)[1] if event.content else self._standing()
+            case "begin" if event.compacted:
+                return self._remind()
             case "model":
                 return _merge((self._standing(), Decision(model=self._model())))
             case "settings":
@@ -144,6 +148,18 @@ class HookExchange:
             duration_ms=outcome.duration_ms,
         )
         return _merge([*decisions, self._book.after(told)[1], self._standing()])
+
+    def _remind(self) -> Decision:
+        """What the run is for, said again to an agent whose conversation was shortened."""
+        supervisor = self._book.supervisor
+        now = supervisor.run.clock.time()
+        _, message = restore_after_compaction(supervisor.watch.state(now), now)
+        if message is None or supervisor.config.interventions.observe:
+            return self._standing()
+        supervisor.run.record(
+            "applied", AppliedRecord(Inject(message), Applied(True, "said with the reply to its hook"))
+        )
+        return _merge((self._standing(), Decision(messages=(message,))))
 
     def _standing(self) -> Decision:
         """What holds for the run whatever is asked: that it is over."""

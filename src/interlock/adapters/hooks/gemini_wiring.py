@@ -22,6 +22,7 @@ from .wiring import HOLD_S, HookWords, Place, Wired
 HOME = "GEMINI_CLI_HOME"
 FOLDER = ".gemini"
 SETTINGS = "settings.json"
+SWITCHES = "hooksConfig"
 NAME = "interlock"
 END_S = 5
 NOT_A_SESSION = frozenset(("-v", "--version", "-h", "--help", "mcp", "extensions", "extension", "skills", "hooks"))
@@ -45,7 +46,8 @@ class GeminiWiring:
             if entry.name != SETTINGS:
                 (ours / entry.name).symlink_to(entry)
         words = HookWords(hook_command(), place, self.client)
-        written = with_hooks(_read(real / SETTINGS), lambda event: hook(event, words))
+        original = _read(real / SETTINGS)
+        written = with_hooks(original, lambda event: hook(event, words))
         (ours / SETTINGS).write_bytes(written)
         argv = (*self._command, *self._arguments)
         return Wired(
@@ -53,7 +55,8 @@ class GeminiWiring:
             environment={HOME: str(place.folder)},
             files=(ours / SETTINGS, Path(words.command[0])),
             settings=(Path.cwd() / FOLDER / SETTINGS,),
-            settle=lambda: _settle(ours, real, written),
+            headless=bool({"-p", "--prompt"} & set(self._arguments)),
+            settle=lambda: _settle(ours, real, written, original),
         )
 
 
@@ -72,9 +75,9 @@ def with_hooks(settings: dict[str, object], hook_for: Callable[[str], dict[str, 
         present = merged.get(event)
         ours = {"matcher": "*", "hooks": [hook_for(event)]}
         merged[event] = [*(present if isinstance(present, list) else []), ours]
-    switches = settings.get("hooksConfig")
+    switches = settings.get(SWITCHES)
     switched = {**(switches if isinstance(switches, dict) else {}), "enabled": True}
-    whole = {**settings, "hooks": merged, "hooksConfig": switched}
+    whole = {**settings, "hooks": merged, SWITCHES: switched}
     return msgspec.json.format(msgspec.json.encode(whole), indent=2) + b"\n"
 
 
@@ -104,7 +107,7 @@ def _read(path: Path) -> dict[str, object]:
         raise BadInput(f"the settings cannot be read ({error})", where=str(path), todo=todo) from None
 
 
-def _settle(ours: Path, real: Path, written: bytes) -> None:
+def _settle(ours: Path, real: Path, written: bytes, original: dict[str, object]) -> None:
     """Take over what the client wrote: new files, replaced ones, and settings that it changed."""
     for entry in ours.iterdir():
         if entry.is_symlink() or entry.name == SETTINGS:
@@ -117,4 +120,7 @@ def _settle(ours: Path, real: Path, written: bytes) -> None:
     if changed != written:
         real.mkdir(mode=0o700, exist_ok=True)
         settings = without_hooks(_read(ours / SETTINGS))
+        settings.pop(SWITCHES, None)
+        if SWITCHES in original:
+            settings[SWITCHES] = original[SWITCHES]
         (real / SETTINGS).write_bytes(msgspec.json.format(msgspec.json.encode(settings), indent=2) + b"\n")

@@ -98,12 +98,13 @@ static int is_shut(void) {
 static int ready(int sock, short events) {
     struct pollfd one = {sock, events, 0};
     long until = now_ms() + deadline_ms, left;
-    while ((left = until - now_ms()) > 0) {
-        int n = poll(&one, 1, (int)left);
-        if (n > 0) return 1;
-        if (n < 0 && errno != EINTR) return 0;
-    }
-    return 0;
+    int n;
+    /* Looked at once more after the deadline: whoever was frozen has words waiting that came in time. */
+    do {
+        left = until - now_ms();
+        n = poll(&one, 1, left > 0 ? (int)left : 0);
+    } while (n < 0 && errno == EINTR);
+    return n > 0;
 }
 
 static enum result converse(int sock) {

@@ -43,7 +43,8 @@ class OpencodeWiring:
         present = given.get("plugin")
         given["plugin"] = [*(present if isinstance(present, list) else []), plugin.as_uri()]
         environment = {INLINE: msgspec.json.encode(given).decode()}
-        return Wired(argv=(*self._command, *self._arguments), environment=environment, files=(plugin,))
+        argv, headless = (*self._command, *self._arguments), self._arguments[:1] == ("run",)
+        return Wired(argv=argv, environment=environment, files=(plugin,), headless=headless)
 
 
 def _given() -> dict[str, object]:

@@ -29,7 +29,8 @@ class Place(Struct, frozen=True, kw_only=True):
 class Wired(Struct, frozen=True, kw_only=True):
     """A command with the hooks in place. `files` are ours, and nobody else changes them while the run lasts.
 
-    `settings` are the user's, in which hooks could be switched off; `notes` is what the user should know.
+    `settings` are the user's, in which hooks could be switched off; `notes` is what the user should know. Without a
+    person before it (`headless`) a client's hooks fire at once.
     """
 
     argv: tuple[str, ...]
@@ -37,6 +38,7 @@ class Wired(Struct, frozen=True, kw_only=True):
     files: tuple[Path, ...] = ()
     settings: tuple[Path, ...] = ()
     notes: tuple[str, ...] = ()
+    headless: bool = False
     settle: Callable[[], None] = lambda: None
 
 
@@ -68,6 +70,16 @@ class HookWords(Struct, frozen=True):
     def line(self, *, before: bool) -> str:
         """The same for a shell, which it replaces."""
         return f"exec {shlex.join(self.words(before=before))}"
+
+
+def wire(wiring: Wiring, place: Place) -> Wired:
+    """Put the hooks in; what cannot be done leaves nothing behind."""
+    place.folder.mkdir(mode=0o700)
+    try:
+        return wiring.wire(place)
+    except BaseException:
+        shutil.rmtree(place.folder, ignore_errors=True)
+        raise
 
 
 def unwire(place: Place, wired: Wired) -> None:

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from ...core import ENDED, Decision, InterlockError, Message, NotFound, Step, Usage
+from ...core import ENDED, Decision, InterlockError, Message, NotFound, Step, Tool, Usage
 from ...core.step import Role
 from ...runtime import Supervisor
 from ...runtime.causes import MEANWHILE
@@ -156,6 +156,18 @@ class Session:
         tool = replace(call, arguments={}) if call is not None else None
         step = replace(step, tool=tool, agent=asked.step.agent, duration_ms=duration_ms)
         self._keep(self.supervisor.after(step))
+
+    def note(
+        self,
+        tool: str,
+        arguments: Mapping[str, object],
+        outcome: Outcome,
+        *,
+        call_id: str | None = None,
+    ) -> None:
+        """A call that failed before anybody could ask about it."""
+        result = self.supervisor.result(outcome.content, error=outcome.error, exit_code=outcome.exit_code)
+        self._keep(self.supervisor.after(replace(result, tool=Tool(tool, dict(arguments), call_id))))
 
     def say(
         self,

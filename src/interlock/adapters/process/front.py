@@ -23,7 +23,7 @@ from ...journal import RunFolder
 from ...link import ask_owner, listen, socket_path
 from ...process import Tree, spawn
 from ...process.proc import look_at
-from ..hooks.wiring import Place, Wired, Wiring, unwire
+from ..hooks.wiring import Place, Wired, Wiring, unwire, wire
 from ..proxy import Proxied, point, relay_without_owner
 from .ownership import OwnerGone, Ownership
 from .person import Person
@@ -91,6 +91,7 @@ class _Front:
             removed_actions=launch.removed_actions,
             watched=tuple(map(str, self._wired.files)) if self._wired is not None else (),
             settings=tuple(map(str, self._wired.settings)) if self._wired is not None else (),
+            expects_hooks=self._wired is not None and self._wired.headless,
             proxied=launch.proxied,
         )
         self._door = socket.create_server((LOOPBACK, 0), backlog=128) if launch.proxied is not None else None
@@ -111,8 +112,9 @@ class _Front:
         restore_terminal = keep_settings()
         try:
             self._ownership.start()
-            self._tree = self._spawn()
+            # Before the command is there: two signals that nobody takes become one.
             self._signals.start()
+            self._tree = self._spawn()
             self._ownership.tell(Started(self._tree.handle()))
             threading.Thread(target=self._wait, name="interlock-command", daemon=True).start()
             finished = self._loop()
@@ -140,8 +142,7 @@ class _Front:
         """Hooks for an agent that we know."""
         if self._launch.wiring is None:
             return None
-        self._place.folder.mkdir(mode=0o700)
-        wired = self._launch.wiring.wire(self._place)
+        wired = wire(self._launch.wiring, self._place)
         for note in wired.notes:
             sys.stderr.write(f"interlock: {note}\n")
         return wired
@@ -215,7 +216,7 @@ class _Front:
             return
         if not event.shared and self._status is None:
             _pass_on(self._tree.pid, event.number)
-        now = time.monotonic()
+        now = event.at
         if event.number == signal.SIGINT:
             if now - self._interrupted < SECOND_S:
                 self._cancel("Ctrl-C")

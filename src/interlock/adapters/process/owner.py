@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from ...config.models import Models
 from ...core import Adapter, InterlockError
 from ...journal import RunFolder, Store
 from ...link import socket_path
@@ -50,7 +51,7 @@ class Owner:
         self, begin: Begin, control: socket.socket, steps: socket.socket, door: socket.socket | None = None
     ) -> None:
         self._begin = begin
-        self._choice = ModelChoice()
+        self._choice = ModelChoice(Models.from_config(begin.config).aliases if begin.proxied is not None else None)
         self.held = HeldTree()
         self._folder = RunFolder(Path(begin.store) / begin.spec.run_id)
         self._supervisor = self._open(control)
@@ -61,7 +62,7 @@ class Owner:
             files=tuple(map(Path, begin.watched)),
             settings=tuple(map(Path, begin.settings)),
             socket=steps_path(socket_path(self._folder.path)),
-            expects_hooks=bool(begin.watched),
+            expects_hooks=begin.expects_hooks,
         )
         self._hooks = self._steps.hooks = HookExchange(self._steps.book, new_dialects(), self._guardian)
         self._proxy = self._make_proxy(door)

@@ -38,6 +38,7 @@ class Begin(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
     removed_actions: tuple[str, ...] = ()
     watched: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
+    expects_hooks: bool = False
     proxied: Proxied | None = None
 
 

@@ -11,6 +11,7 @@ import signal
 import sys
 import termios
 import threading
+import time
 from collections.abc import Callable
 
 from msgspec import Struct
@@ -31,10 +32,11 @@ FROM_TERMINAL = 0x80
 
 
 class Signalled(Struct, frozen=True):
-    """A signal that came; `shared` says that the command got it too."""
+    """A signal that came, and when; `shared` says that the command got it too."""
 
     number: int
     shared: bool
+    at: float = 0.0
 
 
 class Signals:
@@ -51,7 +53,7 @@ class Signals:
     def _take(self) -> None:
         while True:
             info = signal.sigwaitinfo(self._wanted)
-            self._events.put(Signalled(info.si_signo, info.si_code == FROM_TERMINAL))
+            self._events.put(Signalled(info.si_signo, info.si_code == FROM_TERMINAL, time.monotonic()))
 
 
 def stop_ourselves() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ...core import Adapter, Applied, Capability, Directive, Stop, SwitchModel
 
 PROXIED: frozenset[Capability] = frozenset(
@@ -11,10 +13,16 @@ PROXIED: frozenset[Capability] = frozenset(
 
 
 class ModelChoice:
-    """The model that is asked from now on; None: the one that the agent names."""
+    """The model that is asked from now on; None: the one that the agent names. An API does not know our aliases."""
 
-    def __init__(self, model: str | None = None) -> None:
-        self.model = model
+    def __init__(self, aliases: Mapping[str, str] | None = None) -> None:
+        self.model: str | None = None
+        self._aliases = aliases or {}
+
+    def switch(self, model: str) -> str:
+        """Ask this model; gives the name that the API knows."""
+        self.model = self._aliases.get(model, model)
+        return self.model
 
 
 class ProxyAdapter:
@@ -28,8 +36,7 @@ class ProxyAdapter:
 
     def apply(self, directive: Directive) -> Applied:
         if isinstance(directive, SwitchModel):
-            self.choice.model = directive.model
-            return Applied(True, f"{directive.model} is asked from the next request on")
+            return Applied(True, f"{self.choice.switch(directive.model)} is asked from the next request on")
         if isinstance(directive, Stop):
             return Applied(True, "its next request is answered with the end of its turn")
         return Applied(True, "done to its next request or answer")

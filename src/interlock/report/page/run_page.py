@@ -8,7 +8,7 @@ from ...runtime.incidents import StoredIncident
 from ..document import Document, Verification
 from ..moment import Moment
 from ..narrative import dollars, length, many
-from ..words import plain
+from ..words import plain, said_to_agent
 from .charts import line_chart, short
 from .element import Html, el, join, page
 from .sections import chains, changes, clock, control_table, gallery, ladder, section
@@ -178,7 +178,7 @@ def _timeline(document: Document) -> Html:
 
 
 def _line(moment: Moment) -> Html:
-    detail = moment.detail.strip()
+    detail = "\n".join((moment.detail, *said_to_agent(moment.data))).strip()
     if "\n" not in detail and detail in moment.title:
         detail = ""
     long = len(detail) > 160 or "\n" in detail

@@ -47,6 +47,7 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, 
     verdict: Verdict
     match: tuple[Match, ...]
     risk: Annotated[float, Meta(ge=0, le=1)] | None = None
+    unless_named: Annotated[bool, Meta(description="Does not hold where the task names the very place.")] = False
     rewrite: dict[str, str] = {}
     matches: tuple[str, ...] = ()
     passes: tuple[str, ...] = ()
