@@ -7,8 +7,10 @@ from pathlib import Path
 
 from starlette.testclient import TestClient
 
-from interlock.journal import Store
+from interlock.core import RunSpec
+from interlock.journal import Entry, Store
 from interlock.report import Acked, Answered, Control
+from interlock.runtime import Run
 from interlock.web.controls import Sent
 from interlock.web.head import merge_controls
 
@@ -99,6 +101,13 @@ def test_going_back_needs_no_owner_where_the_run_has_ended(client: TestClient, s
     done = client.post("/api/runs/changer/rollback", json={"to": first}, headers=CHANGE)
     assert done.status_code == 200 and done.json()["restored"]["safety_id"]
     assert (workspace / "kept.txt").read_text() == "before\n"
+
+
+def test_the_start_of_a_long_run_is_known_however_many_checkpoints_came_since(client: TestClient, store: Store) -> None:
+    with Run.create(RunSpec(run_id="marathon"), store) as run:
+        run.append([Entry("checkpoint", {"id": f"c{n}", "time": n, "step": n}) for n in range(1, 700)], durable=True)
+    head = client.get("/api/runs/marathon").json()
+    assert (head["start"]["id"], head["checkpoints"][-1]["id"]) == ("c1", "c699")
 
 
 def test_an_incident_can_be_left_stopped_once(client: TestClient, store: Store, home: Path) -> None:

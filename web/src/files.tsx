@@ -20,7 +20,8 @@ export function Files({ runId, head }: { runId: string; head: Head }) {
   const [chosen, choose] = useQuery("checkpoint");
   const [back, setBack] = useState<Checkpoint | null>(null);
   const list = useMemo(() => [...head.checkpoints].reverse(), [head.checkpoints]);
-  const current = list.find((each) => each.id === chosen) ?? list[list.length - 1];
+  const first = head.start ?? list[list.length - 1];
+  const current = list.find((each) => each.id === chosen) ?? first;
   const whole = current !== undefined && current.id !== chosen;
   if (!head.summary.workspace) {
     return (
@@ -39,7 +40,6 @@ export function Files({ runId, head }: { runId: string; head: Head }) {
       </Card>
     );
   }
-  const first = list[list.length - 1]!;
   return (
     <div class="files">
       <Card
@@ -74,7 +74,7 @@ export function Files({ runId, head }: { runId: string; head: Head }) {
         key={whole ? "whole" : current.id}
         runId={runId}
         checkpoint={current}
-        first={current.id === first.id}
+        first={current.id === first?.id}
         whole={whole}
         onBack={() => setBack(current)}
       />

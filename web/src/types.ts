@@ -153,6 +153,7 @@ export interface Head {
   issues: Issue[];
   interventions: Intervention[];
   checkpoints: Checkpoint[];
+  start: Checkpoint | null;
   incidents: IncidentLine[];
   counts: Record<string, number>;
 }

@@ -13,6 +13,7 @@ NEWEST = 60
 """Issues, interventions and checkpoints in the head; the timeline has all."""
 
 CONTROLS = 30
+FIRST_KINDS = frozenset(("checkpoint",))
 
 Parts = dict[str, bytes]
 """The JSON of each part by its name."""
@@ -56,6 +57,7 @@ def make_head(story: Story, sent: list[Sent]) -> Parts:
         "issues": [_without_details(issue) for issue in story.issues[-NEWEST:]],
         "interventions": [_brief(made) for made in story.interventions[-NEWEST:]],
         "checkpoints": [_small(info) for info in story.checkpoints[-NEWEST:]],
+        "start": _first_checkpoint(story),
         "incidents": [IncidentLine(s.id, s.incident.time, s.status, s.report.summary) for s in story.incidents],
         "counts": story.counts,
     }
@@ -115,6 +117,18 @@ def _without_details(issue: Issue) -> Issue:
 
 def _brief(made: Intervention) -> Intervention:
     return msgspec.structs.replace(made, details={})
+
+
+def _first_checkpoint(story: Story) -> dict[str, object] | None:
+    """Where the run began; a long run has more checkpoints since than are at hand."""
+    known = story.checkpoints
+    if len(known) == story.counts.get("checkpoint", 0):
+        return _small(known[0]) if known else None
+    found = story.page(after=0, kinds=FIRST_KINDS, limit=1)
+    try:
+        return _small(msgspec.convert(found[0].data, CheckpointInfo)) if found else None
+    except msgspec.ValidationError:
+        return None
 
 
 def _small(info: CheckpointInfo) -> dict[str, object]:
