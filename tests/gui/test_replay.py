@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interlock.core import InvalidState
@@ -422,6 +422,7 @@ def test_executing_without_a_session_says_what_to_do(desk: Desk) -> None:
         ReplayEngine(desk.controller).execute()
 
 
+@settings(deadline=None)
 @given(line_texts, line_texts)
 def test_a_repair_leads_from_any_text_to_the_expected_one(actual: str, expected: str) -> None:
     import tempfile
@@ -436,6 +437,7 @@ def test_a_repair_leads_from_any_text_to_the_expected_one(actual: str, expected:
         assert text == expected
 
 
+@settings(deadline=None)
 @given(st.integers(1, 6))
 def test_a_plan_restarts_where_the_cursor_can_be_put(size: int) -> None:
     session = ReplaySession("s", [FileOperation("f", [Operation(INSERT, 1, None, "\tab日c\n\tde\nfghij")])])
