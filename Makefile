@@ -14,8 +14,8 @@ LOCK_STYLE := --generate-hashes --no-emit-index-url --no-header
 BROWSER_PACKAGES := chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-gui test-agents check bench bench-detect torture docs lock clean
-.PHONY: help setup demo web test test-gui test-agents check bench bench-detect torture lock clean
+
+.PHONY: help setup demo web test test-gui test-agents check bench bench-detect torture docs lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
