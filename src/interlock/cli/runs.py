@@ -20,6 +20,7 @@ STATUS = {
     "pausing": "yellow",
     "paused": "yellow",
     "done": "dim",
+    "limit": "yellow",
     "aborted": "red",
     "unreadable": "red",
     "lost": "red",

@@ -42,7 +42,7 @@ It shows up here by itself."""
 FILTERS: tuple[tuple[str, frozenset[str] | None], ...] = (
     ("all", None),
     ("live", frozenset(("running", "pausing", "paused", "lost", "unknown"))),
-    ("ended", frozenset(("done", "aborted", "unreadable"))),
+    ("ended", frozenset(("done", "limit", "aborted", "unreadable"))),
 )
 
 

@@ -57,6 +57,7 @@ STATUS = {
     "pausing": ("◐", "warn"),
     "paused": ("‖", "warn"),
     "done": ("✓", "dim"),
+    "limit": ("≡", "warn"),
     "aborted": ("✗", "bad"),
     "lost": ("?", "bad"),
     "unknown": ("?", "bad"),
