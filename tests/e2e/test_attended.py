@@ -41,7 +41,7 @@ def test_the_person_at_the_terminal_is_asked(screen: Screen, place: Place) -> No
     screen.see("two deny A person rejected this step: not this one")
     screen.see("May it?", 3)
     assert place.interlock("approve", place.folder.run_id)[0] == 0
-    screen.see("answered elsewhere")
+    screen.see("three proceed")
     assert screen.end() == 0
     made = sorted(path.name for path in place.workspace.iterdir() if path.name in ("one", "two", "three"))
     assert made == ["one", "three"]

@@ -28,10 +28,10 @@ def test_a_run_on_the_hub_is_listed_and_steered_without_its_store(place: Place, 
         until("it is listed", lambda: listed().get(run_id) == "running")
         assert other.interlock("pause", "--hub", broker.url, "far")[0] == 0
         assert place.store.runs()[0].status == "paused"
-        assert listed()[run_id] == "paused"
+        until("that is told", lambda: listed()[run_id] == "paused")
         assert other.interlock("cancel", "--hub", broker.url, run_id)[0] == 0
         assert finish(running)[0] == 130
-        assert run_id not in listed()
+        until("it is gone from the list", lambda: run_id not in listed())
 
 
 def test_a_hub_that_is_not_there_holds_nothing_up(place: Place) -> None:

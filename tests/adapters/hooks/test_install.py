@@ -15,6 +15,7 @@ import pytest
 
 from interlock.adapters.hooks.codex import MOMENTS as CODEX
 from interlock.adapters.hooks.codex_wiring import label
+from interlock.adapters.hooks.resident import serve_socket
 from interlock.cli.main import app
 from interlock.core import InterlockError
 
@@ -156,7 +157,7 @@ def test_codex_gets_hooks_and_what_it_needs_to_trust_them(home: Home) -> None:
 def test_opencode_gets_a_plugin_that_knows_the_socket(home: Home) -> None:
     assert home.interlock("install", "opencode", "--yes")[0] == 0
     path = home.root / ".config" / "opencode" / "plugin" / "interlock.js"
-    assert f'const SERVE = "{home.root}/run/interlock/serve.sock"' in path.read_text()
+    assert f'const SERVE = "{serve_socket()}"' in path.read_text()
     assert home.interlock("install", "opencode", "--yes")[1].startswith("these hooks are installed already")
     assert home.interlock("uninstall", "opencode", "--yes")[0] == 0
     assert not path.exists()
