@@ -32,6 +32,11 @@ class HeldTree:
     def tree(self) -> Tree | None:
         return self._tree
 
+    def know(self, tree: Tree) -> None:
+        """The command runs already, under a predecessor: what is asked of it from now on is done at once."""
+        with self._lock:
+            self._tree, self._frozen = tree, tree.frozen()
+
     def take(self, tree: Tree) -> None:
         """The command has started; what was asked of it meanwhile is done now."""
         with self._lock:

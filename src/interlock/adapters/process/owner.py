@@ -53,6 +53,9 @@ class Owner:
         self._begin = begin
         self._choice = ModelChoice(Models.from_config(begin.config).aliases if begin.proxied is not None else None)
         self.held = HeldTree()
+        if begin.tree is not None:
+            # Known before anybody can ask for a pause: one that is told to hold must hold.
+            self.held.know(attach(begin.tree))
         self._folder = RunFolder(Path(begin.store) / begin.spec.run_id)
         self._supervisor = self._open(control)
         self._steps = StepServer(steps, self._supervisor)
@@ -257,7 +260,7 @@ def _serve(owner: Owner, channel: Channel, folder: RunFolder) -> None:
     while (line := channel.receive()) is not None:
         message: ToOwner = msgspec.json.decode(line, type=ToOwner)
         if isinstance(message, Started):
-            tree = attach(message.tree)
+            tree = owner.held.tree or attach(message.tree)
             keep_tree(folder, message.tree)
             owner.take(tree)
         elif isinstance(message, Exited):

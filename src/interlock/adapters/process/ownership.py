@@ -127,7 +127,8 @@ class Ownership:
                 self._events.put(OwnerGone(again, self._last_words()))
                 if not again:
                     return
-                self._launch(replace(self._begin, reopen=True))
+                tree = next((told.tree for told in self._told if isinstance(told, Started)), None)
+                self._launch(replace(self._begin, reopen=True, tree=tree))
                 assert self._channel is not None
                 for told in self._told:
                     self._channel.send(told)

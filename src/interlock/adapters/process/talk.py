@@ -26,7 +26,7 @@ class Begin(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
 
     `watched` are files of ours that nobody else is to change while the run lasts, `settings` files
     of the user in which hooks can be switched off; `proxied` says that there is a third
-    listening socket, for the model's API.
+    listening socket, for the model's API. `tree` is the command's, where it runs already.
     """
 
     spec: RunSpec
@@ -40,6 +40,7 @@ class Begin(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
     settings: tuple[str, ...] = ()
     expects_hooks: bool = False
     proxied: Proxied | None = None
+    tree: TreeHandle | None = None
 
 
 class Ready(Struct, frozen=True, tag_field="say", tag="ready"):
