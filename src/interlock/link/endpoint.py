@@ -110,6 +110,7 @@ class Endpoint:
         self._draining = False
         self._asking: dict[str, list[Reply]] = {}
         self._followers: list[Follower] = []
+        self._on_open: list[Callable[[], None]] = []
         self._must_restart = False
         self._bell, self._stop = threading.Event(), threading.Event()
         self._ticker = threading.Thread(target=self._tick, name=f"control {fresh.run_id}", daemon=True)
@@ -185,6 +186,10 @@ class Endpoint:
         self._followers.append(follower)
         return lambda: self._followers.remove(follower)
 
+    def when_open(self, tell: Callable[[], None]) -> None:
+        """Have it told whenever iterations may start again."""
+        self._on_open.append(tell)
+
     def forget(self, reply: Reply) -> None:
         """Somebody who asked has gone."""
         with self._turn:
@@ -200,6 +205,9 @@ class Endpoint:
             self._state, effects = handle(before, event, self._clock.now())
             if may_start(self._state) != may_start(before) or self._state.ended:
                 self._opened.notify_all()
+        if may_start(self._state) and not may_start(before):
+            for tell in self._on_open:
+                tell()
         try:
             for effect in effects:
                 self._carry_out(effect, event)

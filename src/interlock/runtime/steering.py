@@ -67,8 +67,8 @@ class Steering:
         fresh = new_state(run.spec.run_id, rules=rules, model=run.spec.model, max_iterations=config.limits.max_steps)
         log = JournalLog(run.journal, self._summarize, self._count)
         self.endpoint = Endpoint(fresh, log, self, clock=run.clock)
-        # The endpoint lets passages through only after the gate has been told to open: whoever asked in between waits.
-        self.endpoint.follow(lambda seq, entry: run.gate.notify() if entry.kind == "state" else None)
+        # It lets passages through a moment after the gate was told to open: whoever asked in between is woken.
+        self.endpoint.when_open(run.gate.notify)
         self._server = ControlServer(self.endpoint, folder.path, listener)
 
     def start(self) -> None:
