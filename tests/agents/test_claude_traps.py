@@ -13,7 +13,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from interlock.adapters.process.talk import steps_path
 from interlock.demo.model import ScriptedModel, Turn, run, turns, write
+from interlock.link import noted_socket
 
 from ..adapters.hooks.fake_owner import Answers, FakeOwner
 from .clients import AGENT_S, AgentPlace, ClaudeCode, until
@@ -99,8 +101,9 @@ def test_without_an_owner_it_goes_on_or_is_denied_as_configured(place_for: MakeP
     place = place_for(script, {"runtime": {"fail": "closed"}})
     process = place.begin_agent()
     until("the first command runs", (place.workspace / "first").exists)
-    socket = next(place.root.glob("run/interlock/s*.sock"))
-    socket.unlink()
+    control = noted_socket(place.folder.path)
+    assert control is not None
+    steps_path(control).unlink()
     out, err = process.communicate(timeout=AGENT_S)
     assert not (place.workspace / "second").exists(), (process.returncode, out, err)
     assert any("socket" in record["what"] for record in place.records("tamper"))

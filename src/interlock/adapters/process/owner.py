@@ -18,7 +18,7 @@ import msgspec
 
 from ...config.models import Models
 from ...core import Adapter, InterlockError
-from ...journal import RunFolder, Store
+from ...journal import JournalReader, RunFolder, Store
 from ...link import socket_path
 from ...process import UNKNOWN_STATUS, Tree, attach
 from ...runtime import Supervisor
@@ -53,10 +53,12 @@ class Owner:
         self._begin = begin
         self._choice = ModelChoice(Models.from_config(begin.config).aliases if begin.proxied is not None else None)
         self.held = HeldTree()
+        self._folder = RunFolder(Path(begin.store) / begin.spec.run_id)
         if begin.tree is not None:
             # Known before anybody can ask for a pause: one that is told to hold must hold.
             self.held.know(attach(begin.tree))
-        self._folder = RunFolder(Path(begin.store) / begin.spec.run_id)
+            spoken = _has_spoken(self._folder)
+            self.held.speaks = lambda: spoken
         self._supervisor = self._open(control)
         self._steps = StepServer(steps, self._supervisor)
         self._guardian = HookGuardian(
@@ -280,6 +282,13 @@ def _tidy(folder: RunFolder) -> None:
     control.unlink(missing_ok=True)
     steps.unlink(missing_ok=True)
     shutil.rmtree(steps.with_suffix(".d"), ignore_errors=True)
+
+
+def _has_spoken(folder: RunFolder) -> bool:
+    """Whether the run's processes told steps to a predecessor."""
+    with JournalReader.open(folder) as reader:
+        summary = reader.summary()
+    return summary is not None and summary.steps > 0
 
 
 def _words(status: int | None) -> str:
