@@ -103,8 +103,8 @@ def test_a_replay_is_paused_resumed_and_cancelled_from_another_terminal(terminal
     terminal.wait_for_chunks(3)
     [run] = terminal.call("ps")["runs"]  # type: ignore[misc]
     terminal.call("pause", run["run_id"])
-    [paused] = terminal.call("ps")["runs"]  # type: ignore[misc]
-    assert paused["status"] == "paused"
+    # The chunk that is under way is typed to its end first.
+    assert wait_until(lambda: terminal.call("ps")["runs"][0]["status"] == "paused", 30.0)  # type: ignore[index]
     standing = terminal.chunks()
     time.sleep(2)
     assert terminal.chunks() == standing
