@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import threading
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -57,12 +58,13 @@ class House:
 
 @pytest.fixture
 def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
-    (tmp_path / "run").mkdir(mode=0o700)
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "run"))
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    house = House(tmp_path)
-    yield house
-    house.resident.close()
+    # Short: a socket's path has at most 108 bytes.
+    with tempfile.TemporaryDirectory(prefix="il-") as short:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", short)
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+        house = House(tmp_path)
+        yield house
+        house.resident.close()
 
 
 def until(is_so: Callable[[], object]) -> None:
