@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import socket
-import threading
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
