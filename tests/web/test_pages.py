@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from interlock.journal import Store
 from interlock.runtime import Supervisor
@@ -163,6 +164,16 @@ def test_cancel_asks_first_and_two_browsers_see_the_same(open_page: OpenPage, re
     expect(two.locator(f"tr[data-run='{real}'] .status")).to_have_text("aborted")
 
 
+def press_until_focused(page: Page, key: str, button: Locator) -> None:
+    """A page that has just come up may hear its first keys late."""
+    for _ in range(10):
+        page.keyboard.press(key)
+        with contextlib.suppress(AssertionError):
+            expect(button).to_be_focused(timeout=1500)
+            return
+    expect(button).to_be_focused()
+
+
 def test_a_step_that_waits_can_be_approved_or_rejected(open_page: OpenPage, store: Store) -> None:
     with supervised(store, "careful", approvals=True) as supervisor:
         first = supervisor.call("bash", {"command": "make deploy"})
@@ -172,8 +183,7 @@ def test_a_step_that_waits_can_be_approved_or_rejected(open_page: OpenPage, stor
         page = open_page("/runs/careful")
         banner = page.locator(".banner-attention")
         expect(banner).to_contain_text("make deploy")
-        page.keyboard.press("a")
-        expect(banner.get_by_role("button", name="Approve")).to_be_focused()
+        press_until_focused(page, "a", banner.get_by_role("button", name="Approve"))
         assert supervisor.before(first).action == "hold"
         page.keyboard.press("Enter")
         expect(newest(page, "approve")).to_have_class(re.compile("way-success"))
