@@ -150,6 +150,7 @@ def test_files_show_what_changed_and_go_back_after_a_preview(open_page: OpenPage
 
 
 def test_cancel_asks_first_and_two_browsers_see_the_same(open_page: OpenPage, real: str, place: Place) -> None:
+    place.order("pause")
     one, two = open_page(f"/runs/{real}"), open_page("/")
     one.get_by_role("button", name="Cancel").click()
     one.get_by_role("button", name="Not now").click()
