@@ -40,7 +40,7 @@ demo: setup ## a scripted agent goes wrong in every way, supervised live
 
 test: setup ## all tests that install in a few minutes
 	@scripts/debian-packages $(SCREEN_PACKAGES) $(TERMINAL_PACKAGES) $(BROWSER_PACKAGES)
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 test-gui: setup ## with a real VS Code, installed once and cached
 	@scripts/debian-packages $(SCREEN_PACKAGES) $(EDITOR_PACKAGES)
