@@ -1,4 +1,4 @@
-"""A dashboard over runs of a test's own, and one browser for all of them."""
+"""A dashboard over runs of a test's own, and a browser to look at them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, sync_playwright
 from starlette.testclient import TestClient
 
 from interlock.journal import Store
@@ -61,12 +61,16 @@ def stranger(store: Store) -> Iterator[TestClient]:
         yield made
 
 
-@pytest.fixture(scope="session")
-def browser_type_launch_args() -> dict[str, Any]:
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One for each file: as long as Playwright is open it occupies this thread's event loop."""
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:
         pytest.skip("there is no Chromium here: install Debian's chromium")
-    return {"executable_path": path, "args": ["--no-sandbox", "--disable-dev-shm-usage"]}
+    with sync_playwright() as play:
+        opened = play.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        yield opened
+        opened.close()
 
 
 @pytest.fixture(scope="module")
