@@ -221,6 +221,12 @@ def test_different_questions_are_not() -> None:
     assert "resource_spiral" not in kinds(steps(calls))
 
 
+def test_sums_with_the_same_numbers_are_no_questions() -> None:
+    sums = ("(158 + 161) * 3 + 3 * 0", "(158 + 161) * 3 + 3 * 5", "(158 + 161) * 3 + 15", "(158 + 161) * 3 + 30")
+    calls = [Did("calculate", f"{957 + n}", {"expression": one}) for n, one in enumerate(sums)]
+    assert kinds(steps(calls)) == []
+
+
 def test_six_calls_in_a_row_that_bring_nothing_are_a_spiral() -> None:
     pair = [Did("view", "", {"path": "a.py"}), Did("view", "", {"path": "b.py"})]
     found = [issue for issue in watch(steps(pair * 6)) if issue.type == "resource_spiral"]
