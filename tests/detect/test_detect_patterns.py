@@ -263,6 +263,19 @@ def test_waiting_on_purpose_is_given_more_time() -> None:
     assert first_alarm([wait] * 12) == 6
 
 
+def test_waiting_for_a_server_that_refuses_at_first_is_given_more_time_too() -> None:
+    refused = "curl: (7) Failed to connect to localhost port 8000: Connection refused"
+    wait = Did("bash", refused, {"command": "sleep 5; curl -sf localhost:8000/health"}, exit_code=7)
+    assert first_alarm([wait] * 12) == 6
+    hurry = Did("bash", refused, {"command": "curl -sf localhost:8000/health"}, exit_code=7)
+    assert first_alarm([hurry] * 12) == 3
+
+
+def test_an_edit_of_code_that_waits_is_not_waiting() -> None:
+    edit = Did("edit", "Error: no replacement", {"path": "app.py", "old_str": "lock.wait()"}, error=True)
+    assert first_alarm([edit] * 12) == 3
+
+
 def test_a_result_that_another_agent_gives_belongs_to_the_caller() -> None:
     asked = steps([Did("ask_surfer", "nothing found", {"request": "the page"})] * 3, agent="boss")
     taken = [step if step.kind == "tool_call" else msgspec.structs.replace(step, agent="surfer") for step in asked]
