@@ -35,6 +35,10 @@ _LAST_LINE = re.compile(rb"^([A-Za-z_][\w.]*(?:: [^\n]*)?)$", re.MULTILINE)
 _EXIT = re.compile(rb"exit(?:ed with)? (?:code|status)[ :=]+(\d+)", re.IGNORECASE)
 _PIECE = re.compile(rb"'[^'\n]{0,200}'|\"[^\"\n]{0,200}\"|`[^`\n]{0,200}`|(?<![\w.@~-])[\w.@~-]*(?:/[\w.@~-]+)+/?")
 _OPEN_QUOTE = re.compile(rb"[`'\"][^`'\"\n]{2,}$")
+_SHORT = re.compile(rb"[A-Za-z]{4,7}")
+"""A message of one short word (`Killed`); a bare number is an answer."""
+_STATUS = re.compile(rb"[45]\d\d [A-Z]")
+"""How a refused request begins; any other line that begins with a number is a piece of a file."""
 _BRACES = re.compile(rb"\{[^{}]*\}")
 _SPACE = re.compile(rb"\s+")
 
@@ -72,8 +76,7 @@ def _complains(head: bytes) -> bool:
         return False
     opening = b""
     for line in head.split(b"\n", OPENING)[:OPENING]:
-        # A numbered line is a piece of a file.
-        if not line.lstrip()[:1].isdigit():
+        if not line.lstrip()[:1].isdigit() or _STATUS.match(line):
             opening += line.lower() + b"\n"
     opening = _PIECE.sub(b"", opening)
     return _complaint(opening) and not any(word in opening for word in _ALL_WELL)
@@ -102,6 +105,8 @@ def _message(text: bytes, asked: bytes) -> bytes:
         if _complaint(lower):
             return stripped[:MESSAGE]
         fallback = fallback or stripped
+    if not fallback and _SHORT.fullmatch(text.strip()):
+        fallback = text.strip()
     return fallback[:MESSAGE]
 
 
