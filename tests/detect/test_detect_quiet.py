@@ -8,6 +8,8 @@ from detecting import Did, first_alarm
 PYTEST = """\
 ============================= test session starts ==============================
 platform linux -- Python 3.11.4, pytest-7.4.0, pluggy-1.0.0
+rootdir: /workspace/project
+plugins: hypothesis-6.1, xdist-3.0, timeout-2.1
 collected 30 items
 
 tests/test_{n}.py ....F.........................                          [100%]
@@ -51,6 +53,7 @@ Tests: 1, Assertions: 1, Failures: 1."""
 RUNNERS = {
     "pytest tests/test_{n}.py": PYTEST,
     "pytest -v tests/test_{n}.py": PYTEST.replace("collected", "plugins: a, b, c and many more of them\n" * 40),
+    "pytest -x tests/test_{n}.py": PYTEST.partition("collected")[0].replace("=", "=" * 20) + "collected {n}2 items",
     "npx jest part{n}": JEST,
     "./gradlew test --tests Part{n}Test": GRADLE,
     "vendor/bin/phpunit tests/Part{n}Test.php": PHPUNIT,

@@ -12,6 +12,8 @@ LOOK = 320
 """Bytes at either end of a result where a failure shows itself."""
 OPENING = 3
 """Lines at the beginning where a result says how it went; further down it is content."""
+HEAD = 4 * LOOK
+"""Bytes at the beginning that are searched for its message."""
 MESSAGE = 200
 """Bytes of a message that are compared."""
 
@@ -36,18 +38,20 @@ _EXIT = re.compile(rb"exit(?:ed with)? (?:code|status)[ :=]+(\d+)", re.IGNORECAS
 _PIECE = re.compile(rb"'[^'\n]{0,200}'|\"[^\"\n]{0,200}\"|`[^`\n]{0,200}`|(?<![\w.@~-])[\w.@~-]*(?:/[\w.@~-]+)+/?")
 _OPEN_QUOTE = re.compile(rb"[`'\"][^`'\"\n]{2,}$")
 _FAILING = re.compile(
-    rb"^[ \t]*(?:FAILED|FAIL:?|--- FAIL:|not ok|\xe2\x97\x8f) +[^\s(][^\n]*"
+    rb"^[ \t]*(?:FAILED|FAIL:?|--- FAIL:|not ok|\xe2\x97\x8f) +[^\s(][^\n]*|^E {3,}[^\n]*"
     rb"|^[^\n]*\S FAILED(?: +\[ *\d+%\])?$",
     re.MULTILINE,
 )
 """How runners of tests name one that failed; headings and tallies (`FAILURES`, `2 failed`) are the same for all."""
-_FAILING_HINTS = (b"FAIL", b"not ok ", b"\xe2\x97\x8f")
+_FAILING_HINTS = (b"FAIL", b"not ok ", b"\xe2\x97\x8f", b"\nE   ")
 _SHORT = re.compile(rb"[A-Za-z]{4,7}")
 """A message of one short word (`Killed`); a bare number is an answer."""
 _STATUS = re.compile(rb"[45]\d\d [A-Z]")
 """How a refused request begins; any other line that begins with a number is a piece of a file."""
 _RULES = b" \t=-_*#"
 """What lines are drawn with around headings."""
+_HEADING = re.compile(rb"([=_*#-])\1{2}.*\1{3}")
+_DRAWN = re.compile(rb"([=_*#-])\1{3,}")
 _BRACES = re.compile(rb"\{[^{}]*\}")
 _SPACE = re.compile(rb"\s+")
 
@@ -111,20 +115,27 @@ def _message(text: bytes, asked: bytes) -> bytes:
             return failing[:MESSAGE]
     if _SHORT.fullmatch(text.strip()):
         return text.strip()
-    return _complaining(text[: 4 * LOOK].splitlines(), asked)
+    return _complaining(_DRAWN.sub(rb"\1\1\1", text), asked)
 
 
-def _complaining(lines: list[bytes], asked: bytes) -> bytes:
-    """The first line that complains, else the first that says anything."""
-    fallback = b""
-    for at, line in enumerate(lines):
-        stripped = line.strip(_RULES)
-        if len(stripped) < 8 or stripped[:40] in asked or (stripped[:1] == b"[" and stripped[-1:] == b"]"):
-            continue
-        if _complaint(stripped.lower() + b"\n"):
-            return _announced(lines, at)
-        fallback = fallback or stripped
-    return fallback[:MESSAGE]
+def _complaining(text: bytes, asked: bytes) -> bytes:
+    """The first line that complains, at the beginning or else at the end.
+
+    Failing that the only thing that is said, or what a longer output ends with: it begins with a banner.
+    """
+    others: list[bytes] = []
+    for part in (text[:HEAD], text[max(HEAD, len(text) - LOOK) :]):
+        lines = part.splitlines()
+        for at, line in enumerate(lines):
+            stripped = line.strip(_RULES)
+            if len(stripped) < 8 or stripped[:40] in asked or (stripped[:1] == b"[" and stripped[-1:] == b"]"):
+                continue
+            if _HEADING.match(line):
+                continue
+            if _complaint(stripped.lower() + b"\n"):
+                return _announced(lines, at)
+            others.append(stripped)
+    return others[0 if len(others) <= OPENING else -1][:MESSAGE] if others else b""
 
 
 def _announced(lines: list[bytes], at: int) -> bytes:
