@@ -21,7 +21,7 @@ class Peer:
 
     def __init__(self, sock: socket.socket, wake: Callable[[Peer], None]) -> None:
         self.sock = sock
-        self.pid, self.uid, self.gid = _ask_kernel(sock)
+        self.pid, self.uid, self.gid = credentials(sock)
         self.received = bytearray()
         self.skipping, self.skipped = False, 0
         self.closed = False
@@ -84,7 +84,7 @@ class Peer:
         return True
 
 
-def _ask_kernel(sock: socket.socket) -> tuple[int, int, int]:
+def credentials(sock: socket.socket) -> tuple[int, int, int]:
     size = struct.calcsize("3i")
     pid, uid, gid = struct.unpack("3i", sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
     return pid, uid, gid
