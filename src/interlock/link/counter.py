@@ -62,6 +62,8 @@ class LineCounter:
             if answer is None or not _send(desk.sock, answer + b"\n"):
                 return
             desk.busy = False
+            if self._desks.stopping:
+                return
 
     def _lines(self, sock: socket.socket) -> Iterator[bytes | None]:
         """Whole lines without their ends; None for one that is too long, which is read to its end and thrown away."""

@@ -48,7 +48,7 @@ class Desks:
         self._threads: set[threading.Thread] = set()
         self._idle = 0
         self._changed = threading.Condition()
-        self._stopping = self._closed = False
+        self.stopping = False
         listener.setblocking(False)
 
     def start(self) -> None:
@@ -64,9 +64,9 @@ class Desks:
     def close(self, grace_s: float = 0.0) -> None:
         """Accept nobody more, wait for those who are being answered, and stop. A second time does nothing."""
         with self._changed:
-            if self._closed:
+            if self.stopping:
                 return
-            self._stopping = self._closed = True
+            self.stopping = True
             for desk in self._open:
                 if not desk.busy:
                     desk.hang_up()
@@ -95,9 +95,9 @@ class Desks:
                 # Exclusive: one thread is woken for a connection, and the same one as long as it is free.
                 door.register(self._listener, select.EPOLLIN | select.EPOLLEXCLUSIVE)
                 door.register(self._bell, select.EPOLLIN)
-                while not self._stopping:
+                while not self.stopping:
                     door.poll()
-                    if not self._stopping and not self._accept():
+                    if not self.stopping and not self._accept():
                         return
         finally:
             with self._changed:
