@@ -185,8 +185,8 @@ class ChaosRun:
             if fault is None:
                 continue
             self._wait(self._is_typing, TYPING_S, every_s=0.005)
-            thrown, chunks, expected = self._clock.monotonic(), self._chunks, self._expected_file()
-            if throw(kind, fault) and self._came_about(kind, thrown, expected):
+            thrown, chunks = self._clock.monotonic(), self._chunks
+            if throw(kind, fault) and self._came_about(kind, thrown):
                 return thrown, chunks
             clean_up(kind, self._desk)
         return None
@@ -200,7 +200,7 @@ class ChaosRun:
             log.error("the editor cannot be started again", error=str(error))
         self._wait_for_chunks(self._chunks + 1, RECOVER_S)
 
-    def _came_about(self, kind: str, thrown: float, expected: str) -> bool:
+    def _came_about(self, kind: str, thrown: float) -> bool:
         """Whether there is an alarm or a fault to give alarm about; an overloaded editor loses some keys."""
         assert self._engine is not None
         situation = self._engine.situation
@@ -208,13 +208,13 @@ class ChaosRun:
         def there() -> bool:
             # While the session has a box of its own open, a box says nothing.
             before = situation()
-            found = not before.operating and is_there(kind, self._desk, expected)
+            if before.operating or before.expected_file is None:
+                return False
+            # Of this moment: the session may have gone on to its next file since.
+            found = is_there(kind, self._desk, before.expected_file)
             return found and situation().serial == before.serial
 
         return self._wait(lambda: self._alarm(thrown) or there(), EFFECT_S, every_s=0.1)
-
-    def _expected_file(self) -> str:
-        return (self._engine.situation().expected_file if self._engine is not None else None) or ""
 
     def _is_typing(self) -> bool:
         situation = self._engine.situation() if self._engine is not None else None
