@@ -59,7 +59,7 @@ class Obedient:
     """An actuator without an outside."""
 
     def __init__(self) -> None:
-        self.revision = 0
+        self.revision = self.rested = 0
         self.problem = ""
 
     def be(self, desired: Desired) -> Applied:
@@ -67,6 +67,9 @@ class Obedient:
             raise OSError(self.problem)
         self.revision = max(self.revision, desired.revision)
         return Applied(True)
+
+    def rest(self) -> None:
+        self.rested += 1
 
     def execute(self, order: Execute) -> Executed | None:
         return Executed(order.request_id, True, "done")

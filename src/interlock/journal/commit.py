@@ -14,10 +14,12 @@ from .waiting import Batch
 LARGE_WAL_PAGES = 2_000
 """Pages (of 4 KiB) in the write-ahead log from which it is worked off without waiting for an idle moment."""
 
-CHUNKS = (256, 64, 16, 4, 1)
+CHUNKS = (256, 64, 16, 4, 3, 2, 1)
 """Rows per statement. Every statement gives up the interpreter's lock once, and a busy agent takes it for 5 ms."""
 
 _INSERT = {rows: "INSERT INTO record VALUES " + ",".join(["(?,?,?,?,?)"] * rows) for rows in CHUNKS}
+_SUMMARIZE = "INSERT OR REPLACE INTO summary VALUES (1, ?)"
+_BOTH = {rows: f"BEGIN IMMEDIATE; {insert}; {_SUMMARIZE}; COMMIT" for rows, insert in _INSERT.items()}
 
 
 class Committer:
@@ -60,16 +62,11 @@ class Committer:
         summary = next((batch.summary for batch in reversed(group) if batch.summary is not None), None)
         if not values and summary is None:
             return
-        run = self._connection.execute
         try:
-            run("BEGIN IMMEDIATE")
-            self._insert(values)
-            if summary is not None:
-                run("INSERT OR REPLACE INTO summary VALUES (1, ?)", (encode_body(summary),))
-            run("COMMIT")
+            self._write(values, None if summary is None else encode_body(summary))
         except apsw.Error:
             if self._connection.in_transaction:
-                run("ROLLBACK")
+                self._connection.execute("ROLLBACK")
             raise
 
     def tidy(self, only_if_large: bool = False) -> None:
@@ -90,6 +87,21 @@ class Committer:
         with contextlib.suppress(apsw.Error):
             self._connection.pragma("journal_mode", "delete")
         self._connection.close()
+
+    def _write(self, values: list[int | float | str], summary: str | None) -> None:
+        """One call where it can be: a command waits for this, and calls are most of what it costs beside the disk."""
+        run, rows = self._connection.execute, len(values) // 5
+        if summary is None and rows in _INSERT:
+            # A statement alone is a transaction of its own.
+            run(_INSERT[rows], values)
+        elif summary is not None and rows in _BOTH:
+            run(_BOTH[rows], (*values, summary))
+        else:
+            run("BEGIN IMMEDIATE")
+            self._insert(values)
+            if summary is not None:
+                run(_SUMMARIZE, (summary,))
+            run("COMMIT")
 
     def _insert(self, values: list[int | float | str]) -> None:
         start = 0
