@@ -242,3 +242,17 @@ def test_a_gate_file_that_cannot_be_read_is_an_error_that_says_what_to_do(tmp_pa
     path.write_text("{")
     with pytest.raises(InterlockError, match="Treat it as shut"):
         read_gate(path)
+
+
+def test_the_actuator_rests_when_everything_has_been_told() -> None:
+    endpoint, _, actuator = build()
+    rested: list[int] = []
+
+    class Listener:
+        def send(self, body: bytes, *, direct: bool = False, seq: int | None = None) -> None:
+            rested.append(actuator.rested)
+
+    before = actuator.rested
+    endpoint.receive(make("pause"), Listener())
+    assert len(rested) == 3 and set(rested) == {before}
+    assert actuator.rested == before + 1

@@ -121,8 +121,17 @@ class Journal(Writing):
                     group = self._waiting.take()
                     self._commit(group)
                     self._committer.tidy(only_if_large=bool(group))
+                if not group:
+                    self._reserve()
         finally:
             self._stop()
+
+    def _reserve(self) -> None:
+        """An idle moment: make room for the log, unless somebody comes."""
+        more = True
+        while more and not (self._waiting.entries or self._waiting.closed):
+            with self._writing:
+                more = self._committer.reserve()
 
     def _fail(self, group: list[Batch], error: InterlockError) -> None:
         """Refuse what somebody waits for, and keep the rest for another try."""
