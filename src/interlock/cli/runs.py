@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from rich.cells import cell_len
 from rich.table import Table
@@ -94,15 +94,17 @@ def _fitting(rows: list[dict[str, Text]], width: int) -> Table:
     """The columns that have room; what other commands ask for, and how it is, stay in any case."""
     columns = list(rows[0])
     wide = {name: GAP + max(cell_len(name), *(row[name].cell_len for row in rows)) for name in columns}
-    wide["TASK"] = min(wide["TASK"], LEAST_TASK)
+    task, wide["TASK"] = wide["TASK"], min(wide["TASK"], LEAST_TASK)
     for name in SPARED:
         if sum(wide[column] for column in columns) <= width:
             break
         if name in columns:
             columns.remove(name)
+    wide["TASK"] = min(task, width - sum(wide[column] for column in columns if column != "TASK"))
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, GAP, 0, 0))
     for name in columns:
-        table.add_column(name, justify="right" if name in NUMBERS else "left", overflow="ellipsis", no_wrap=True)
+        side: Literal["left", "right"] = "right" if name in NUMBERS else "left"
+        table.add_column(name, justify=side, width=wide[name] - GAP, overflow="ellipsis", no_wrap=True)
     for row in rows:
         table.add_row(*(row[name] for name in columns))
     return table
