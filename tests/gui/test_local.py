@@ -95,6 +95,59 @@ def test_other_steps_are_given_when_the_first_did_not_help() -> None:
     assert looking.analyze(SHOT).recovery_actions == ("close_dialog",)
 
 
+def test_the_first_steps_come_again_after_the_last() -> None:
+    looking = analyzer(Says("tree", SAVE))
+    given = []
+    for _ in range(3):
+        given.append(looking.analyze(SHOT).recovery_actions)
+        looking.tried(looking.analyze(SHOT), False)
+    assert given == [("close_dialog",), ("press Escape",), ("close_dialog",)]
+
+
+def test_a_new_trouble_begins_with_the_first_steps() -> None:
+    looking = analyzer(Says("tree", SAVE, SAVE, TREE_OK, SAVE))
+    looking.tried(looking.analyze(SHOT), False)
+    assert looking.analyze(SHOT).status is ReplayStatus.NORMAL
+    assert looking.analyze(SHOT).recovery_actions == ("close_dialog",)
+
+
+def test_a_dialog_is_answered_by_its_button_though_the_title_takes_it_for_a_box() -> None:
+    result = analyzer(Says("window", BOX), Says("tree", SAVE)).analyze(SHOT)
+    assert result.recovery_actions == ("close_dialog",)
+
+
+def test_a_screen_that_becomes_normal_after_a_while_has_settled() -> None:
+    tree = Says("tree", SAVE, SAVE, SAVE, TREE_OK)
+    assert analyzer(tree).settle(lambda: SHOT, None, lambda: False)
+    assert tree.looks == 4
+
+
+def test_a_dialog_that_stays_does_not_settle() -> None:
+    assert not analyzer(Says("tree", SAVE)).settle(lambda: SHOT, None, lambda: False)
+
+
+def test_settling_ends_on_a_stop() -> None:
+    tree = Says("tree", SAVE)
+    assert not analyzer(tree).settle(lambda: SHOT, None, lambda: True)
+    assert tree.looks == 0
+
+
+def test_a_dispute_that_is_over_at_the_second_look_was_none() -> None:
+    focused = ok("tree", "the keyboard is in an editor", 0.9, "dialog", "focus")
+    window = Says("window", BOX, WINDOW_OK)
+    assert analyzer(window, Says("tree", focused)).analyze(SHOT).status is ReplayStatus.NORMAL
+    assert window.looks == 2
+
+
+def test_the_sessions_own_box_does_not_send_anybody_to_the_pixels() -> None:
+    screen = Drawn(3)
+    screen.dialog()
+    server = ok("server", "answers", 0.3, "server")
+    looking = analyzer(Says("window", BOX), Says("tree", TREE_BOX), Says("server", server), pixels=True)
+    looking.live = lambda: Situation("a.py", operating=True)
+    assert looking.analyze(screen.shot()).status is ReplayStatus.NORMAL
+
+
 def test_pixels_are_looked_at_only_where_nothing_else_sees_dialogs() -> None:
     screen = Drawn(3)
     screen.dialog()

@@ -129,6 +129,40 @@ def test_keys_that_were_sent_are_no_success_while_the_dialog_stays(tmp_path: Pat
     assert len(steps.executed) == 1
 
 
+class Patient(Verdicts):
+    """Verdicts that can wait for a normal screen: so many waits are in vain."""
+
+    def __init__(self, *verdicts: AnalysisResult | Exception, in_vain: int) -> None:
+        super().__init__(*verdicts)
+        self.in_vain, self.heard = in_vain, list[tuple[list[str], bool]]()
+
+    def settle(self, capture: Callable[[], object], context: object, give_up: Callable[[], bool]) -> bool:
+        assert capture() is not None
+        self.in_vain -= 1
+        return self.in_vain < 0
+
+    def tried(self, result: AnalysisResult, helped: bool) -> None:
+        self.heard.append((list(result.recovery_actions), helped))
+
+
+CLOSE = AnalysisResult(ReplayStatus.DIALOG_BLOCKING, 0.95, "a dialog", ["close_dialog"])
+
+
+def test_a_click_that_was_not_heard_is_followed_by_other_steps_in_the_same_check(tmp_path: Path) -> None:
+    watch, patient = orchestrator(tmp_path, NORMAL), Patient(CLOSE, DIALOG, NORMAL, in_vain=1)
+    watch.analyzer = patient
+    event = watch.check_now()
+    assert (event.outcome, event.actions_taken) == ("recovered", ["close_dialog", "press Escape"])
+    assert patient.heard == [(["close_dialog"], False), (["press Escape"], True)]
+
+
+def test_steps_that_never_help_are_a_failed_recovery_after_a_few_rounds(tmp_path: Path) -> None:
+    watch = orchestrator(tmp_path, NORMAL)
+    watch.analyzer = Patient(*[CLOSE, DIALOG] * 5, in_vain=99)
+    event = watch.check_now()
+    assert (event.outcome, event.actions_taken) == ("failed", ["close_dialog", "press Escape", "close_dialog"])
+
+
 def test_a_trouble_behind_the_first_is_dealt_with_in_the_same_check(tmp_path: Path) -> None:
     steps = Steps()
     event = orchestrator(tmp_path, DIALOG, WRONG, NORMAL, steps=steps).check_now()

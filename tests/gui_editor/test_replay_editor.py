@@ -132,12 +132,12 @@ def throw_in(replay: Replay, kind: str, clock: SystemClock) -> float:
         fault = prepare(kind, replay.desk)
         if fault is None:
             continue
-        assert wait_until(replay.is_typing, PATIENCE_S, every_s=0.005)
-        expected, thrown = replay.engine.situation().expected_file or "", clock.monotonic()
+        assert wait_until(lambda due=fault.is_due: replay.is_typing() and due(), PATIENCE_S, every_s=0.005)
+        thrown = clock.monotonic()
 
-        def came_about(thrown: float = thrown, expected: str = expected) -> bool:
+        def came_about(thrown: float = thrown) -> bool:
             before = replay.engine.situation()
-            there = not before.operating and is_there(kind, replay.desk, expected)
+            there = not before.operating and is_there(kind, replay.desk, before.expected_file or "")
             return bool(replay.alarms_since(thrown)) or (there and replay.engine.situation().serial == before.serial)
 
         if throw(kind, fault) and wait_until(came_about, 10):

@@ -241,13 +241,30 @@ def test_screenshots_of_a_gui_session_are_in_the_report(tmp_path):
     )
     with Story.open(folder) as story:
         document = gather(story)
-    assert [picture.name for picture in document.pictures] == ["shot.png", "after.png"]
+    assert [(picture.name, picture.before) for picture in document.pictures] == [
+        ("shot.png", ""),
+        ("after.png", "shot.png"),
+    ]
     (found,) = document.verifications
     assert found.success
     text = render(document, "html")
     assert_harmless(text)
     assert 'src="data:image/png;base64,' in text
+    assert text.count('<div class="pair">') == 1
     assert "main.py" in text
+
+
+def test_the_pictures_of_an_intervention_stay_though_many_quiet_looks_follow(tmp_path):
+    folder = Store(tmp_path).create(RunSpec(run_id="gui"))
+    names = [f"quiet{number}.png" for number in range(40)]
+    for name in ("shot.png", "after.png", *names):
+        (folder.pictures / name).write_bytes(PNG)
+    acted = {"status": "dialog", "outcome": "recovered", "screenshot_path": "shot.png", "screenshot_after": "after.png"}
+    quiet = [Entry("gui_event", {"status": "normal", "outcome": "none", "screenshot_path": name}) for name in names]
+    add(folder, [Entry("gui_event", acted), *quiet])
+    with Story.open(folder) as story:
+        pictures = gather(story).pictures
+    assert [picture.name for picture in pictures] == ["shot.png", "after.png", *names[-22:]]
 
 
 def test_elements_escape_whatever_was_not_made_here():

@@ -26,6 +26,8 @@ class Peer:
         self.skipping, self.skipped = False, 0
         self.closed = False
         self._wake = wake
+        self._hung_up = select.poll()
+        self._hung_up.register(sock, 0)
         self._lock = Lock()
         self._waiting = bytearray()
 
@@ -50,9 +52,7 @@ class Peer:
 
     def has_hung_up(self) -> bool:
         """Whether the other end is closed altogether: nobody waits for an answer any more."""
-        poll = select.poll()
-        poll.register(self.sock, 0)
-        return any(event & (select.POLLHUP | select.POLLERR) for _, event in poll.poll(0))
+        return any(event & (select.POLLHUP | select.POLLERR) for _, event in self._hung_up.poll(0))
 
     def shut_down(self) -> None:
         """Hang up; the server's thread closes it when it sees the end."""

@@ -9,10 +9,11 @@ from pathlib import Path
 from msgspec import Struct
 
 from .gui_words import find_pictures
+from .moment import Moment
 from .story import Story
 
 PICTURES = 24
-"""Pictures in a report; the newest ones."""
+"""Pictures in a report: those of interventions first, then the newest ones."""
 
 LARGEST = 2 * 1024 * 1024
 
@@ -20,8 +21,12 @@ MAGIC = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"))
 """How pictures begin; nothing else is ever put into a report as one."""
 
 
+ACTED = ("recovered", "failed")
+"""Outcomes of looks after which something was done."""
+
+
 class Picture(Struct, frozen=True):
-    """One screenshot with what was said of it. `data` is base64."""
+    """One screenshot with what was said of it. `data` is base64; `before` is the picture that this one follows."""
 
     name: str
     time: float
@@ -29,23 +34,37 @@ class Picture(Struct, frozen=True):
     detail: str
     type: str
     data: str
+    before: str = ""
 
 
 def gather_pictures(story: Story, albums: tuple[Path, ...] = ()) -> tuple[Picture, ...]:
-    """The run's newest pictures that can be read, oldest first, each once."""
-    found: list[Picture] = []
+    """The run's newest pictures that can be read, oldest first, each once; an intervention's are kept together."""
+    lines = story.page(limit=8 * PICTURES, kinds=frozenset(("picture",)))
+    found: dict[int, list[Picture]] = {}
     seen: set[str] = set()
-    for line in reversed(story.page(limit=8 * PICTURES, kinds=frozenset(("picture",)))):
-        for word, name in reversed(find_pictures(line.data)):
-            if name in seen or len(found) >= PICTURES:
-                continue
-            seen.add(name)
-            read = read_picture(name, story.folder.pictures, albums)
-            if read is not None:
-                data = base64.b64encode(read[1]).decode()
-                title = f"{line.title}{word}"
-                found.append(Picture(Path(name).name, line.time, title, line.detail, read[0], data))
-    return tuple(reversed(found))
+    newest = [(index, line) for index, line in reversed(list(enumerate(lines)))]
+    for index, line in sorted(newest, key=lambda each: each[1].data.get("outcome") not in ACTED):
+        own = [name for _, name in find_pictures(line.data)]
+        room = PICTURES - sum(map(len, found.values()))
+        if len(own) <= room:
+            read = [picture for picture in _of_line(line, story.folder.pictures, albums) if picture.name not in seen]
+            seen.update(picture.name for picture in read)
+            found[index] = read
+    return tuple(picture for index in sorted(found) for picture in found[index])
+
+
+def _of_line(line: Moment, folder: Path, albums: tuple[Path, ...]) -> list[Picture]:
+    """The pictures of one look, the one before a recovery first."""
+    pictures: list[Picture] = []
+    for word, name in find_pictures(line.data):
+        read = read_picture(name, folder, albums)
+        if read is not None and all(Path(name).name != each.name for each in pictures):
+            data = base64.b64encode(read[1]).decode()
+            before = pictures[0].name if word and pictures else ""
+            pictures.append(
+                Picture(Path(name).name, line.time, f"{line.title}{word}", line.detail, read[0], data, before)
+            )
+    return pictures
 
 
 def read_picture(name: str, folder: Path, albums: tuple[Path, ...] = ()) -> tuple[str, bytes] | None:

@@ -7,6 +7,7 @@ import logging
 import re
 import socket
 import threading
+import time
 from pathlib import Path
 
 import msgspec
@@ -15,6 +16,7 @@ from ...config import load
 from ...core import BadInput, InterlockError
 from ...journal import RunFolder, Store
 from ...link import Caller, LineCounter, runtime_dir
+from ...runtime.tidying import tidy_store
 from ..process.book import Asker
 from ..process.lines import Refusal
 from ..process.steps import MAX_STEP_LINE, TOO_LONG
@@ -26,6 +28,7 @@ from .session import Session, open_sessions
 log = logging.getLogger("interlock")
 
 LOOK_S = 0.5
+TIDY_S = 3600.0
 DRAIN_S = 5.0
 SOCKET_NAME = "serve.sock"
 GATES_NAME = "gates"
@@ -167,7 +170,18 @@ class Resident:
         session.finish()
 
     def _look(self) -> None:
+        tidied = -TIDY_S
         while not self._over.wait(LOOK_S):
+            if time.monotonic() - tidied >= TIDY_S:
+                tidied = time.monotonic()
+                self._tidy()
             for session in self.sessions:
                 if not session.look():
                     self._end(session)
+
+    def _tidy(self) -> None:
+        """Who serves for weeks cannot leave tidying to the start."""
+        try:
+            tidy_store(self._store, load(self._config), time.time())
+        except (InterlockError, OSError) as error:
+            log.warning("the store could not be tidied: %s", error)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from ..screenshot.screenshot import Screenshot
@@ -43,6 +43,13 @@ class AutoAnalyzer:
             if asked.status is not ReplayStatus.UNKNOWN or best.status is ReplayStatus.UNKNOWN:
                 best = asked
         return best
+
+    def settle(
+        self, capture: Callable[[], Screenshot | None], context: object, give_up: Callable[[], bool]
+    ) -> bool | None:
+        """Wait for a normal screen without asking a model; None if the local part cannot."""
+        wait = getattr(self.local, "settle", None)
+        return bool(wait(capture, context, give_up)) if wait is not None else None
 
     def tried(self, result: AnalysisResult, helped: bool) -> None:
         tell = getattr(self.local, "tried", None)

@@ -50,6 +50,10 @@ SEVERITY = (
 """What is dealt with first: under an error or a dialog, where the keyboard is does not matter yet."""
 
 
+DISPUTED = "disputed: "
+"""How the description of a verdict begins on which layers contradict each other."""
+
+
 def ok(layer: str, says: str, confidence: float, *topics: Topic) -> Evidence:
     return Evidence(layer=layer, verdict="ok", says=says, confidence=confidence, topics=frozenset(topics))
 
@@ -91,8 +95,10 @@ def fuse(evidence: Sequence[Evidence], situation: Situation, attempt: int = 0) -
     saying = [each for each in problems if each.status is status]
     against = [each for each in fine if any(each.topics & claim.topics for claim in saying)]
     if len(against) >= len(saying):
-        return unknown(f"{saying[0].line()}, but {against[0].line()}", evidence=lines)
-    policy = next((found for each in saying if (found := find_policy(each.kind))), None)
+        return unknown(f"{DISPUTED}{saying[0].line()}, but {against[0].line()}", evidence=lines)
+    # The surest knows best what it is: a dialog has buttons, which a title does not tell.
+    surest = sorted(saying, key=lambda each: -each.confidence)
+    policy = next((found for each in surest if (found := find_policy(each.kind))), None)
     return AnalysisResult(
         status,
         agreed(saying),

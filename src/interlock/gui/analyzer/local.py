@@ -7,12 +7,16 @@ from collections.abc import Callable, Sequence
 
 from ..screenshot.frame import is_unchanged
 from ..screenshot.screenshot import Screenshot
-from .evidence import Evidence, Layer, Topic, fuse, nothing
+from .evidence import DISPUTED, Evidence, Layer, Topic, fuse, nothing
 from .layers.pixels import PixelLayer
 from .result import AnalysisResult, ReplayStatus, Situation, situation_of, unknown
 
 SECOND_LOOK_S = 0.15
 """A problem must still be there after this: windows and titles change in steps."""
+
+SETTLE_S, SETTLE_LOOKS = 0.1, 20
+"""How often it is looked for what a recovery's steps have done. A browser's dialog ignores clicks for half a second
+after it has come up, and an overloaded editor takes longer than that for one key."""
 
 PASSING: frozenset[Topic] = frozenset(("focus", "file"))
 """What a session's own operations disturb: while it opens a file, another one is open."""
@@ -41,15 +45,25 @@ class LocalAnalyzer:
 
     def analyze(self, screenshot: Screenshot, context: object = None) -> AnalysisResult:
         """The verdict on what is there now; never raises."""
-        situation = self._situation(context)
-        result = self._look(screenshot, situation)
-        if result.is_problem and self._layers:
-            self._pause(SECOND_LOOK_S)
-            again = self._look(screenshot, self._situation(context))
-            if again.status is not result.status:
-                return unknown(f"passing: {result.description}", evidence=again.evidence)
-            return again
-        return result
+        result = self._look(screenshot, self._situation(context), at_first_sight=bool(self._layers))
+        if not self._layers or not (result.is_problem or _is_disputed(result)):
+            return result
+        self._pause(SECOND_LOOK_S)
+        again = self._look(screenshot, self._situation(context))
+        if result.is_problem and again.status is not result.status:
+            return unknown(f"passing: {result.description}", evidence=again.evidence)
+        return again
+
+    def settle(self, capture: Callable[[], Screenshot | None], context: object, give_up: Callable[[], bool]) -> bool:
+        """Wait until the screen is normal after a recovery's steps; False if it does not become so."""
+        for _ in range(SETTLE_LOOKS):
+            shot = capture()
+            if shot is None or give_up():
+                return False
+            if self._look(shot, self._situation(context)).status is ReplayStatus.NORMAL:
+                return True
+            self._pause(SETTLE_S)
+        return False
 
     def tried(self, result: AnalysisResult, helped: bool) -> None:
         """Tell how the steps of a verdict went, so that the next ones are given when they did not help."""
@@ -63,16 +77,21 @@ class LocalAnalyzer:
         live = self.live()
         return live if live.expected_file or not given.expected_file else given
 
-    def _look(self, screenshot: Screenshot, situation: Situation) -> AnalysisResult:
+    def _look(self, screenshot: Screenshot, situation: Situation, *, at_first_sight: bool = False) -> AnalysisResult:
+        """One look. At first sight the pixels settle no dispute: most are over in a moment, and they cost most."""
         evidence = [layer.look(screenshot, situation) for layer in self._layers]
-        evidence = self._settle(evidence, situation)
-        if self._pixels is not None and not _is_decided(evidence, situation):
-            evidence = self._settle([*evidence, self._look_at_pixels(screenshot, situation)], situation)
+        # Asked before the session's own boxes are taken out: whoever has seen one can see.
+        seen = _is_seen(evidence, situation) or (at_first_sight and _has_problem(evidence))
+        evidence = self._without_own(evidence, situation)
+        if self._pixels is not None and not seen:
+            evidence = self._without_own([*evidence, self._look_at_pixels(screenshot, situation)], situation)
         first = fuse(evidence, situation)
+        if first.status is ReplayStatus.NORMAL:
+            self._troubles.clear()
         attempt = self._troubles.get(first.status.value, 0)
         return fuse(evidence, situation, attempt) if attempt else first
 
-    def _settle(self, evidence: list[Evidence], situation: Situation) -> list[Evidence]:
+    def _without_own(self, evidence: list[Evidence], situation: Situation) -> list[Evidence]:
         """The evidence without what the session's own operations have caused."""
         if self.live is None:
             return evidence
@@ -94,11 +113,20 @@ class LocalAnalyzer:
         return evidence
 
 
-def _is_decided(evidence: Sequence[Evidence], situation: Situation) -> bool:
+def _is_seen(evidence: Sequence[Evidence], situation: Situation) -> bool:
     """Whether the layers have found a problem and agree on it, or one of them vouches that there is no dialog."""
     if fuse(evidence, situation).is_problem:
         return True
     return any(each.verdict == "ok" and "dialog" in each.topics for each in evidence)
+
+
+def _has_problem(evidence: Sequence[Evidence]) -> bool:
+    return any(each.verdict == "problem" for each in evidence)
+
+
+def _is_disputed(result: AnalysisResult) -> bool:
+    """Whether layers contradict each other."""
+    return result.status is ReplayStatus.UNKNOWN and result.description.startswith(DISPUTED)
 
 
 def _settled(evidence: Evidence) -> Evidence:

@@ -6,22 +6,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 import structlog
+from msgspec import Struct
 
 from ...core import InterlockError
 from ..analyzer.layers.debug_port import PROBE
 from ..desktop.debug_port import Blocked, NoAnswer
 from ..desktop.windows import DisplayGone
 from ..editor.desk import EditorDesk
-from ..waiting import wait_until
 
 CTRL = 2
 
 log = structlog.get_logger("interlock.gui")
 
 ACTIVE_TAB = "document.querySelector('.tab.active')?.getAttribute('data-resource-name')"
-
-DIRTY_S = 10.0
-"""How long to wait for unsaved text; some faults need it."""
 
 PATIENCE_S = 10.0
 """How long a busy page may take to hear of a fault."""
@@ -38,10 +35,14 @@ class NotNow(InterlockError):
     """Raised when the editor is in no state for a fault."""
 
 
-Throw = Callable[[], object]
+class Fault(Struct, frozen=True):
+    """Something that goes wrong when it is thrown; `is_due` says whether the moment is right for it."""
+
+    throw: Callable[[], object]
+    is_due: Callable[[], bool] = lambda: True
 
 
-def key(desk: EditorDesk, name: str, code: str, number: int, modifiers: int = 0) -> Throw:
+def key(desk: EditorDesk, name: str, code: str, number: int, modifiers: int = 0) -> Fault:
     """A key pressed inside the page: the session's own keys, pressed at the same moment, do not mix with it."""
     common: dict[str, object] = {"key": name, "code": code, "windowsVirtualKeyCode": number, "modifiers": modifiers}
 
@@ -49,37 +50,31 @@ def key(desk: EditorDesk, name: str, code: str, number: int, modifiers: int = 0)
         desk.debug.call("Input.dispatchKeyEvent", {"type": "rawKeyDown", **common}, PATIENCE_S)
         desk.debug.call("Input.dispatchKeyEvent", {"type": "keyUp", **common}, PATIENCE_S)
 
-    return press
+    return Fault(press)
 
 
-def palette(desk: EditorDesk) -> Throw:
+def palette(desk: EditorDesk) -> Fault:
     return key(desk, "F1", "F1", 112)
 
 
-def quick_open(desk: EditorDesk) -> Throw:
+def quick_open(desk: EditorDesk) -> Fault:
     return key(desk, "p", "KeyP", 80, CTRL)
 
 
-def find_box(desk: EditorDesk) -> Throw:
+def find_box(desk: EditorDesk) -> Fault:
     return key(desk, "f", "KeyF", 70, CTRL)
 
 
-def terminal(desk: EditorDesk) -> Throw:
+def terminal(desk: EditorDesk) -> Fault:
     return key(desk, "`", "Backquote", 192, CTRL)
 
 
-def unsaved_dialog(desk: EditorDesk) -> Throw:
+def unsaved_dialog(desk: EditorDesk) -> Fault:
     """Close the file while it has unsaved text."""
-    press = key(desk, "w", "KeyW", 87, CTRL)
-
-    def close() -> None:
-        _wait_for_unsaved(desk)
-        press()
-
-    return close
+    return Fault(key(desk, "w", "KeyW", 87, CTRL).throw, lambda: _is_unsaved(desk))
 
 
-def wrong_file(desk: EditorDesk) -> Throw:
+def wrong_file(desk: EditorDesk) -> Fault:
     """Click another file, as somebody at the mouse would."""
     places = _files(desk)
 
@@ -91,38 +86,37 @@ def wrong_file(desk: EditorDesk) -> Throw:
             raise NotNow("there is no other file to open")
         desk.keyboard.mouse_move_click(*place)
 
-    return click
+    return Fault(click)
 
 
-def save_conflict(desk: EditorDesk) -> Throw:
+def save_conflict(desk: EditorDesk) -> Fault:
     """Change the open file on disk while it has unsaved text, so that saving it fails with a notification."""
 
     def change() -> None:
-        _wait_for_unsaved(desk)
         state = desk.controller.state()
         if state is None or not state.file:
             raise NotNow("no file is open")
         with Path(state.file).open("a") as file:
             file.write("changed by somebody else\n")
 
-    return change
+    return Fault(change, lambda: _is_unsaved(desk))
 
 
-def native_dialog(desk: EditorDesk) -> Throw:
+def native_dialog(desk: EditorDesk) -> Fault:
     """The browser's own "Reload app?": it blocks the page, and the title stays as it was."""
-    return lambda: desk.debug.evaluate(LEAVE, PATIENCE_S)
+    return Fault(lambda: desk.debug.evaluate(LEAVE, PATIENCE_S))
 
 
-def foreign_window(desk: EditorDesk) -> Throw:
+def foreign_window(desk: EditorDesk) -> Fault:
     argv = ["zenity", "--question", "--title", "Authentication required", "--text", "Unlock keyring?"]
-    return lambda: desk.programs.start("zenity", argv, desk.display.environment)
+    return Fault(lambda: desk.programs.start("zenity", argv, desk.display.environment))
 
 
-def server_gone(desk: EditorDesk) -> Throw:
-    return desk.server.end
+def server_gone(desk: EditorDesk) -> Fault:
+    return Fault(desk.server.end)
 
 
-FAULTS: dict[str, Callable[[EditorDesk], Throw]] = {
+FAULTS: dict[str, Callable[[EditorDesk], Fault]] = {
     "unsaved_dialog": unsaved_dialog,
     "wrong_file": wrong_file,
     "terminal": terminal,
@@ -136,7 +130,7 @@ FAULTS: dict[str, Callable[[EditorDesk], Throw]] = {
 }
 
 
-def prepare(kind: str, desk: EditorDesk) -> Throw | None:
+def prepare(kind: str, desk: EditorDesk) -> Fault | None:
     """Get a fault ready; None if the editor is in no state for it."""
     try:
         return FAULTS[kind](desk)
@@ -145,10 +139,10 @@ def prepare(kind: str, desk: EditorDesk) -> Throw | None:
         return None
 
 
-def throw(kind: str, fault: Throw) -> bool:
+def throw(kind: str, fault: Fault) -> bool:
     """Throw a fault in; False if the editor was in no state for it."""
     try:
-        fault()
+        fault.throw()
     except Blocked:
         # It was sent; what it did may be what keeps the page from answering.
         return True
@@ -188,13 +182,9 @@ def clean_up(kind: str, desk: EditorDesk) -> None:
         desk.programs.end("zenity")
 
 
-def _wait_for_unsaved(desk: EditorDesk) -> None:
-    def unsaved() -> bool:
-        state = desk.controller.state()
-        return state is not None and state.dirty
-
-    if not wait_until(unsaved, DIRTY_S, every_s=0.005):
-        raise NotNow("nothing is unsaved")
+def _is_unsaved(desk: EditorDesk) -> bool:
+    state = desk.controller.state()
+    return state is not None and state.dirty
 
 
 def _files(desk: EditorDesk) -> dict[str, tuple[int, int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 from msgspec import Struct
 
@@ -34,6 +35,12 @@ class Looks:
         with self._lock:
             self._looks.append(Look(began, self._clock.monotonic(), result))
         return result
+
+    def settle(
+        self, capture: Callable[[], Screenshot | None], context: object, give_up: Callable[[], bool]
+    ) -> bool | None:
+        wait = getattr(self._analyzer, "settle", None)
+        return bool(wait(capture, context, give_up)) if wait is not None else None
 
     def tried(self, result: AnalysisResult, helped: bool) -> None:
         tell = getattr(self._analyzer, "tried", None)

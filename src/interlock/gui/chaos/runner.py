@@ -20,7 +20,7 @@ from ..replay.engine import ReplayEngine
 from ..replay.store import SessionStore, read_text
 from ..signals import interrupted
 from ..waiting import wait_until
-from .faults import FAULTS, clean_up, is_there, prepare, throw
+from .faults import FAULTS, Fault, clean_up, is_there, prepare, throw
 from .looks import Looks
 from .report import ChaosReport, FaultReport, add_up
 from .sessions import FILES, make_session
@@ -40,10 +40,13 @@ TYPING_S = 30.0
 EFFECT_S = 8.0
 """How long a fault may take to come about."""
 
+LOST_CHUNKS = 3
+"""After so many chunks that reached the disk it does not come about any more."""
+
 THROWS = 3
 """How often throwing a fault in is tried; an overloaded editor does not take every one."""
 
-CALM_S = (2.0, 5.0)
+CALM_S = (1.0, 3.0)
 """Undisturbed typing between two faults."""
 
 
@@ -184,12 +187,17 @@ class ChaosRun:
             fault = prepare(kind, self._desk)
             if fault is None:
                 continue
-            self._wait(self._is_typing, TYPING_S, every_s=0.005)
-            thrown, chunks, expected = self._clock.monotonic(), self._chunks, self._expected_file()
-            if throw(kind, fault) and self._came_about(kind, thrown, expected):
+            if not self._wait_for_moment(fault):
+                continue
+            thrown, chunks = self._clock.monotonic(), self._chunks
+            if throw(kind, fault) and self._came_about(kind, thrown, chunks):
                 return thrown, chunks
             clean_up(kind, self._desk)
         return None
+
+    def _wait_for_moment(self, fault: Fault) -> bool:
+        """Wait until text is typed and the fault finds what it needs."""
+        return self._wait(lambda: self._is_typing() and fault.is_due(), TYPING_S, every_s=0.005)
 
     def _heal(self) -> None:
         """Start the window anew after a fault that was not recovered from, so that the next one counts for itself."""
@@ -200,7 +208,7 @@ class ChaosRun:
             log.error("the editor cannot be started again", error=str(error))
         self._wait_for_chunks(self._chunks + 1, RECOVER_S)
 
-    def _came_about(self, kind: str, thrown: float, expected: str) -> bool:
+    def _came_about(self, kind: str, thrown: float, chunks: int) -> bool:
         """Whether there is an alarm or a fault to give alarm about; an overloaded editor loses some keys."""
         assert self._engine is not None
         situation = self._engine.situation
@@ -208,13 +216,17 @@ class ChaosRun:
         def there() -> bool:
             # While the session has a box of its own open, a box says nothing.
             before = situation()
-            found = not before.operating and is_there(kind, self._desk, expected)
+            if before.operating or before.expected_file is None:
+                return False
+            # Of this moment: the session may have gone on to its next file since.
+            found = is_there(kind, self._desk, before.expected_file)
             return found and situation().serial == before.serial
 
-        return self._wait(lambda: self._alarm(thrown) or there(), EFFECT_S, every_s=0.1)
+        def over() -> bool:
+            # What has not come about by now has been lost: the session types on.
+            return self._alarm(thrown) is not None or there() or self._chunks >= chunks + LOST_CHUNKS
 
-    def _expected_file(self) -> str:
-        return (self._engine.situation().expected_file if self._engine is not None else None) or ""
+        return self._wait(over, EFFECT_S, every_s=0.1) and (self._alarm(thrown) is not None or there())
 
     def _is_typing(self) -> bool:
         situation = self._engine.situation() if self._engine is not None else None

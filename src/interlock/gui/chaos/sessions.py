@@ -13,6 +13,10 @@ WORDS = (
 )  # fmt: skip
 
 
+CHUNK_CHARS = 150
+"""An editor that describes itself takes a hundred characters a second: a chunk is a second or two."""
+
+
 def make_session(number: int, chance: random.Random, before: dict[str, str], lines: int = 24) -> ReplaySession:
     """A session that empties every file and writes it anew."""
     files = []
@@ -21,7 +25,7 @@ def make_session(number: int, chance: random.Random, before: dict[str, str], lin
         clear = [Operation(OperationType.DELETE, 1, old)] if old else []
         text = "".join(_line(chance) for _ in range(lines))
         files.append(FileOperation(path, [*clear, Operation(OperationType.INSERT, 1, None, text)]))
-    return ReplaySession(f"chaos-{number}", files)
+    return ReplaySession(f"chaos-{number}", files, replay_config={"chunk_chars": CHUNK_CHARS})
 
 
 def _line(chance: random.Random) -> str:

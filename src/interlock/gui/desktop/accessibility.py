@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -32,6 +33,9 @@ DIALOGS = ("alert", "dialog", "file chooser")
 REGISTRY = ("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root")
 
 Reference = tuple[str, str]
+
+Call = tuple[str, str, str, str, str | None, tuple[object, ...]]
+"""Bus name, path, interface, method, signature, arguments."""
 
 
 class NoAccessibility(InterlockError):
@@ -73,86 +77,113 @@ class Accessibility:
     def frames(self) -> list[Reference]:
         """The top-level windows of all programs."""
         with self._lock:
-            found = []
-            for application in self._children(REGISTRY):
-                try:
-                    found += self._children(application)
-                except NoAccessibility:
-                    continue
-            return found
+            applications = _references(self._call(_children(REGISTRY)))
+            answers = self._ask([_children(each) for each in applications])
+            # A program that has just ended has no windows.
+            return [frame for answer in answers if not isinstance(answer, Exception) for frame in _references(answer)]
 
     def dialogs(self, frames: Sequence[Reference] | None = None) -> list[Dialog]:
         """Every dialog and alert that shows, in all programs; `frames` where they are known already."""
         with self._lock:
-            found = []
-            for frame in self.frames() if frames is None else frames:
-                references = self._matches(frame, ("showing",), DIALOGS)
-                if self._role(frame) in DIALOGS:
-                    references.insert(0, frame)
-                found += [self._dialog(each, is_window=each == frame) for each in references]
-            return found
+            return self._dialogs(*self._look(self.frames() if frames is None else frames, focus=False)[:2])
 
     def focused(self, frames: Sequence[Reference] | None = None) -> list[Node]:
         """What has the keyboard, as each program says; more than one when programs disagree."""
         with self._lock:
-            found = []
-            for frame in self.frames() if frames is None else frames:
-                found += [self._node(each) for each in self._matches(frame, ("focused", "showing"), ())]
-            return found
+            return self._nodes(self._look(self.frames() if frames is None else frames, dialogs=False)[2])
 
-    def _dialog(self, reference: Reference, *, is_window: bool) -> Dialog:
-        buttons = [self._node(each) for each in self._matches(reference, ("showing",), ("push button",))]
-        node = self._node(reference)
-        return Dialog(node, node.name, tuple(b for b in buttons if b.name and b.place), is_window)
+    def look(self, frames: Sequence[Reference]) -> tuple[list[Dialog], list[Node]]:
+        """Dialogs and focus together, in half the time: every question waits for a busy program only once."""
+        with self._lock:
+            windows, dialogs, focused = self._look(frames)
+            return self._dialogs(windows, dialogs), self._nodes(focused)
 
-    def _node(self, reference: Reference) -> Node:
-        return Node(reference, self._role(reference), self._name(reference), self._place(reference))
+    def _look(
+        self, frames: Sequence[Reference], *, dialogs: bool = True, focus: bool = True
+    ) -> tuple[list[Reference], list[Reference], list[Reference]]:
+        """Frames that are dialogs themselves, dialogs within frames, and what has the focus."""
+        calls = []
+        for frame in frames:
+            if dialogs:
+                calls += [_role(frame), _matches(frame, ("showing",), DIALOGS)]
+            if focus:
+                calls.append(_matches(frame, ("focused", "showing"), ()))
+        answers = iter(self._wanted(calls))
+        found: tuple[list[Reference], list[Reference], list[Reference]] = ([], [], [])
+        for frame in frames:
+            if dialogs:
+                if _role_name(next(answers)) in DIALOGS:
+                    found[0].append(frame)
+                found[1].extend(_references(next(answers)))
+            if focus:
+                found[2].extend(_references(next(answers)))
+        return found
 
-    def _matches(self, reference: Reference, states: Sequence[str], roles: Sequence[str]) -> list[Reference]:
-        rule: tuple[object, ...] = (
-            _bits([STATES[state] for state in states], 2), MATCH_ALL, {}, MATCH_ALL,
-            _bits([ROLES[role] for role in roles], 5), MATCH_ANY if roles else MATCH_ALL, [], MATCH_ALL, False,
-        )  # fmt: skip
-        body = (rule, 1, 0, True)
-        answer = self._call(reference, "org.a11y.atspi.Collection", "GetMatches", "(aiia{ss}iaiiasib)uib", body)
-        return [(str(bus), str(path)) for bus, path in answer[0]]
+    def _dialogs(self, windows: Sequence[Reference], inside: Sequence[Reference]) -> list[Dialog]:
+        references = [*windows, *inside]
+        answers = self._wanted([_matches(each, ("showing",), ("push button",)) for each in references])
+        names = [_references(answer) for answer in answers]
+        nodes = iter(self._nodes([*references, *(button for each in names for button in each)]))
+        own = [next(nodes) for _ in references]
+        found = []
+        for index, (node, buttons) in enumerate(zip(own, names, strict=True)):
+            shown = [button for button in (next(nodes) for _ in buttons) if button.name and button.place]
+            found.append(Dialog(node, node.name, tuple(shown), index < len(windows)))
+        return found
 
-    def _children(self, reference: Reference) -> list[Reference]:
-        answer = self._call(reference, ACCESSIBLE, "GetChildren", None, ())
-        return [(str(bus), str(path)) for bus, path in answer[0]]
+    def _nodes(self, references: Sequence[Reference]) -> list[Node]:
+        """Role, name and place of each."""
+        calls = [call for each in references for call in (_role(each), _name(each), _place(each))]
+        answers = self._ask(calls)
+        found = []
+        for index, reference in enumerate(references):
+            role, name, place = answers[3 * index : 3 * index + 3]
+            for answer in (role, name):
+                if isinstance(answer, NoAccessibility):
+                    raise answer
+            found.append(Node(reference, _role_name(role), str(name[0][1]), _place_of(place)))
+        return found
 
-    def _name(self, reference: Reference) -> str:
-        answer = self._call(reference, "org.freedesktop.DBus.Properties", "Get", "ss", (ACCESSIBLE, "Name"))
-        return str(answer[0][1])
+    def _call(self, call: Call) -> Any:
+        return self._wanted([call])[0]
 
-    def _role(self, reference: Reference) -> str:
-        number = int(self._call(reference, ACCESSIBLE, "GetRole", None, ())[0])
-        return ROLE_NAMES.get(number, str(number))
+    def _wanted(self, calls: Sequence[Call]) -> list[Any]:
+        """The answers to calls of which none may fail."""
+        answers = self._ask(calls)
+        for answer in answers:
+            if isinstance(answer, NoAccessibility):
+                raise answer
+        return answers
 
-    def _place(self, reference: Reference) -> Place | None:
-        try:
-            answer = self._call(reference, "org.a11y.atspi.Component", "GetExtents", "u", (0,))
-        except NoAccessibility:
-            return None
-        left, top, width, height = (int(each) for each in answer[0])
-        return Place(left, top, width, height) if width > 0 and height > 0 else None
+    def _ask(self, calls: Sequence[Call]) -> list[Any]:
+        """The answers to calls that are sent all at once, in their order; a failure is an answer too."""
+        from jeepney import HeaderFields
 
-    def _call(self, reference: Reference, interface: str, method: str, signature: str | None, body: Any) -> Any:
-        from jeepney import DBusAddress, MessageType, new_method_call
-
+        if not calls:
+            return []
         if self._connection is None:
             self._connection = self._connect()
-        bus, path = reference
-        message = new_method_call(DBusAddress(path, bus, interface), method, signature, body)
+        connection, answers = self._connection, dict[int, Any]()
+        serials = [next(connection.outgoing_serial) for _ in calls]
+        end = time.monotonic() + TIMEOUT_S
         try:
-            answer = self._connection.send_and_get_reply(message, timeout=TIMEOUT_S)
-        except (TimeoutError, OSError, EOFError) as error:
-            # An answer that comes late would be taken for the next one's.
+            for serial, call in zip(serials, calls, strict=True):
+                connection.send(_message(call), serial=serial)
+            while len(answers) < len(calls):
+                answer = connection.receive(timeout=max(0.0, end - time.monotonic()))
+                serial = answer.header.fields.get(HeaderFields.reply_serial)
+                # Others are late answers to earlier calls.
+                if serial in serials:
+                    answers[serial] = _unwrap(answer)
+        except TimeoutError:
+            pass
+        except (OSError, EOFError) as error:
             self.close()
-            raise NoAccessibility(f"{method} got no answer ({error or type(error).__name__})") from error
-        if answer.header.message_type is MessageType.error:
-            raise NoAccessibility(f"{method} failed ({answer.body})")
-        return answer.body
+            raise NoAccessibility(f"the accessibility bus is gone ({error or type(error).__name__})") from error
+        return [
+            answers.get(serial, NoAccessibility(f"{call[3]} got no answer"))
+            for serial, call in zip(serials, calls, strict=True)
+        ]
 
     def _connect(self) -> Any:
         from jeepney import DBusAddress, new_method_call
@@ -181,6 +212,62 @@ def enable_accessibility(session_bus: str) -> None:
             session.send_and_get_reply(new_method_call(status, "Set", "ssv", body), timeout=5 * TIMEOUT_S)
     except (OSError, ValueError, TimeoutError, EOFError) as error:
         raise NoAccessibility(f"accessibility cannot be switched on ({error})") from error
+
+
+def _children(reference: Reference) -> Call:
+    return (*reference, ACCESSIBLE, "GetChildren", None, ())
+
+
+def _role(reference: Reference) -> Call:
+    return (*reference, ACCESSIBLE, "GetRole", None, ())
+
+
+def _name(reference: Reference) -> Call:
+    return (*reference, "org.freedesktop.DBus.Properties", "Get", "ss", (ACCESSIBLE, "Name"))
+
+
+def _place(reference: Reference) -> Call:
+    return (*reference, "org.a11y.atspi.Component", "GetExtents", "u", (0,))
+
+
+def _matches(reference: Reference, states: Sequence[str], roles: Sequence[str]) -> Call:
+    rule: tuple[object, ...] = (
+        _bits([STATES[state] for state in states], 2), MATCH_ALL, {}, MATCH_ALL,
+        _bits([ROLES[role] for role in roles], 5), MATCH_ANY if roles else MATCH_ALL, [], MATCH_ALL, False,
+    )  # fmt: skip
+    body = (rule, 1, 0, True)
+    return (*reference, "org.a11y.atspi.Collection", "GetMatches", "(aiia{ss}iaiiasib)uib", body)
+
+
+def _message(call: Call) -> Any:
+    from jeepney import DBusAddress, new_method_call
+
+    bus, path, interface, method, signature, body = call
+    return new_method_call(DBusAddress(path, bus, interface), method, signature, body)
+
+
+def _unwrap(answer: Any) -> Any:
+    from jeepney import MessageType
+
+    failed = answer.header.message_type is MessageType.error
+    return NoAccessibility(f"a question was refused ({answer.body})") if failed else answer.body
+
+
+def _references(answer: Any) -> list[Reference]:
+    return [(str(bus), str(path)) for bus, path in answer[0]]
+
+
+def _role_name(answer: Any) -> str:
+    number = int(answer[0])
+    return ROLE_NAMES.get(number, str(number))
+
+
+def _place_of(answer: Any) -> Place | None:
+    """Where it lies; None for what has no place."""
+    if isinstance(answer, NoAccessibility):
+        return None
+    left, top, width, height = (int(each) for each in answer[0])
+    return Place(left, top, width, height) if width > 0 and height > 0 else None
 
 
 def _bits(numbers: Sequence[int], words: int) -> list[int]:

@@ -105,22 +105,19 @@ class WindowSystem:
     def listed(self) -> list[Window]:
         """All managed windows, the topmost last (without a window manager: the root's viewable children)."""
         with self._guarded():
-            ids = self._numbers(self._root, "_NET_CLIENT_LIST_STACKING") or self._viewable_children()
-            return [window for window in map(self._window, ids) if window is not None]
+            return [window for window in map(self._window, self._stacked()) if window is not None]
 
-    def order(self, window_id: int) -> tuple[list[Window], list[Window]]:
-        """The windows below and above one, of those that share a part of the screen with it."""
-        windows = self.listed()
-        index = next((i for i, window in enumerate(windows) if window.id == window_id), None)
-        ground = self.place(window_id)
-        if index is None or ground is None or len(windows) == 1:
-            return [], []
-        touching = [
-            (i, window)
-            for i, window in enumerate(windows)
-            if i != index and (place := self.place(window.id)) is not None and place.overlaps(ground)
-        ]
-        return [w for i, w in touching if i < index], [w for i, w in touching if i > index]
+    def above(self, window_id: int) -> list[Window]:
+        """The windows that lie over a part of one."""
+        with self._guarded():
+            ids = self._stacked()
+            return self._touching(window_id, ids[ids.index(window_id) + 1 :] if window_id in ids else [])
+
+    def below(self, window_id: int) -> list[Window]:
+        """The windows of which one hides a part."""
+        with self._guarded():
+            ids = self._stacked()
+            return self._touching(window_id, ids[: ids.index(window_id)] if window_id in ids else [])
 
     def is_dialog(self, window_id: int) -> bool:
         """Whether a window calls itself a dialog."""
@@ -223,6 +220,17 @@ class WindowSystem:
             return None
         pid = self._numbers(window, "_NET_WM_PID")
         return Window(window_id, self._title(window), names[1] if names else "", pid[0] if pid else None)
+
+    def _stacked(self) -> list[int]:
+        return self._numbers(self._root, "_NET_CLIENT_LIST_STACKING") or self._viewable_children()
+
+    def _touching(self, window_id: int, others: list[int]) -> list[Window]:
+        """Those of the others that share a part of the screen with a window."""
+        ground = self.place(window_id) if others else None
+        if ground is None:
+            return []
+        near = [each for each in others if (place := self.place(each)) is not None and place.overlaps(ground)]
+        return [window for window in map(self._window, near) if window is not None]
 
     def _focus(self) -> int | None:
         focus = self._display.get_input_focus().focus

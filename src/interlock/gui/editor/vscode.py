@@ -171,7 +171,7 @@ class VSCodeController:
         window = self.window()
         if window is None:
             return False
-        return any(other.title == title for other in self.windows.order(window.id)[0])
+        return any(other.title == title for other in self.windows.below(window.id))
 
     def buttons(self) -> dict[str, Place]:
         """The buttons of every dialog that shows, in any program; a window of its own is brought to the front."""

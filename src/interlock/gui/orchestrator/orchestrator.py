@@ -157,14 +157,19 @@ class InterventionOrchestrator:
     def _recover(
         self, result: AnalysisResult, shot: Screenshot, context: object, path: str | None
     ) -> InterventionEvent:
-        """Carry steps out and look again; another trouble behind the first is dealt with too."""
+        """Carry steps out and look again; other steps follow where these did not help or another trouble shows."""
         first, taken, reason, helped, seen = result, list[str](), "", False, None
         for _ in range(ROUNDS):
+            settled: bool | None = None
             done = self._execute(result, shot)
             taken += [action for action in done.action_taken.split("; ") if action]
             if not done.success:
                 reason = done.error or "the recovery failed"
                 break
+            settled = self._settle(context)
+            if settled is False:
+                # Told before the look, so that it gives other steps.
+                _tell(self.analyzer, "tried", result, False)
             again, failure = self._capture()
             after = self._analyze(again, context) if again is not None else unknown(failure)
             helped = after.status is ReplayStatus.NORMAL
@@ -173,7 +178,8 @@ class InterventionOrchestrator:
             if again is None or helped or not self._goes_on(result, after):
                 break
             result, shot = after, again
-        _tell(self.analyzer, "tried", first, helped)
+        if helped or settled is None:
+            _tell(self.analyzer, "tried", result, helped)
         self._pacing.recovered(helped)
         event = self._event(first, "recovered" if helped else "failed", reason, path, taken, helped, seen)
         if self._pacing.is_critical():
@@ -182,12 +188,19 @@ class InterventionOrchestrator:
         return event
 
     def _goes_on(self, before: AnalysisResult, after: AnalysisResult) -> bool:
-        """Whether the first trouble is gone and another one, with steps against it, has come to light."""
+        """Whether there are steps that have not just been taken: against another trouble, or other ones against it."""
         return (
             decide(after, self.config, None).outcome == "act"
-            and after.status is not before.status
+            and (after.status is not before.status or list(after.recovery_actions) != list(before.recovery_actions))
             and not self._stopping.is_set()
         )
+
+    def _settle(self, context: object) -> bool | None:
+        """Let the editor show what was done; whether the screen became normal, None if the analyzer cannot wait."""
+        wait = getattr(self.analyzer, "settle", None)
+        if not callable(wait):
+            return None
+        return bool(wait(lambda: self._capture()[0], self._context(context), self._stopping.is_set))
 
     def _execute(self, result: AnalysisResult, shot: Screenshot) -> RecoveryResult:
         if isinstance(self.recovery_executor, RecoveryExecutor):
@@ -208,13 +221,17 @@ class InterventionOrchestrator:
         return str(path) if path is not None else None
 
     def _analyze(self, shot: Screenshot, context: object) -> AnalysisResult:
-        if self.situation is not None:
-            context = msgspec.structs.replace(self.situation(), note=str(context or ""))
         try:
-            return self.analyzer.analyze(shot, context)
+            return self.analyzer.analyze(shot, self._context(context))
         except Exception as error:  # noqa: BLE001 - an analyzer of somebody else's may raise; a watch does not end of it
             log.error("the analyzer failed", error=str(error))
             return unknown(f"the analyzer failed: {error}")
+
+    def _context(self, context: object) -> object:
+        """What should be on the screen, where a replay knows it."""
+        if self.situation is None:
+            return context
+        return msgspec.structs.replace(self.situation(), note=str(context or ""))
 
     def _event(
         self,

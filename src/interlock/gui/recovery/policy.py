@@ -12,7 +12,7 @@ from msgspec import Struct
 class Policy(Struct, frozen=True):
     """What to do about one kind of trouble.
 
-    `steps` are lists of actions, the first one first; the next is tried when the one before did not help.
+    `steps` are lists of actions, tried in turn until one has helped: a click may have come before a dialog listened.
     `then` are the topics about which no layer may report a problem afterwards.
     """
 
@@ -21,8 +21,8 @@ class Policy(Struct, frozen=True):
     then: tuple[str, ...]
 
     def actions(self, attempt: int, expected_file: str | None) -> tuple[str, ...]:
-        """The actions of an attempt (from 0); the last list again when there are no more."""
-        chosen = self.steps[min(attempt, len(self.steps) - 1)]
+        """The actions of an attempt (from 0); the first list again when there are no more."""
+        chosen = self.steps[attempt % len(self.steps)]
         if expected_file is None:
             chosen = tuple(action for action in chosen if "{expected_file}" not in action)
         return tuple(action.replace("{expected_file}", expected_file or "") for action in chosen)

@@ -186,18 +186,23 @@ def diff_class(line: str) -> str:
 
 
 def gallery(pictures: Sequence[Picture]) -> Html:
-    """Screenshots with what was seen in them."""
+    """Screenshots with what was seen in them; what a recovery changed stands side by side."""
+    shown: list[Html] = []
+    for index, each in enumerate(pictures):
+        follower = pictures[index + 1] if index + 1 < len(pictures) else None
+        if follower is not None and follower.before == each.name:
+            shown.append(el("div", {"class": "pair"}, _figure(each), _figure(follower)))
+        elif not (index and each.before and each.before == pictures[index - 1].name):
+            shown.append(_figure(each))
+    return el("div", {"class": "gallery"}, *shown)
+
+
+def _figure(picture: Picture) -> Html:
+    source = f"data:{picture.type};base64,{picture.data}"
+    words = (el("b", None, clock(picture.time)), " ", picture.title, " ", picture.detail)
     return el(
-        "div",
-        {"class": "gallery"},
-        *(
-            el(
-                "figure",
-                None,
-                el("img", {"src": f"data:{each.type};base64,{each.data}", "alt": each.detail or each.title,
-                           "loading": "lazy"}),
-                el("figcaption", None, el("b", None, clock(each.time)), " ", each.title, " ", each.detail),
-            )
-            for each in pictures
-        ),
-    )  # fmt: skip
+        "figure",
+        None,
+        el("img", {"src": source, "alt": picture.detail or picture.title, "loading": "lazy"}),
+        el("figcaption", None, *words),
+    )

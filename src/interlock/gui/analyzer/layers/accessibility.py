@@ -35,8 +35,7 @@ class AccessibilityLayer:
             frames = self._accessibility.frames()
             if not frames:
                 return nothing(self.name, "no program describes itself")
-            dialogs = self._accessibility.dialogs(frames)
-            focused = self._accessibility.focused(frames)
+            dialogs, focused = self._accessibility.look(frames)
         except NoAccessibility as error:
             if "no answer" in error.what:
                 return problem(self.name, ERROR, "stalled", "error", 0.6, f"a program does not answer ({error.what})")

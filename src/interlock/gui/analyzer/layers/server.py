@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ....core import Clock, SystemClock
 from ...screenshot.screenshot import Screenshot
 from ..evidence import Evidence, ok, problem
 from ..result import ReplayStatus, Situation
+
+EVERY_S = 0.5
+"""A server that has just answered is not asked again for so long: it has other work to do."""
 
 
 class ServerLayer:
@@ -14,11 +18,18 @@ class ServerLayer:
 
     name = "server"
 
-    def __init__(self, answers: Callable[[], bool]) -> None:
-        self._answers = answers
+    def __init__(self, answers: Callable[[], bool], clock: Clock | None = None) -> None:
+        self._answers, self._clock = answers, clock or SystemClock()
+        self._answered: float | None = None
 
     def look(self, screenshot: Screenshot | None, situation: Situation) -> Evidence:
-        if self._answers():
+        if self._is_there():
             return ok(self.name, "the server answers", 0.3, "server")
         says = "the editor's server does not answer"
         return problem(self.name, ReplayStatus.ERROR_STATE, "server_gone", "server", 0.95, says)
+
+    def _is_there(self) -> bool:
+        now = self._clock.monotonic()
+        if self._answered is None or now - self._answered >= EVERY_S:
+            self._answered = now if self._answers() else None
+        return self._answered is not None

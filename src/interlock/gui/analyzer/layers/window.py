@@ -46,7 +46,7 @@ class WindowLayer:
     def _covering(self, editor: Window) -> Evidence | None:
         """A dialog of another program that lies over the editor without having taken the keyboard."""
         try:
-            above = [each for each in self._windows.order(editor.id)[1] if self._windows.is_dialog(each.id)]
+            above = [each for each in self._windows.above(editor.id) if self._windows.is_dialog(each.id)]
         except InterlockError:
             return None
         if not above:
