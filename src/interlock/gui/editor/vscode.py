@@ -26,6 +26,9 @@ LIST_S = 0.4
 GUARD_EVERY = 32
 """Characters between two looks at the title: a hundredth of a second of typing."""
 
+TEXT_NAME = "editor is not accessible"
+"""What the text editor calls itself to a screen reader."""
+
 PIECE = re.compile(r"[\n\t ]|[^\n\t ]{1,32}")
 
 
@@ -172,6 +175,28 @@ class VSCodeController:
         if window is None:
             return False
         return any(other.title == title for other in self.windows.below(window.id))
+
+    def wake(self) -> None:
+        """Click into the text where the window has the keyboard and its page has not.
+
+        So it is after a shortcut of the browser's own, pressed while its dialog was up: no key leads back.
+        """
+        window, place = self.windows.active(), None
+        state = parse_title(window.title) if window is not None else None
+        if window is not None and state is not None and state.view == "" and state.file and self._text_is_in_front():
+            place = self.windows.place(window.id)
+        if place is not None:
+            self.keyboard.mouse_move_click(*place.centre)
+
+    def _text_is_in_front(self) -> bool:
+        """Whether programs say that the text has the keyboard and that no dialog is open: a click hits nothing else."""
+        if self.accessibility is None:
+            return False
+        try:
+            dialogs, focused = self.accessibility.look(self.accessibility.frames())
+        except NoAccessibility:
+            return False
+        return not dialogs and any(TEXT_NAME in node.name.casefold() for node in focused)
 
     def buttons(self) -> dict[str, Place]:
         """The buttons of every dialog that shows, in any program; a window of its own is brought to the front."""
