@@ -6,6 +6,7 @@ import os
 import random
 import shutil
 import subprocess
+import sys
 import sysconfig
 import tempfile
 import time
@@ -26,17 +27,25 @@ version 4, untracked cache. Ours: a warm process; the whole restore has a safety
 before the first file moves, and ends with verification by another, independent walk.
 git saves no empty folders and loses modes (both), and ignored files (default); ours is exact."""
 
+ROWS = 6
+"""Of each workspace."""
+
 HEADER = ["workspace", "what", "interlock", "git", "x git", "git tuned", "cp -a", "bare walk", "x walk"]
 
 
-def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
-    """Title, header and rows of the comparison."""
+def measure(quick: bool = False, only: str = "") -> tuple[str, list[str], list[list[str]]]:
+    """Title, header and rows of the comparison; of those workspaces whose name begins so."""
     rows: list[list[str]] = []
     with tempfile.TemporaryDirectory(prefix="bench-checkpoint-") as folder:
         for name, make in _workspaces(quick):
+            if not name.startswith(only):
+                continue
             work = Path(folder) / "work"
+            _say(f"{name}: making it")
             make(work)
-            rows += Comparison(name, work, Path(folder), rounds=4 if quick else 7).run()
+            rows += Comparison(name, work, Path(folder), rounds=4 if quick else 5).run()
+            for row in rows[-ROWS:]:
+                _say("  ".join(cell or "-" for cell in row))
             for left in Path(folder).iterdir():
                 shutil.rmtree(left)
     return "Checkpoints: first, increment, restore, size", HEADER, rows
@@ -53,7 +62,9 @@ class Comparison:
         self._draw = random.Random(1)
 
     def run(self) -> list[list[str]]:
+        _say(f"{self._name}: everything for the first time")
         firsts = [self._first() for _ in range(2)]
+        _say(f"{self._name}: increments and restores")
         first = [min(times) for times in zip(*firsts, strict=True)]
         places = [self._folder / name for name in ("store", "git", "tuned", "copy")]
         sizes = [size_of(place) for place in places]
@@ -308,6 +319,11 @@ def _timed(act: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
+def _say(what: str) -> None:
+    """It takes minutes: say where it is."""
+    print(what, file=sys.stderr, flush=True)
+
+
 def _ms(seconds: float | None) -> str:
     if seconds is None:
         return ""
@@ -315,12 +331,10 @@ def _ms(seconds: float | None) -> str:
 
 
 def main() -> None:
-    import sys
-
     from rich.console import Console
     from rich.table import Table
 
-    title, header, rows = measure(quick="--quick" in sys.argv)
+    title, header, rows = measure("--quick" in sys.argv, next((word for word in sys.argv[1:] if word != "--quick"), ""))
     table = Table(*header, title=title)
     for row in rows:
         table.add_row(*row)

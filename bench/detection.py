@@ -17,6 +17,7 @@ import msgspec
 import report
 import rivals
 import scoring
+import sensitivity
 from interlock.config.model import Detect, Review
 from interlock.core import Seen
 from interlock.detect import Detectors, Tuning
@@ -31,7 +32,7 @@ ALLOWED = 0.03
 """Successful traces with an alarm that choosing thresholds may cost; beyond it each costs dearly."""
 
 GRID: dict[str, tuple[float, ...]] = {
-    "error_noise": (1, 2, 4),
+    "error_noise": (1, 3, 5),
     "sentence_times": (3, 4),
     "query_alike": (0.4, 0.5, 0.6),
     "query_stale": (0.4, 0.5, 0.6),
@@ -173,7 +174,9 @@ def main() -> None:
         peer, skipped = rivals.gemini(every, given.peer_folder)
         if peer:
             others["Gemini CLI"] = peer
-    text = report.write(traces, asked, healthy, shipped, validated, settings, others, skipped, given.traces)
+    wanted = [question for question in asked if question.title in report.TARGETS]
+    flat = sensitivity.measure(detect, every, wanted, healthy, given.quick)
+    text = report.write(traces, asked, healthy, shipped, validated, settings, others, skipped, flat, given.traces)
     given.output.write_text(text)
     print(text)
 

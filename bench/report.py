@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import aftermath
 import commands
 import rivals
 import scoring
+import sensitivity
 from scoring import Alarm
 from traces import Trace
 
@@ -39,10 +41,31 @@ What the errors look like, by reading them:
 - **Hallucination and drift in trail** are found by one thing: an answer given although the plan names a look-up that
   never happened. Missed are wrong conclusions from real results; words alone do not show them. Told without a
   label: answers from general knowledge that happened to be accepted, and pairs of labels of which only one was set.
-- **Successful runs with an alarm** made the very same failing call three and more times in a row (all but two of
-  them), or went in a circle of two failing edits, or of the same edit and the same run of it. They came through all
-  the same, or were stopped in the middle of it with a patch that was good enough. Nothing in the first three of these
-  calls tells them from the beginning of a loop that does not end, and the third is where one is told.
+- **Successful runs with an alarm** each show what has to be told: seven make the very same failing call a third time
+  in a row, one goes round between two failing edits, one makes and undoes the same edit between runs of a test. Four of
+  the nine never came out of it: three were stopped for it by their own agent's detector (and are labelled so), one had
+  used up its turns; the patch from before was good enough. Five came through by themselves: three after three such
+  calls, one after seven, one after eight.
+
+The third time is medium by the rules that were given, so no detector that follows them gets below 7 of 204 (3.4%) on
+this part. It is an unlucky one: of all 1,003 successful runs of these sources 15 (1.5%) make the same call three times
+in a row, by the figures that came with them. And the third time is the right one: it is followed by a fourth far more
+often than by a way out (counts above). What was looked for to tell the one from the other, before it is known:
+
+- Calls that were refused for their form (a parameter is missing, the text to replace is not there, a wrong option):
+  9 of 71 came through after the third, against 0 of 21 others. Telling those at the fourth time gives 6 of 204 (2.9%)
+  and costs one spiral in trail, but three of four are made a fourth time, and they are most of what fails the same
+  way: the alarm would come late where it is needed most.
+- A run that had been getting on (the call before the first failure worked): 8 of 42 came through, against 1 of 50. Four
+  of five did not, and it spares two runs only.
+- What the agent says before the calls (nothing, the same, something else), the length of the call, how much failed
+  before, reading or writing, early or late: no difference that would hold up.
+- A failure that is none (nothing found, a server that is still starting), a person's message in between, another
+  result each time: none of the nine has it.
+
+The row "single labels as negative" counts three RepairAgent runs as false that people labelled as loops in one, two
+and four places, none of them next to each other. All three repeat an error three to five times. Asking for more
+shared words (0.65) spares one of them: 0.86 there, 0.71 instead of 0.75 for any label. It was left as it is.
 
 A failing call that was made anew with another argument is told by the fourth time where the message repeats that
 argument (another guess got another answer), by the third where nothing in the answer differs; a look into the file
@@ -72,6 +95,7 @@ def write(
     settings: list[str],
     others: dict[str, Alarms],
     skipped: str,
+    flat: list[list[str]],
     folder: Path,
 ) -> str:
     """The whole report as Markdown."""
@@ -92,6 +116,9 @@ def write(
         _delay(traces["sola"], shipped, others),
         "## Successful traces\n",
         _successful(traces, healthy, shipped),
+        "## Sensitivity\n",
+        sensitivity.NOTES,
+        _table(sensitivity.HEADER, flat),
         "## Typical misses and false alarms\n",
         ERRORS,
         _examples(asked, healthy, shipped),
@@ -163,22 +190,34 @@ def _delay(sola: list[Trace], shipped: Alarms, others: dict[str, Alarms]) -> str
 
 def _successful(traces: dict[str, list[Trace]], healthy: list[Trace], alarms: Alarms) -> str:
     rows = []
-    for source in (*dict.fromkeys(trace.source for trace in healthy), "all"):
-        some = [trace for trace in healthy if source in (trace.source, "all")]
+    kinds = {source: [trace for trace in healthy if trace.source == source] for source in _sources(healthy)}
+    kinds["all"] = healthy
+    kinds["all that nobody stopped for looping"] = [t for t in healthy if not scoring.labelled(t, "loop")]
+    for name, some in kinds.items():
         steps = sum(len(trace.steps) for trace in some)
-        told = [trace for trace in some if alarms[trace.trace_id]]
+        cases = [scoring.Case(trace.trace_id, trace.group, True, bool(alarms[trace.trace_id])) for trace in some]
+        low, high = scoring.interval(cases, lambda one: one.recall)
+        told = scoring.score(cases).hits
         count = sum(len(alarms[trace.trace_id]) for trace in some)
-        kinds = sorted({alarm.type for trace in told for alarm in alarms[trace.trace_id]})
-        share = f"{len(told)} of {len(some)} ({len(told) / len(some):.1%})"
-        rows.append([source, share, f"{1000 * count / steps:.2f}", ", ".join(kinds)])
+        types = sorted({alarm.type for trace in some for alarm in alarms[trace.trace_id]})
+        share = f"{told} of {len(some)} ({told / len(some):.1%})"
+        rows.append([name, share, f"{low:.1%}–{high:.1%}", f"{1000 * count / steps:.2f}", ", ".join(types)])
     forced = sum(_three_in_a_row(trace) for trace in healthy)
+    third = aftermath.after_the_third([trace for some in traces.values() for trace in some])
+    followed = ", ".join(f"{what} {third[what]}" for what in _FOLLOWED)
     note = (
-        f"\n{forced} of {len(healthy)} made the very same call three times in a row; wanted are at most 3%. "
-        "Telling the same failing call by the third time and staying below that figure exclude each other here.\n"
-        if forced / len(healthy) > 0.03
-        else ""
+        f"\nWanted are at most 3%. {forced} of {len(healthy)} made the very same call three times in a row. What came "
+        f"after a failing call was made in the same way for the third time, over all traces: {followed}.\n"
     )
-    return _table(["source", "with any alarm", "alarms per 1,000 steps", "types"], rows) + note
+    header = ["source", "with any alarm", "interval", "alarms per 1,000 steps", "types"]
+    return _table(header, rows) + note
+
+
+def _sources(some: list[Trace]) -> list[str]:
+    return list(dict.fromkeys(trace.source for trace in some))
+
+
+_FOLLOWED = (aftermath.AGAIN, aftermath.OTHERWISE, aftermath.LAST, aftermath.THROUGH)
 
 
 def _three_in_a_row(trace: Trace) -> bool:

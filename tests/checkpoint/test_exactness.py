@@ -171,5 +171,6 @@ def test_every_saved_moment_comes_back_exactly() -> None:
 
 
 @pytest.mark.torture
-def test_every_saved_moment_comes_back_exactly_at_length() -> None:
-    run_state_machine_as_test(Workspace, settings=settings(QUICK, max_examples=5000, stateful_step_count=30))
+@pytest.mark.parametrize(("kind", "examples"), [(InMemory, 5000), (Workspace, 300)])
+def test_every_saved_moment_comes_back_exactly_at_length(kind: type[Workspace], examples: int) -> None:
+    run_state_machine_as_test(kind, settings=settings(QUICK, max_examples=examples, stateful_step_count=30))

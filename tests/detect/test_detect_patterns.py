@@ -221,6 +221,11 @@ def test_different_questions_are_not() -> None:
     assert "resource_spiral" not in kinds(steps(calls))
 
 
+def test_sums_with_the_same_numbers_are_no_questions() -> None:
+    sums = {"(158 + 161) * 3 + 3 * 0": "957.0", "(158 + 161) * 3 + 3 * 5": "972.0", "(158 + 161) * 3 + 15": "972.0"}
+    assert kinds(steps([Did("calculate", result, {"expression": one}) for one, result in sums.items()])) == []
+
+
 def test_six_calls_in_a_row_that_bring_nothing_are_a_spiral() -> None:
     pair = [Did("view", "", {"path": "a.py"}), Did("view", "", {"path": "b.py"})]
     found = [issue for issue in watch(steps(pair * 6)) if issue.type == "resource_spiral"]
@@ -256,6 +261,19 @@ def test_a_passing_test_after_each_edit_is_never_told() -> None:
 def test_waiting_on_purpose_is_given_more_time() -> None:
     wait = Did("bash", "still building", {"command": "sleep 60; tail -1 build.log"}, exit_code=0)
     assert first_alarm([wait] * 12) == 6
+
+
+def test_waiting_for_a_server_that_refuses_at_first_is_given_more_time_too() -> None:
+    refused = "curl: (7) Failed to connect to localhost port 8000: Connection refused"
+    wait = Did("bash", refused, {"command": "sleep 5; curl -sf localhost:8000/health"}, exit_code=7)
+    assert first_alarm([wait] * 12) == 6
+    hurry = Did("bash", refused, {"command": "curl -sf localhost:8000/health"}, exit_code=7)
+    assert first_alarm([hurry] * 12) == 3
+
+
+def test_an_edit_of_code_that_waits_is_not_waiting() -> None:
+    edit = Did("edit", "Error: no replacement", {"path": "app.py", "old_str": "lock.wait()"}, error=True)
+    assert first_alarm([edit] * 12) == 3
 
 
 def test_a_result_that_another_agent_gives_belongs_to_the_caller() -> None:

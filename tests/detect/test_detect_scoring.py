@@ -75,3 +75,43 @@ def test_without_traces_it_says_where_to_give_them(tmp_path: Path) -> None:
     assert ran.returncode == 1
     assert "--traces DIR" in ran.stderr
     assert len(ran.stderr.splitlines()) == 1
+
+
+def failing(*commands: str) -> object:
+    """Calls by their command; `ok` is the one that works."""
+    from traces import RawStep, RawTool, Trace
+
+    steps = []
+    for at, command in enumerate(commands):
+        works = command == "ok"
+        steps.append(RawStep(index=2 * at, role="assistant", tool=RawTool("bash", {"command": command})))
+        steps.append(
+            RawStep(index=2 * at + 1, role="tool", content="fine" if works else f"Error: no {command}", error=not works)
+        )
+    return Trace("t", "openhands", "g", steps, outcome="success")
+
+
+def test_what_followed_the_third_failure_of_the_same_call_is_counted() -> None:
+    import aftermath
+
+    ways = {
+        aftermath.AGAIN: failing("x", "x", "x", "x", "x", "ok"),
+        aftermath.THROUGH: failing("ok", "x", "x", "x", "ok"),
+        aftermath.OTHERWISE: failing("x", "x", "x", "y", "ok"),
+        aftermath.LAST: failing("x", "x", "x"),
+    }
+    for what, one in ways.items():
+        assert aftermath.after_the_third([one]) == {what: 1}
+    assert not aftermath.after_the_third([failing("x", "x", "ok", "x", "x", "y", "x")])
+
+
+def test_a_threshold_that_matters_shows_in_its_row() -> None:
+    import sensitivity
+    from detection import detect
+
+    three = failing("x", "x", "x", "ok")
+    rows = sensitivity.measure(detect, [three], [], [three])
+    told = {(name, value): (count, differ) for name, value, count, differ in rows}
+    assert told["as shipped", ""] == ("1", "0")
+    assert told["medium_after 3", "4"] == ("0", "1")
+    assert told["error_window 10", "12"] == ("1", "0")

@@ -47,6 +47,7 @@ def test_the_same_error_is_told_by_the_third(how: dict[str, object]) -> None:
         "Error: cannot open /srv/data/part-{n}.csv",
         "FileNotFoundError: [Errno 2] No such file or directory: '/srv/data/part-{n}.csv'",
         "Traceback (most recent call last):\n  File 'x.py', line {n}, in main\nValueError: bad magic number",
+        "Killed",
     ],
 )
 def test_arguments_that_vary_do_not_hide_the_same_error(error: str) -> None:
@@ -54,6 +55,16 @@ def test_arguments_that_vary_do_not_hide_the_same_error(error: str) -> None:
     alarm = first_alarm(calls)
     assert alarm is not None
     assert alarm <= 4
+
+
+def test_a_refused_request_is_an_error_where_the_source_does_not_say_so() -> None:
+    calls = [Did("fetch", "500 Internal Server Error", {"url": f"/api/items/{n}"}) for n in range(LAPS)]
+    assert first_alarm(calls, "repetitive_errors") == 4
+
+
+def test_numbers_that_several_failing_commands_print_are_no_message() -> None:
+    calls = [Did("bash", "0", {"command": f"grep -c TODO src/module_{n}.py"}, exit_code=1) for n in range(LAPS)]
+    assert first_alarm(calls, "repetitive_errors") is None
 
 
 def cycle(*names: str) -> list[Did]:
@@ -134,6 +145,7 @@ def test_a_batch_over_forty_files_is_never_told(tool: str, result: str) -> None:
         "nothing to do (took 0.{n:02}s)",
         "nothing to do, request 3f2b9c{n:02}-6a1e-4c2b-9d3e-0a1b2c3d4e5f",
         "<Job object at 0x7f3a{n:02}ffe0>",
+        "15/Nov/2026:08:00:{n:02} +0000 nothing to do",
     ],
 )
 def test_a_timestamp_in_the_result_does_not_hide_the_same_call(result: str) -> None:

@@ -12,6 +12,8 @@ import pytest
 
 from interlock.core import InterlockError, ManualClock, RunSpec
 from interlock.journal import LOST, Entry, Journal, JournalReader, RunFolder, RunSummary, Store, Unreadable
+from interlock.journal.commit import Committer
+from interlock.journal.database import KEPT_WAL_BYTES
 from interlock.journal.waiting import Batch, Waiting
 
 
@@ -179,3 +181,55 @@ def test_a_writer_that_breaks_lets_nobody_wait_for_ever(run: RunFolder, monkeypa
         journal.append([Entry("a", 1)], durable=True)
     journal.close()
     assert run.owner() is None
+
+
+def test_room_for_the_log_is_made_ahead_and_what_is_written_into_it_survives_a_crash(
+    run: RunFolder, tmp_path: Path
+) -> None:
+    committer = Committer.open(run.journal)
+    committer.commit([numbered(1)])
+    while committer.reserve():
+        pass
+    log = run.journal.with_name(run.journal.name + "-wal")
+    assert log.stat().st_size == KEPT_WAL_BYTES
+    committer.commit([numbered(2)])
+    committer.tidy()
+    committer.commit([numbered(3)])
+    assert log.stat().st_size == KEPT_WAL_BYTES and not committer.reserve()
+    # What the disk has when the power goes: the two files, as they are.
+    crashed = RunFolder(tmp_path / "crashed")
+    crashed.path.mkdir()
+    for file in (run.journal, log):
+        shutil.copy(file, crashed.path / file.name)
+    with JournalReader.open(crashed) as reader:
+        assert reader.check() == []
+        assert [record.seq for record in reader.read()] == [1, 2, 3]
+    committer.close()
+    assert not log.exists()
+
+
+def test_a_small_disk_is_not_asked_for_room_ahead(small_disk: Path) -> None:
+    folder = Store(small_disk / "runs").create(RunSpec(run_id="small"))
+    committer = Committer.open(folder.journal)
+    committer.commit([numbered(1)])
+    log = folder.journal.with_name(folder.journal.name + "-wal")
+    before = log.stat().st_size
+    assert not committer.reserve()
+    assert log.stat().st_size == before < KEPT_WAL_BYTES
+    committer.close()
+
+
+def test_an_idle_writer_that_cannot_tidy_up_waits_for_the_next_idle_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("interlock.journal.waiting.IDLE_S", 0.0)
+    waiting = Waiting(1)
+    waiting.put(Batch([(1, 0.0, "n", "x")], None, durable=True))
+    waiting.take()
+    before = waiting._put_at
+    assert waiting.wait(lambda: True)
+    assert waiting._put_at > before
+
+
+def numbered(seq: int) -> Batch:
+    batch = Batch([(1, 0.0, "n", str(seq))], None, durable=False)
+    batch.first = seq
+    return batch

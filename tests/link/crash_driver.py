@@ -54,6 +54,9 @@ class Actuator:
     def be(self, desired: Desired) -> Applied:
         return self._gate.be(desired)
 
+    def rest(self) -> None:
+        self._gate.rest()
+
     def execute(self, order: Execute) -> Executed | None:
         return Executed(order.request_id, True)
 

@@ -33,6 +33,9 @@ class TestActuator:
         self.told.append(desired)
         return self.gate.be(desired)
 
+    def rest(self) -> None:
+        self.gate.rest()
+
     def execute(self, order: Execute) -> Executed | None:
         self.orders.append(order)
         return None

@@ -59,7 +59,7 @@ class Obedient:
     """An actuator without an outside."""
 
     def __init__(self) -> None:
-        self.revision = 0
+        self.revision = self.rested = 0
         self.problem = ""
 
     def be(self, desired: Desired) -> Applied:
@@ -67,6 +67,9 @@ class Obedient:
             raise OSError(self.problem)
         self.revision = max(self.revision, desired.revision)
         return Applied(True)
+
+    def rest(self) -> None:
+        self.rested += 1
 
     def execute(self, order: Execute) -> Executed | None:
         return Executed(order.request_id, True, "done")
@@ -239,3 +242,17 @@ def test_a_gate_file_that_cannot_be_read_is_an_error_that_says_what_to_do(tmp_pa
     path.write_text("{")
     with pytest.raises(InterlockError, match="Treat it as shut"):
         read_gate(path)
+
+
+def test_the_actuator_rests_when_everything_has_been_told() -> None:
+    endpoint, _, actuator = build()
+    rested: list[int] = []
+
+    class Listener:
+        def send(self, body: bytes, *, direct: bool = False, seq: int | None = None) -> None:
+            rested.append(actuator.rested)
+
+    before = actuator.rested
+    endpoint.receive(make("pause"), Listener())
+    assert len(rested) == 3 and set(rested) == {before}
+    assert actuator.rested == before + 1

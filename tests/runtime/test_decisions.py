@@ -12,6 +12,7 @@ from interlock.core import Hold, Inject, Limits, ManualClock, Message, SetLimits
 from interlock.journal import JournalReader, Store
 from interlock.runtime import Supervisor
 from interlock.runtime.approvals import Approvals
+from interlock.runtime.calls import MOST
 from tests.runtime.scripted import START
 
 DESTRUCTIVE = "rm -rf / --no-preserve-root"
@@ -197,6 +198,29 @@ def test_two_calls_at_once_are_told_apart_by_their_ids(tmp_path, clock):
         assert supervisor.run.gate.inside == 1
         supervisor.after(replace(supervisor.result(""), tool=Tool("bash", {}, "r")))
         assert supervisor.run.gate.inside == 0
+
+
+def test_calls_whose_results_never_come_are_forgotten_and_counted_no_more(tmp_path, clock):
+    with supervise(tmp_path, clock) as supervisor:
+        left = []
+        supervisor.run.gate.through(Passages(left))
+        for number in range(MOST + 3):
+            supervisor.before(supervisor.call("bash", {"command": f"cat {number}"}, call_id=f"c{number}"))
+        assert supervisor.run.gate.inside == MOST
+        assert left == ["/c0", "/c1", "/c2"]
+
+
+class Passages:
+    """Counts who has left."""
+
+    def __init__(self, left):
+        self._left = left
+
+    def enter(self, key):
+        return True
+
+    def leave(self, key):
+        self._left.append(key)
 
 
 def test_a_secret_in_the_task_stays_out_of_the_journal(tmp_path, clock):

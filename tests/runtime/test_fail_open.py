@@ -74,6 +74,11 @@ def faults(supervisor):
         return [msgspec.json.decode(record.body) for record in reader.read(kinds=frozenset(("fault",)))]
 
 
+def faults_of(part, supervisor):
+    """Of a part alone: on a busy machine everything else may be late once too."""
+    return [fault for fault in faults(supervisor) if fault["part"] == part]
+
+
 def steps(supervisor):
     supervisor.run.journal.flush()
     with JournalReader.open(supervisor.run.folder) as reader:
@@ -107,13 +112,12 @@ def test_a_detector_that_hangs_is_left_behind_and_the_others_go_on(tmp_path):
         while not any(fault.get("dropped") for fault in faults(supervisor)):
             assert supervisor.before(supervisor.call("bash", {"command": "ls"})).action == "proceed"
             assert not RELEASE.is_set(), "it waited for the detector"
-        assert {fault["part"] for fault in faults(supervisor)} == {"detector odd"}
-        before = supervisor.faults
+        before = faults_of("detector odd", supervisor)
         for _ in range(4):
             supervisor.before(supervisor.call("bash", {"command": "pytest"}))
             decision = supervisor.after(supervisor.result("Error: cannot import x", error=True))
         assert decision.action == "proceed"
-        assert supervisor.faults == before, "it is asked no more"
+        assert faults_of("detector odd", supervisor) == before, "it is asked no more"
 
 
 def test_what_supervision_is_late_for_is_taken_in_afterwards(tmp_path):

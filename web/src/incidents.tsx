@@ -35,7 +35,10 @@ export function Incidents() {
             <li key={incident.incident.id}>
               <Link href={incidentHref(incident.incident.id)} class="incident-link">
                 <span class={`pill pill-${incident.status === "open" ? "critical" : "quiet"}`}>{incident.status}</span>
-                <span class="incident-words">{incident.report.summary}</span>
+                <span class="incident-words">
+                  {incident.report.summary}
+                  <small class="dim">run {incident.incident.run_id}</small>
+                </span>
                 <span class="dim">{dateTime(incident.incident.time)}</span>
               </Link>
             </li>

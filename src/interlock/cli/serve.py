@@ -28,6 +28,7 @@ def serve(
 
     Example: interlock serve --config interlock.yaml
     """
+    import gc
     import secrets
     import signal
     import sys
@@ -52,6 +53,8 @@ def serve(
         metrics = MetricsServer(JournalMetrics(store), metrics_port)
     wanted = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
     signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
+    # What is there from the start stays: looking through it for rubbish would keep a hook waiting for 50 ms.
+    gc.freeze()
     resident = Resident(listen(path), store, config)
     resident.start()
     where = {"socket": str(path), "store": str(store.root)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 from typing import Annotated, Literal
 
 import msgspec
@@ -195,6 +196,7 @@ class Done(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="eve
 CurrentMessage = State | Abort | Done
 
 _encoder = msgspec.json.Encoder()
+_FIRST_DAY = datetime.date(1970, 1, 1)
 
 
 def encode(message: ControlMessage | CurrentMessage) -> bytes:
@@ -209,5 +211,12 @@ def stamp_seq(body: bytes, seq: int) -> bytes:
 
 def format_time(seconds: float) -> str:
     """Seconds since the epoch as a timestamp."""
-    moment = datetime.datetime.fromtimestamp(seconds, datetime.UTC)
-    return moment.isoformat(timespec="milliseconds")[:-6] + "Z"
+    whole, milliseconds = divmod(int(seconds * 1000), 1000)
+    days, rest = divmod(whole, 86_400)
+    minutes, second = divmod(rest, 60)
+    return f"{_format_day(days)}T{minutes // 60:02}:{minutes % 60:02}:{second:02}.{milliseconds:03}Z"
+
+
+@functools.lru_cache(maxsize=4)
+def _format_day(days: int) -> str:
+    return (_FIRST_DAY + datetime.timedelta(days)).isoformat()

@@ -12,15 +12,17 @@ LOOK = 320
 """Bytes at either end of a result where a failure shows itself."""
 OPENING = 3
 """Lines at the beginning where a result says how it went; further down it is content."""
+HEAD = 4 * LOOK
+"""Bytes at the beginning that are searched for its message."""
 MESSAGE = 200
 """Bytes of a message that are compared."""
 
 _COMPLAINTS = (
-    b"error:", b"error ", b"error\n", b"exception:", b"fatal", b"failure", b"failed", b"failing", b"not found",
-    b"no such", b"denied", b"refused", b"cannot", b"can't", b"could not", b"couldn't", b"unable", b"unknown",
-    b"invalid", b"missing", b"unexpected", b"unsupported", b"undefined", b"not defined", b"did not", b"does not",
-    b"is not", b"not allowed", b"no replacement", b"too much", b"too many", b"timed out", b"is empty",
-    b"not recognized", b"not precise",
+    b"error:", b"error ", b"error\n", b"error[", b"exception:", b"fatal", b"failure", b"failed", b"failing",
+    b"not found", b"no such", b"denied", b"refused", b"cannot", b"can't", b"could not", b"couldn't", b"unable",
+    b"unknown", b"invalid", b"missing", b"unexpected", b"unsupported", b"undefined", b"not defined", b"did not",
+    b"does not", b"is not", b"not allowed", b"no replacement", b"too much", b"too many", b"timed out",
+    b"is empty", b"not recognized", b"not precise",
 )  # fmt: skip
 """What a result says when it is a complaint; looked for only where the source does not say whether it failed."""
 
@@ -35,6 +37,21 @@ _LAST_LINE = re.compile(rb"^([A-Za-z_][\w.]*(?:: [^\n]*)?)$", re.MULTILINE)
 _EXIT = re.compile(rb"exit(?:ed with)? (?:code|status)[ :=]+(\d+)", re.IGNORECASE)
 _PIECE = re.compile(rb"'[^'\n]{0,200}'|\"[^\"\n]{0,200}\"|`[^`\n]{0,200}`|(?<![\w.@~-])[\w.@~-]*(?:/[\w.@~-]+)+/?")
 _OPEN_QUOTE = re.compile(rb"[`'\"][^`'\"\n]{2,}$")
+_FAILING = re.compile(
+    rb"^[ \t]*(?:FAILED|FAIL:?|--- FAIL:|not ok|\xe2\x97\x8f) +[^\s(][^\n]*|^E {3,}[^\n]*"
+    rb"|^[^\n]*\S FAILED(?: +\[ *\d+%\])?$",
+    re.MULTILINE,
+)
+"""How runners of tests name one that failed; headings and tallies (`FAILURES`, `2 failed`) are the same for all."""
+_FAILING_HINTS = (b"FAIL", b"not ok ", b"\xe2\x97\x8f", b"\nE   ")
+_SHORT = re.compile(rb"[A-Za-z]{4,7}")
+"""A message of one short word (`Killed`); a bare number is an answer."""
+_STATUS = re.compile(rb"[45]\d\d [A-Z]")
+"""How a refused request begins; any other line that begins with a number is a piece of a file."""
+_RULES = b" \t=-_*#"
+"""What lines are drawn with around headings."""
+_HEADING = re.compile(rb"([=_*#-])\1{2}.*\1{3}")
+_DRAWN = re.compile(rb"([=_*#-])\1{3,}")
 _BRACES = re.compile(rb"\{[^{}]*\}")
 _SPACE = re.compile(rb"\s+")
 
@@ -72,8 +89,7 @@ def _complains(head: bytes) -> bool:
         return False
     opening = b""
     for line in head.split(b"\n", OPENING)[:OPENING]:
-        # A numbered line is a piece of a file.
-        if not line.lstrip()[:1].isdigit():
+        if not line.lstrip()[:1].isdigit() or _STATUS.match(line):
             opening += line.lower() + b"\n"
     opening = _PIECE.sub(b"", opening)
     return _complaint(opening) and not any(word in opening for word in _ALL_WELL)
@@ -89,20 +105,45 @@ def _message(text: bytes, asked: bytes) -> bytes:
     named = max(text.rfind(name) for name in _NAMED)
     if named >= 0:
         begin = max(text.rfind(mark, 0, named) for mark in (b"\n", b" ")) + 1
-        return text[begin : begin + MESSAGE].split(b"\n", 1)[0]
+        return _announced(text[begin : begin + MESSAGE].splitlines(), 0)
     lines = _LAST_LINE.findall(text) if b"Traceback (most" in text else None
     if lines:
         return bytes(lines[-1][:MESSAGE])
-    fallback = b""
-    for line in text[: 4 * LOOK].splitlines():
-        stripped = line.strip(b" \t=-_*#")
-        if len(stripped) < 8 or stripped[:40] in asked or (stripped[:1] == b"[" and stripped[-1:] == b"]"):
-            continue
-        lower = stripped.lower() + b"\n"
-        if _complaint(lower):
-            return stripped[:MESSAGE]
-        fallback = fallback or stripped
-    return fallback[:MESSAGE]
+    if any(hint in text for hint in _FAILING_HINTS):
+        failing = b"; ".join(line.strip() for line in _FAILING.findall(text))
+        if failing:
+            return failing[:MESSAGE]
+    if _SHORT.fullmatch(text.strip()):
+        return text.strip()
+    return _complaining(_DRAWN.sub(rb"\1\1\1", text), asked)
+
+
+def _complaining(text: bytes, asked: bytes) -> bytes:
+    """The first line that complains, at the beginning or else at the end.
+
+    Failing that the only thing that is said, or what a longer output ends with: it begins with a banner.
+    """
+    others: list[bytes] = []
+    for part in (text[:HEAD], text[max(HEAD, len(text) - LOOK) :]):
+        lines = part.splitlines()
+        for at, line in enumerate(lines):
+            stripped = line.strip(_RULES)
+            if len(stripped) < 8 or stripped[:40] in asked or (stripped[:1] == b"[" and stripped[-1:] == b"]"):
+                continue
+            if _HEADING.match(line):
+                continue
+            if _complaint(stripped.lower() + b"\n"):
+                return _announced(lines, at)
+            others.append(stripped)
+    return others[0 if len(others) <= OPENING else -1][:MESSAGE] if others else b""
+
+
+def _announced(lines: list[bytes], at: int) -> bytes:
+    """A line of a text, together with the next that says something where it only announces it."""
+    line = lines[at].strip(_RULES)
+    if line[-1:] == b":":
+        line += b" " + next((one for one in (after.strip(_RULES) for after in lines[at + 1 :]) if one), b"")
+    return line[:MESSAGE]
 
 
 def _masked(message: bytes, asked: bytes, script: bool) -> bytes:

@@ -9,6 +9,7 @@ HEAD, TAIL = 2000, 600
 
 _VOLATILE = re2.compile(
     rb"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?)?(?:Z|[+-]\d\d:?\d\d)?"  # 2024-01-31T10:00:00.123Z
+    rb"|\d{1,2}/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d"  # 31/Jan/2024:10:00:00, as web servers log it
     rb"|\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?:\s?[AaPp][Mm]\b)?"  # 10:00:00
     rb"|0x[0-9a-fA-F]{4,}"  # addresses
     rb"|[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"  # UUIDs

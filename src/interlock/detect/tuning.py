@@ -11,17 +11,17 @@ from ..core import Severity
 
 Sensitivity = Literal["low", "medium", "high"]
 
-NEWS = 0.2
+NEWS = 0.22
 """A result with this share of words that nobody had seen is new information."""
 ECHO = 0.25
 """A result with no more words of its own than this repeats what it was asked."""
 SHORT = 12
 """A result with fewer words says too little to be called an echo."""
-ALIKE = 0.6
+ALIKE = 0.55
 """Calls that share this much of their words ask for nearly the same."""
-ALIKE_LONG = 0.85
+ALIKE_LONG = 0.8
 """Long calls (code, patches) share most of their words anyway."""
-LONG = 40
+LONG = 50
 """Words from which a call is long."""
 SENTENCE = 60
 """Bytes from which a sentence is worth comparing; shorter ones are turns of phrase."""
@@ -44,7 +44,7 @@ class Tuning(Struct, frozen=True, kw_only=True):
     error_window: int = 10
     """The same failure again within this many turns belongs to the same trouble, whatever lay between."""
 
-    error_noise: int = 2
+    error_noise: int = 3
     """Turns between two failures that taught something; more of them make the next try a new one."""
 
     loop_span: int = 12
@@ -53,7 +53,7 @@ class Tuning(Struct, frozen=True, kw_only=True):
     """New turns allowed between two times; more of them means that the run goes somewhere."""
     patience: int = 3
     """Times more that a call may bring the same when it waits on purpose (`sleep 30; tail log`)."""
-    round_span: int = 6
+    round_span: int = 5
     """Turns from one test to the next in rounds of editing: a longer way means that something was looked into."""
     query_alike: float = 0.5
     """Questions that share half of their words look for the same thing."""

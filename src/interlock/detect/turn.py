@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from msgspec import Struct
 
 from ..core import Step, Tool
@@ -14,7 +16,13 @@ from .tuning import ALIKE, ALIKE_LONG, LONG, NEWS
 ARGUMENTS = 2000
 """Characters of the arguments and of the thought before them that are read."""
 
+QUESTION = 3
+"""Words from which a text asks something; a sum or a list of numbers has none."""
+BEGINNING = 200
+"""Characters of an argument where they have to be."""
+
 _WAITS = frozenset((b"sleep", b"wait"))
+_WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 class Call(Struct):
@@ -110,7 +118,9 @@ def read_call(step: Step, tool: Tool) -> Call:
 
 
 def _asks(value: object) -> bool:
-    """Whether an argument is a question in words, and no path, number or pattern."""
+    """Whether an argument is a question in words, and no path, sum or pattern."""
     if isinstance(value, list):
         return len(value) > 1 and all(isinstance(one, str) for one in value)
-    return isinstance(value, str) and value.count(" ", 0, ARGUMENTS) >= 3
+    if not isinstance(value, str) or value.count(" ", 0, ARGUMENTS) < QUESTION:
+        return False
+    return len(_WORD.findall(value, 0, BEGINNING)) >= QUESTION

@@ -27,7 +27,7 @@ Row = tuple[int, float, str, str]
 
 
 class Batch:
-    """The entries of one append; `settled` is there if somebody waits for the disk."""
+    """The entries of one append; `settled` is there if somebody waits for the disk, and held until it is over."""
 
     __slots__ = ("error", "first", "rows", "settled", "size", "summary")
 
@@ -36,7 +36,9 @@ class Batch:
         self.size = sum([len(row[3]) for row in rows])
         self.summary = summary
         self.first = 0
-        self.settled = threading.Event() if durable else None
+        self.settled = threading.Lock() if durable else None
+        if self.settled is not None:
+            self.settled.acquire()
         self.error: InterlockError | None = None
 
     def refuse(self, error: InterlockError) -> None:
@@ -46,7 +48,7 @@ class Batch:
             (v, time, LOST, encode_body({"kind": kind, "reason": error.what})) for v, time, kind, _ in self.rows
         ]
         if self.settled is not None:
-            self.settled.set()
+            self.settled.release()
             self.settled = None
 
 
@@ -54,20 +56,21 @@ class Waiting:
     """Batches in the order of their numbers."""
 
     def __init__(self, next_seq: int) -> None:
-        self._changed = threading.Condition(threading.Lock())
+        self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)
         self._batches: list[Batch] = []
         self._next_seq = next_seq
         self._characters = 0
         self._due = self._put_at = 0.0
         self._not_before = 0.0
-        self._urgent = False
+        self._urgent = self._fresh = self._dozing = False
         self.entries = 0
         self.closed = False
 
     def put(self, batch: Batch, by_writer: bool = False) -> int:
         """Number a batch and queue it; the last number, or 0 for no room. The writer itself is never refused."""
         count = len(batch.rows)
-        with self._changed:
+        with self._lock:
             if self.closed and not by_writer:
                 raise InvalidState("the journal is closed")
             full = self.entries + count > MAX_ENTRIES or self._characters + batch.size > MAX_CHARACTERS
@@ -79,56 +82,63 @@ class Waiting:
             self._characters += batch.size
             self._batches.append(batch)
             self._put_at = time.monotonic()
-            # Whoever wants it durable sees to it, and asks the writer only if that is at work already.
-            if batch.settled is None and len(self._batches) == 1:
+            self._fresh = True
+            if len(self._batches) == 1:
                 self._due = self._put_at + WINDOW_S
+            # Whoever wants it durable sees to it, and asks the writer only if that is at work already; but one that
+            # sleeps for good has to learn that there will be something to tidy up.
+            if self._dozing or (batch.settled is None and len(self._batches) == 1):
+                self._dozing = False
                 self._changed.notify()
             return self._next_seq - 1
 
     def hurry(self) -> None:
-        """Have the writer look now: for something that cannot wait, or because the log was changed beside it."""
-        with self._changed:
+        """Have the writer look now: for something that cannot wait, or because the log has grown large."""
+        with self._lock:
             self._urgent = True
             self._changed.notify()
 
     def wait(self, untidy: Callable[[], bool]) -> bool:
         """Wait until a group is due, or until an idle moment if something is untidy; False at the end."""
-        with self._changed:
+        with self._lock:
             while not (self._urgent or self.closed):
                 if self._batches:
                     wake: float | None = max(self._due, self._not_before) - time.monotonic()
                 else:
-                    wake = self._put_at + IDLE_S - time.monotonic() if untidy() else None
+                    wake = self._put_at + IDLE_S - time.monotonic() if self._fresh or untidy() else None
                 if wake is not None and wake <= 0:
+                    # If a reader keeps it from being tidied up now, the next idle moment is as far away again.
+                    self._put_at = time.monotonic()
                     break
+                self._dozing = wake is None
                 self._changed.wait(wake)
-            self._urgent = False
+            self._urgent = self._fresh = self._dozing = False
             return bool(self._batches) or not self.closed
 
     def take(self) -> list[Batch]:
         """All that waits, in order."""
-        with self._changed:
+        with self._lock:
             group, self._batches = self._batches, []
             return group
 
     def settle(self, group: list[Batch]) -> None:
         """The group is on the disk, or given up."""
-        with self._changed:
+        with self._lock:
             self.entries -= sum([len(batch.rows) for batch in group])
             self._characters -= sum([batch.size for batch in group])
             self._not_before = 0.0
         for batch in group:
             if batch.settled is not None:
-                batch.settled.set()
+                batch.settled.release()
 
     def give_back(self, group: list[Batch]) -> None:
         """The group could not be written: keep it, at its place, for another try."""
-        with self._changed:
+        with self._lock:
             self._batches[:0] = group
             self._not_before = time.monotonic() + RETRY_S
 
     def close(self) -> None:
         """Accept no more, and have the rest written now."""
-        with self._changed:
+        with self._lock:
             self.closed = True
             self._changed.notify()

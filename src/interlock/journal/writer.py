@@ -59,7 +59,7 @@ class Journal(Writing):
         seq = self._waiting.put(batch)
         if settled is not None:
             self._commit_now()
-            settled.wait()
+            settled.acquire()
             if batch.error is not None:
                 raise batch.error
         elif seq == 0 and rows:
@@ -92,11 +92,10 @@ class Journal(Writing):
             self._waiting.hurry()
             return
         try:
-            was_tidy = not self._committer.untidy
             self._commit(self._waiting.take())
         finally:
             self._writing.release()
-        if was_tidy or self._committer.is_large:
+        if self._committer.is_large:
             self._waiting.hurry()
 
     def _commit(self, group: list[Batch]) -> None:
@@ -122,8 +121,17 @@ class Journal(Writing):
                     group = self._waiting.take()
                     self._commit(group)
                     self._committer.tidy(only_if_large=bool(group))
+                if not group:
+                    self._reserve()
         finally:
             self._stop()
+
+    def _reserve(self) -> None:
+        """An idle moment: make room for the log, unless somebody comes."""
+        more = True
+        while more and not (self._waiting.entries or self._waiting.closed):
+            with self._writing:
+                more = self._committer.reserve()
 
     def _fail(self, group: list[Batch], error: InterlockError) -> None:
         """Refuse what somebody waits for, and keep the rest for another try."""

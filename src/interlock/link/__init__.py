@@ -1,5 +1,7 @@
 """How processes talk: unix sockets, the NATS hub."""
 
+from .counter import Caller, LineCounter
+from .desks import Desk, Desks
 from .endpoint import Actuator, Endpoint, Log, Reply
 from .gatefile import FileGate, Gate, read_gate, write_gate
 from .inbox import collect_requests, leave_request
@@ -11,7 +13,7 @@ from .serving import ControlServer
 from .unix import LineHandler, LineServer, listen
 
 __all__ = [
-    "Actuator", "ControlServer", "Endpoint", "FileGate", "Gate", "JournalLog", "LineHandler", "LineServer", "Log",
-    "Peer", "Reply", "ask_owner", "collect_requests", "leave_request", "listen", "look_up", "noted_socket", "read_gate",
-    "runtime_dir", "socket_path", "write_gate",
+    "Actuator", "Caller", "ControlServer", "Desk", "Desks", "Endpoint", "FileGate", "Gate", "JournalLog",
+    "LineCounter", "LineHandler", "LineServer", "Log", "Peer", "Reply", "ask_owner", "collect_requests",
+    "leave_request", "listen", "look_up", "noted_socket", "read_gate", "runtime_dir", "socket_path", "write_gate",
 ]  # fmt: skip

@@ -70,6 +70,10 @@ class Actuator(Protocol):
         """Carry out approve, reject or rollback, once per request_id. None: it posts Executed later."""
         ...
 
+    def rest(self) -> None:
+        """Everything has been told, nothing more is asked for now: whatever could wait until here is done here."""
+        ...
+
 
 class Reply(Protocol):
     """Where answers to one copy of a message go."""
@@ -153,6 +157,7 @@ class Endpoint:
                     self._take(self._events.popleft())
             finally:
                 self._draining = False
+            self._actuator.rest()
         self._wake_ticker()
 
     def enter(self, key: str, number: int | None = None) -> bool:

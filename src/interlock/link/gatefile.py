@@ -77,6 +77,7 @@ class FileGate:
         gate = read_gate(path)
         self._revision = gate.revision if gate is not None else 0
         self._hands = ThreadPoolExecutor(1, "gate file")
+        self._unsynced = self._syncing = False
 
     @property
     def revision(self) -> int:
@@ -88,11 +89,23 @@ class FileGate:
             return Applied(True, "a newer revision was there already")
         _write(self._path, desired.status, desired.revision, desired.shut)
         self._revision = desired.revision
-        if desired.shut:
+        self._unsynced = desired.shut
+        return Applied(True, "gate file")
+
+    def rest(self) -> None:
+        """The RESULT is out: now the disk may have the file too, and whoever asked does not wait for it."""
+        if self._unsynced and not self._syncing:
+            self._unsynced, self._syncing = False, True
             # A program that is ending starts no threads any more; the journal has it in any case.
             with contextlib.suppress(RuntimeError):
-                self._hands.submit(_sync_soon, self._path)
-        return Applied(True, "gate file")
+                self._hands.submit(self._sync_soon)
+
+    def _sync_soon(self) -> None:
+        """Not at once: the next command, if one follows, has the disk first."""
+        time.sleep(SOON_S)
+        self._syncing = False
+        with contextlib.suppress(FileNotFoundError):
+            _sync(self._path)
 
 
 def _write(path: Path, status: Status, revision: int, is_shut: bool) -> None:
@@ -111,13 +124,6 @@ def _sync(path: Path) -> None:
         os.fdatasync(handle)
     finally:
         os.close(handle)
-
-
-def _sync_soon(path: Path) -> None:
-    """Not at once: the journal's own sync, which the RESULT waits for, comes first."""
-    time.sleep(SOON_S)
-    with contextlib.suppress(FileNotFoundError):
-        _sync(path)
 
 
 def _check(status: str, shut: bool, revision: int) -> int:

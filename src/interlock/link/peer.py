@@ -21,11 +21,13 @@ class Peer:
 
     def __init__(self, sock: socket.socket, wake: Callable[[Peer], None]) -> None:
         self.sock = sock
-        self.pid, self.uid, self.gid = _ask_kernel(sock)
+        self.pid, self.uid, self.gid = credentials(sock)
         self.received = bytearray()
         self.skipping, self.skipped = False, 0
         self.closed = False
         self._wake = wake
+        self._hung_up = select.poll()
+        self._hung_up.register(sock, 0)
         self._lock = Lock()
         self._waiting = bytearray()
 
@@ -50,9 +52,7 @@ class Peer:
 
     def has_hung_up(self) -> bool:
         """Whether the other end is closed altogether: nobody waits for an answer any more."""
-        poll = select.poll()
-        poll.register(self.sock, 0)
-        return any(event & (select.POLLHUP | select.POLLERR) for _, event in poll.poll(0))
+        return any(event & (select.POLLHUP | select.POLLERR) for _, event in self._hung_up.poll(0))
 
     def shut_down(self) -> None:
         """Hang up; the server's thread closes it when it sees the end."""
@@ -84,7 +84,7 @@ class Peer:
         return True
 
 
-def _ask_kernel(sock: socket.socket) -> tuple[int, int, int]:
+def credentials(sock: socket.socket) -> tuple[int, int, int]:
     size = struct.calcsize("3i")
     pid, uid, gid = struct.unpack("3i", sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
     return pid, uid, gid

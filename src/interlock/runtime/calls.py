@@ -31,10 +31,10 @@ class Calls(Generic[V]):
         """What is known of this very call."""
         return self._open.get(call_key(step))
 
-    def begin(self, step: Step, value: V) -> None:
+    def begin(self, step: Step, value: V) -> V | None:
+        """Remember a call; gives what was known of the oldest one, where that is forgotten for it."""
         self._open[call_key(step)] = value
-        if len(self._open) > MOST:
-            del self._open[next(iter(self._open))]
+        return self._open.pop(next(iter(self._open))) if len(self._open) > MOST else None
 
     def end(self, step: Step) -> V | None:
         """A call is over: by its own step, by its result's id, else the newest one of the same agent."""

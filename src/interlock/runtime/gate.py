@@ -100,8 +100,11 @@ class Gate:
             key = call_key(step)
             if self._passages is not None and not self._passages.enter(key):
                 return Decision("hold", reason="the run is about to pause")
-            self._inside.begin(step, key)
-            return PROCEED
+            forgotten = self._inside.begin(step, key)
+        if forgotten is not None and self._passages is not None:
+            # Its result never came; counted for ever, it would keep the run from pausing.
+            self._passages.leave(forgotten)
+        return PROCEED
 
     def leave(self, step: Step) -> None:
         """A step that was let in is over; a result ends the call of its agent that came in last."""

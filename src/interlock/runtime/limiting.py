@@ -23,10 +23,12 @@ class Limiting:
 
     def check_spend(self) -> Decision | None:
         """Whether a budget is used up; None where none is."""
-        spend = self._watch.ledger.spend
-        awake = max(0.0, spend.execution_time - self._run.gate.rested_s)
-        over = self._watch.meter.over(replace(spend, execution_time=awake))
+        over = self._used_up()
         return self._over(over) if over is not None else None
+
+    def is_free(self) -> bool:
+        """Whether no limit has anything to say to the next call."""
+        return self._used_up() is None and self._watch.meter.wait(self._watch.ledger, self._run.clock.time()) is None
 
     def slow_down(self, decision: Decision) -> Decision:
         """A decision that lets a call go on, with the wait that the limits ask for."""
@@ -45,6 +47,11 @@ class Limiting:
         spend = replace(self._watch.ledger.spend, execution_time=awake)
         over = self._watch.meter.over(spend)
         return self._over(over) if over is not None else None
+
+    def _used_up(self) -> Over | None:
+        spend = self._watch.ledger.spend
+        awake = max(0.0, spend.execution_time - self._run.gate.rested_s)
+        return self._watch.meter.over(replace(spend, execution_time=awake))
 
     def _over(self, over: Over) -> Decision:
         self._scribe.limit(LimitRecord(str(over), limit=over.limit))

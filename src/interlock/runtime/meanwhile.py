@@ -8,6 +8,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from ..core import Status, Step
+from .glance import Glance
 from .guard import Late
 from .opinion import SecondOpinion
 from .records import StepRecord
@@ -53,7 +54,9 @@ class Meanwhile:
         while self._late:
             record, late = self._late[0]
             answer = late.take()
-            if isinstance(answer, Judgement):
+            if isinstance(answer, Glance) and answer.judgement is not None:
+                self._take(replace(record, review=answer.review), answer.judgement)
+            elif isinstance(answer, Judgement):
                 self._take(record, answer)
             elif answer is not None or late.given_up:
                 self._run.record("step", replace(record, unobserved=True))

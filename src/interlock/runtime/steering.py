@@ -132,6 +132,10 @@ class Steering:
             return Executed(order.request_id, False, f"nobody here can {order.command}", "invalid_state")
         return self.orders.execute(order, self.endpoint.post)
 
+    def rest(self) -> None:
+        """A command is over."""
+        self._file.rest()
+
     def _order(self, command: Command, reason: str) -> None:
         request = new_request(str(uuid.uuid4()), command, self.run.spec.run_id, actor="interlock", reason=reason)
         self.endpoint.receive(encode(request), None, actor="interlock")

@@ -35,6 +35,7 @@ from .calls import Calls
 from .causes import AFTER_STEP
 from .checkpointing import Checkpointing, may_change
 from .disk import absent_files
+from .glance import Glance, glance, look_back
 from .guard import Broken, Fault, Guard
 from .hands import Hands
 from .limiting import Limiting
@@ -187,12 +188,11 @@ class Supervisor(Asking):
             self._guard.part("supervisor", self.watch.count, 0.0, step)
             absent = self._guard.part("disk", absent_files, None, step, self.run.spec.workspace)
             try:
-                # A call that comes here was not asked about: what would have been blocked is seen after the fact.
-                late = self._guard.run(lambda: self.watch.review(step)) if step.kind == "tool_call" else None
-                judgement = self._guard.run(lambda: self.watch.observe(step, late, absent=absent))
+                seen = self._guard.run(lambda: look_back(self.watch, step, absent))
             except Broken as broken:
                 return self._broken(broken, StepRecord(step, absent=absent), ran=True)
-            self._take(StepRecord(step, late, absent=absent), judgement)
+            assert seen.judgement is not None
+            self._take(StepRecord(step, seen.review, absent=absent), seen.judgement)
             if step.kind == "tool_result" and may_change(review):
                 self._checkpointing.make(cause=AFTER_STEP, step=step.index + 1)
             used_up = None if self._observe else self._limiting.check_spend()
@@ -253,22 +253,35 @@ class Supervisor(Asking):
         absent = self._guard.part("disk", absent_files, None, step, self.run.spec.workspace)
         record = StepRecord(step, absent=absent)
         try:
-            review = self._reviews.get(step) or self._guard.run(lambda: self.watch.review(step))
+            seen = self._glance(step, absent)
+            review, judgement = seen.review, seen.judgement
             self._reviews.begin(step, review)
-            decision = self._decide(step, review, whole=whole)
+            decision = PROCEED if judgement is not None else self._decide(step, review, whole=whole)
             if decision.action == "hold":
                 return decision
             if decision.action in LET and may_change(review):
                 self._checkpointing.make(cause="before step", step=step.index)
             record = StepRecord(step, review, None if decision is PROCEED else decision, absent=absent)
             self._judged.begin(step, decision)
-            self._guard.part("supervisor", self.watch.count, 0.0, step)
-            prevented = decision.action not in LET
-            judgement = self._guard.run(lambda: self.watch.observe(step, review, prevented=prevented, absent=absent))
+            if judgement is None:
+                self._guard.part("supervisor", self.watch.count, 0.0, step)
+                prevented = decision.action not in LET
+                judgement = self._guard.run(
+                    lambda: self.watch.observe(step, review, prevented=prevented, absent=absent)
+                )
         except Broken as broken:
             return self._broken(broken, record)
         self._take(record, judgement)
         return self._standing(decision, before=True)
+
+    def _glance(self, step: Step, absent: tuple[str, ...] | None) -> Glance:
+        """The review of a call, and at once what it leads to where no limit and no person has a say in it."""
+        known = self._reviews.get(step)
+        if known is not None:
+            return Glance(known)
+        observe = self._observe
+        free = observe or ("read" not in self.approvals.removed and self._limiting.is_free())
+        return self._guard.run(lambda: glance(self.watch, step, absent, free=free, whatever_verdict=observe))
 
     def _decide(self, step: Step, review: Review | None, *, whole: bool) -> Decision:
         """A person's answer, the run's limits, the verdict; a call that may go on may still have to wait."""

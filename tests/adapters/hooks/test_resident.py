@@ -14,9 +14,11 @@ from typing import Any
 import pytest
 
 from interlock.adapters.hooks.resident import Resident, gates_folder, is_served, serve_socket
+from interlock.config import Config
 from interlock.core import Hold
 from interlock.journal import JournalReader, Store
 from interlock.link import listen, read_gate
+from interlock.runtime import Supervisor
 
 AGENTS, CALLS = 20, 5
 
@@ -163,3 +165,12 @@ def test_twenty_agents_at_once_lose_no_hook(house: House) -> None:
     for session in house.resident.sessions:
         session.supervisor.run.journal.flush()
     assert sorted(run.steps for run in house.store.runs()) == [2 * CALLS] * AGENTS
+
+
+def test_who_serves_for_long_tidies_the_store(house: House) -> None:
+    house.resident.close()
+    with Supervisor.open(name="old", store=house.store, config=Config()):
+        pass
+    house.config.write_text(json.dumps({"store": {"dir": str(house.store.root), "max_bytes": 1}}))
+    house.resident = house.serve()
+    until(lambda: not house.store.runs())

@@ -37,6 +37,7 @@ class Agent:
         self.history: list[dict[str, Any]] = []
         self.answers: list[bytes] = []
         self.statuses: list[int] = []
+        self.headers: dict[str, str] = {}
 
     def run(self, prompt: str, turns: int = 30) -> str:
         self.history.append(self._user(prompt))
@@ -64,7 +65,10 @@ class Agent:
         auth = {"x-api-key": KEY, "authorization": f"Bearer {KEY}", "x-goog-api-key": KEY}
         target = parts.path + (f"?{parts.query}" if parts.query else "")
         connection.request(
-            "POST", target, json.dumps(body).encode(), {"content-type": "application/json", **auth, **(headers or {})}
+            "POST",
+            target,
+            json.dumps(body).encode(),
+            {"content-type": "application/json", **auth, **self.headers, **(headers or {})},
         )
         answer = connection.getresponse()
         data = answer.read()

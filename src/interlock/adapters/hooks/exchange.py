@@ -69,7 +69,6 @@ class HookExchange:
         self._guardian = guardian
         self._tails: dict[str, Tail] = {}
         self._offsets: dict[str, int] = {}
-        self._first_session = ""
         self._kept: list[Message] = []
         self._lock = threading.RLock()
 
@@ -227,11 +226,8 @@ class HookExchange:
 
     def _agent_of(self, event: Event) -> str | None:
         """Subagents by their id; a second session of the same run is an agent of its own."""
-        with self._lock:
-            self._first_session = self._first_session or event.session
-        if event.agent is not None:
-            return event.agent
-        return None if event.session in ("", self._first_session) else event.session
+        agent = self._book.agent_of(event.session, hooked=True)
+        return event.agent if event.agent is not None else agent
 
 
 class _Patient:

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import hmac
 import socket
-import threading
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from msgspec import Struct
+
+from ...link import Desk, Desks
 from ..process.book import Asker
 
 HOST = "127.0.0.1"
-MAX_BODY = 32 * 1024 * 1024
-MAX_HEADER, MAX_HEADERS = 65_536, 100
-REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized"}
 HOSTS = frozenset((HOST, "localhost"))
+MAX_BODY = 32 * 1024 * 1024
+MAX_HEAD = 65_536
+REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized"}
+_CHUNK = 65_536
 
 Answer = Callable[[bytes, Asker], bytes | None]
 
@@ -27,99 +29,118 @@ class HttpDoor:
     """Listens on loopback until it is closed; `answer` takes a hook line, as the unix socket does."""
 
     def __init__(self, token: str, answer: Answer, port: int = 0) -> None:
-        self._server = _Server((HOST, port), _Handler)
-        self._server.token, self._server.answer = token, answer
-        self._thread = threading.Thread(target=self._server.serve_forever, name="interlock-http", daemon=True)
-
-    @property
-    def url(self) -> str:
-        return f"http://{HOST}:{self._server.server_address[1]}"
+        self._token, self._answer = token.encode(), answer
+        listener = socket.create_server((HOST, port), backlog=128)
+        self.url = f"http://{HOST}:{listener.getsockname()[1]}"
+        self._desks = Desks(listener, self._serve, "interlock-http")
 
     def start(self) -> None:
-        self._thread.start()
+        self._desks.start()
 
     def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        self._desks.hang_up()
+        self._desks.close()
 
+    def _serve(self, desk: Desk) -> None:
+        """The requests of one connection, one after the other."""
+        desk.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        reading = _Reading(desk.sock)
+        try:
+            while (head := reading.head()) is not None and self._reply(head, reading, desk):
+                desk.busy = False
+        except OSError:
+            # Whoever posted has gone.
+            return
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 128
-    token: str
-    answer: Answer
+    def _reply(self, head: _Head, reading: _Reading, desk: Desk) -> bool:
+        """Answer one request; whether another may come. Nothing is logged: payloads hold what agents do."""
+        desk.busy = True
+        refused = self._refusal(head)
+        if refused is not None:
+            # What was posted is not read.
+            desk.sock.sendall(_response(*refused))
+            return False
+        if head.given.get(b"expect", b"").lower() == b"100-continue":
+            desk.sock.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+        body = reading.body(int(head.given[b"content-length"]))
+        client = head.path.removeprefix(b"/hooks/")
+        if body is None:
+            return False
+        line = b'{"hook":{"client":"' + client + b'","payload":' + body + b"}}"
+        reply = self._answer(line, _Poster(desk))
+        if reply is None:
+            return False
+        desk.sock.sendall(_response(400 if reply.startswith(b'{"error":') else 200, reply))
+        return head.given.get(b"connection", b"").lower() != b"close"
+
+    def _refusal(self, head: _Head) -> tuple[int, bytes] | None:
+        given = head.given
+        host = given.get(b"host", b"").rsplit(b":", 1)[0].decode("latin-1")
+        if host not in HOSTS or b"origin" in given:
+            return 400, b'{"error":"this is for programs on this machine"}'
+        if not hmac.compare_digest(given.get(b"authorization", b"").removeprefix(b"Bearer "), self._token):
+            return 401, b'{"error":"the token is missing or wrong"}'
+        length, client = given.get(b"content-length", b""), head.path.removeprefix(b"/hooks/")
+        is_hook = head.method == b"POST" and client.isascii() and client.replace(b"-", b"").isalnum()
+        if not is_hook or not length.isdigit() or int(length) > MAX_BODY:
+            return 400, b'{"error":"post a payload to /hooks/CLIENT"}'
+        return None
 
 
 class _Poster:
     """Whoever has posted and waits."""
 
-    def __init__(self, sock: socket.socket) -> None:
-        self._sock = sock
-
-    def waits(self) -> bool:
-        try:
-            return self._sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) != b""
-        except BlockingIOError:
-            return True
-        except OSError:
-            return False
+    def __init__(self, desk: Desk) -> None:
+        self.waits = desk.waits
 
     def say_wait(self) -> None:
         """Nothing can be said before the reply."""
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    raw_requestline: bytes
-    server: _Server
+class _Head(Struct, frozen=True):
+    method: bytes
+    path: bytes
+    given: dict[bytes, bytes]
 
-    def parse_request(self) -> bool:
-        """The request line and the headers, without the general parser: it costs more than the answer."""
-        words = self.raw_requestline.decode("latin-1").split()
+
+class _Reading:
+    """What comes in on one connection. No general parser: it costs more than the answer."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock = sock
+        self._rest = b""
+
+    def head(self) -> _Head | None:
+        """The next request's line and headers; None where none comes, or nothing that could be one."""
+        while (end := self._rest.find(b"\r\n\r\n")) < 0:
+            if len(self._rest) > MAX_HEAD or not (data := self._sock.recv(_CHUNK)):
+                return None
+            self._rest += data
+        first, *lines = self._rest[:end].split(b"\r\n")
+        self._rest = self._rest[end + 4 :]
+        words = first.split()
         if len(words) != 3:
-            return False
-        self.command, self.path, self.request_version = words
-        self.requestline = " ".join(words)
-        self._given: dict[str, str] = {}
-        while (line := self.rfile.readline(MAX_HEADER)) not in (b"\r\n", b"\n", b""):
-            name, _, value = line.decode("latin-1").partition(":")
-            self._given[name.strip().lower()] = value.strip()
-            if len(self._given) > MAX_HEADERS:
-                return False
-        self.close_connection = self._given.get("connection", "").lower() == "close"
-        if self._given.get("expect", "").lower() == "100-continue":
-            self.connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
-        return True
-
-    def do_POST(self) -> None:
-        host = self._given.get("host", "").rsplit(":", 1)[0]
-        if host not in HOSTS or "origin" in self._given:
-            return self._refuse(400, b'{"error":"this is for programs on this machine"}')
-        token = self._given.get("authorization", "").removeprefix("Bearer ")
-        if not hmac.compare_digest(token.encode(), self.server.token.encode()):
-            return self._refuse(401, b'{"error":"the token is missing or wrong"}')
-        length = self._given.get("content-length", "")
-        client = self.path.removeprefix("/hooks/")
-        if not length.isdecimal() or int(length) > MAX_BODY or not client.replace("-", "").isalnum():
-            return self._refuse(400, b'{"error":"post a payload to /hooks/CLIENT"}')
-        body = self.rfile.read(int(length)).replace(b"\n", b" ").replace(b"\r", b" ")
-        line = b'{"hook":{"client":"' + client.encode() + b'","payload":' + body + b"}}"
-        reply = self.server.answer(line, _Poster(self.connection))
-        if reply is None:
-            self.close_connection = True
             return None
-        return self._send(400 if reply.startswith(b'{"error":') else 200, reply)
+        given = {}
+        for line in lines:
+            name, _, value = line.partition(b":")
+            given[name.strip().lower()] = value.strip()
+        return _Head(words[0], words[1], given)
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  the base class's name
-        """Nothing is logged: payloads hold what agents do."""
+    def body(self, length: int) -> bytes | None:
+        """So many bytes; None where the connection ends before."""
+        parts, missing = [self._rest], length - len(self._rest)
+        while missing > 0:
+            if not (data := self._sock.recv(min(missing, _CHUNK))):
+                return None
+            parts.append(data)
+            missing -= len(data)
+        whole = b"".join(parts)
+        self._rest = whole[length:]
+        return whole[:length]
 
-    def _refuse(self, status: int, body: bytes) -> None:
-        """Say so and hang up: what was posted is not read."""
-        self.close_connection = True
-        self._send(status, body)
 
-    def _send(self, status: int, body: bytes) -> None:
-        head = f"HTTP/1.1 {status} {REASONS[status]}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
-        # In one write: header and body apart cost 40 ms by Nagle and a delayed acknowledgement.
-        self.connection.sendall(f"{head}\r\n\r\n".encode() + body)
+def _response(status: int, body: bytes) -> bytes:
+    """In one piece: header and body apart cost 40 ms by Nagle and a delayed acknowledgement."""
+    head = f"HTTP/1.1 {status} {REASONS[status]}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
+    return f"{head}\r\n\r\n".encode() + body

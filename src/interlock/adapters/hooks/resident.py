@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import queue
 import re
 import socket
 import threading
+import time
 from pathlib import Path
 
 import msgspec
@@ -15,10 +15,11 @@ import msgspec
 from ...config import load
 from ...core import BadInput, InterlockError
 from ...journal import RunFolder, Store
-from ...link import LineHandler, LineServer, Peer, runtime_dir
+from ...link import Caller, LineCounter, runtime_dir
+from ...runtime.tidying import tidy_store
 from ..process.book import Asker
 from ..process.lines import Refusal
-from ..process.steps import MAX_STEP_LINE
+from ..process.steps import MAX_STEP_LINE, TOO_LONG
 from .clients import new_dialects
 from .event import Event
 from .exchange import HookLine, HookTold
@@ -27,6 +28,7 @@ from .session import Session, open_sessions
 log = logging.getLogger("interlock")
 
 LOOK_S = 0.5
+TIDY_S = 3600.0
 DRAIN_S = 5.0
 SOCKET_NAME = "serve.sock"
 GATES_NAME = "gates"
@@ -53,18 +55,17 @@ def is_served(path: Path) -> bool:
         return sock.connect_ex(str(path)) == 0
 
 
-class Resident(LineHandler):
-    """A thread for each connection, a run for each session."""
+class Resident:
+    """A run for each session."""
 
     def __init__(self, listener: socket.socket, store: Store, config: Path | None = None) -> None:
         self._store, self._config = store, config
-        self._server = LineServer(listener, self, "resident", max_line=MAX_STEP_LINE)
+        self._counter = LineCounter(listener, self._serve, "resident", max_line=MAX_STEP_LINE, too_long=TOO_LONG)
         self._sessions: dict[tuple[str, str], Session] = {}
         self._left = open_sessions(store)
         self._opening: dict[tuple[str, str], threading.Lock] = {}
         self._begun: dict[tuple[str, str], bytes] = {}
         self._readers = {dialect.name: dialect for dialect in new_dialects()}
-        self._desks: dict[Peer, _Desk] = {}
         self._lock = threading.Lock()
         self._over = threading.Event()
         self._looker = threading.Thread(target=self._look, name="interlock-look", daemon=True)
@@ -76,35 +77,20 @@ class Resident(LineHandler):
             return tuple(self._sessions.values())
 
     def start(self) -> None:
-        self._server.start()
+        self._counter.start()
         self._looker.start()
 
     def close(self) -> None:
         """Stop serving. Runs whose agents live on are left for the next one to take up."""
         self._over.set()
+        self._counter.hang_up()
         for session in self.sessions:
             session.supervisor.run.gate.notify()
-        for desk in list(self._desks.values()):
-            desk.close()
-        self._server.close()
+        self._counter.close()
         if self._looker.ident is not None:
             self._looker.join(DRAIN_S)
         for session in self.sessions:
             session.let_go()
-
-    def on_line(self, peer: Peer, line: bytes) -> None:
-        desk = self._desks.get(peer)
-        if desk is None:
-            desk = self._desks[peer] = _Desk(peer, self)
-        desk.take(line)
-
-    def on_too_long(self, peer: Peer) -> None:
-        peer.send(msgspec.json.encode(Refusal("the line is too long")))
-
-    def on_closed(self, peer: Peer) -> None:
-        desk = self._desks.pop(peer, None)
-        if desk is not None:
-            desk.close()
 
     def answer(self, line: bytes, asker: Asker, pid: int | None = None) -> bytes | None:
         """The reply to a hook, by the run of its session; `pid` is the process that asks, where it is known."""
@@ -119,6 +105,9 @@ class Resident(LineHandler):
         if event.moment == "end":
             self._end(session)
         return reply
+
+    def _serve(self, line: bytes, caller: Caller) -> bytes | None:
+        return self.answer(line, caller, caller.pid)
 
     def _session_of(self, told: HookTold, line: bytes, asker: Asker, pid: int | None) -> tuple[Event, Session | None]:
         """The run of a session begins with its first step: by then it is known what it is for."""
@@ -181,37 +170,18 @@ class Resident(LineHandler):
         session.finish()
 
     def _look(self) -> None:
+        tidied = -TIDY_S
         while not self._over.wait(LOOK_S):
+            if time.monotonic() - tidied >= TIDY_S:
+                tidied = time.monotonic()
+                self._tidy()
             for session in self.sessions:
                 if not session.look():
                     self._end(session)
 
-
-class _Desk:
-    """Where one connection is served."""
-
-    def __init__(self, peer: Peer, resident: Resident) -> None:
-        self.peer = peer
-        self._resident = resident
-        self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._over = False
-        threading.Thread(target=self._serve, name="interlock-hook", daemon=True).start()
-
-    def waits(self) -> bool:
-        return not self._over and not self.peer.closed
-
-    def say_wait(self) -> None:
-        self.peer.send(b"")
-
-    def take(self, line: bytes) -> None:
-        self._lines.put(line)
-
-    def close(self) -> None:
-        self._over = True
-        self._lines.put(None)
-
-    def _serve(self) -> None:
-        while (line := self._lines.get()) is not None:
-            answer = self._resident.answer(line, self, self.peer.pid)
-            if answer is not None:
-                self.peer.send(answer)
+    def _tidy(self) -> None:
+        """Who serves for weeks cannot leave tidying to the start."""
+        try:
+            tidy_store(self._store, load(self._config), time.time())
+        except (InterlockError, OSError) as error:
+            log.warning("the store could not be tidied: %s", error)

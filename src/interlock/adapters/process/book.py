@@ -45,7 +45,24 @@ class StepBook:
         self._known: OrderedDict[Key, int] = OrderedDict()
         self._recalled: dict[int, Decision] = {}
         self._refused: OrderedDict[Key, None] = OrderedDict()
+        self._first_session = ""
+        self._hooked: set[str] = set()
         self._lock = threading.Lock()
+
+    def agent_of(self, session: str, *, hooked: bool = False) -> str | None:
+        """Whose step it is, by its client's session: the run's own agent in the first one, in another one by its name.
+
+        `hooked` says that it was a hook that named the session.
+        """
+        with self._lock:
+            self._first_session = self._first_session or session
+            if hooked:
+                self._hooked.add(session)
+            return None if session in ("", self._first_session) else session
+
+    def is_hooked(self, session: str) -> bool:
+        """Whether the hooks of this session speak for it."""
+        return bool(session) and session in self._hooked
 
     def recall(self, journal: Reading) -> None:
         """Know what a predecessor was told."""

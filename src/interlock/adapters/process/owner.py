@@ -7,6 +7,7 @@ and of listening sockets. When the front is gone, the owner goes on until the co
 from __future__ import annotations
 
 import contextlib
+import gc
 import shutil
 import signal
 import socket
@@ -253,6 +254,8 @@ def main() -> None:
         channel.send(Failed(error.what, error.where, error.todo))
         return
     owner.ask_through(channel)
+    # What is there from the start stays: looking through it for rubbish would keep a hook waiting for 50 ms.
+    gc.freeze()
     channel.send(Ready())
     _serve(owner, channel, RunFolder(Path(begin.store) / begin.spec.run_id))
 

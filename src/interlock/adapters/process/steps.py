@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import queue
 import socket
-import threading
 from typing import Protocol
 
 import msgspec
 
 from ...core import BadInput
 from ...journal.interface import Reading
-from ...link import LineHandler, LineServer, Peer
+from ...link import LineCounter
 from ...runtime import Supervisor
 from .book import Asker, StepBook
 from .lines import Refusal, read_line, write_answer
@@ -20,6 +18,11 @@ MAX_STEP_LINE = 32 * 1024 * 1024
 """Bytes of one line here: hooks hand over whole files that an agent writes."""
 
 JOIN_S = 10.0
+
+LOOK_S = 2.0
+"""How often it is looked whether the process behind a held step is still there."""
+
+TOO_LONG = msgspec.json.encode(Refusal("the line is too long; shorten the content"))
 
 
 class Listener(Protocol):
@@ -30,15 +33,14 @@ class Listener(Protocol):
         ...
 
 
-class StepServer(LineHandler):
-    """A thread for each connection: lines of one connection are answered in order, connections hold up nobody else."""
+class StepServer:
+    """Lines of one connection are answered in order, connections hold up nobody else."""
 
     def __init__(self, listener: socket.socket, supervisor: Supervisor) -> None:
         self.book = StepBook(supervisor)
         self.hooks: Listener | None = None
         self._supervisor = supervisor
-        self._server = LineServer(listener, self, "steps", max_line=MAX_STEP_LINE)
-        self._desks: dict[Peer, _Desk] = {}
+        self._counter = LineCounter(listener, self.answer, "steps", max_line=MAX_STEP_LINE, too_long=TOO_LONG)
 
     @property
     def spoken(self) -> bool:
@@ -50,34 +52,14 @@ class StepServer(LineHandler):
         self.book.recall(journal)
 
     def start(self) -> None:
-        self._server.start()
+        self._counter.start()
 
     def close(self) -> None:
         """Answer what is being answered, and stop."""
-        desks = list(self._desks.values())
-        for desk in desks:
-            desk.close()
         self._supervisor.run.gate.notify()
-        for desk in desks:
-            desk.join(JOIN_S)
-        self._server.close()
+        self._counter.close(JOIN_S)
 
-    def on_line(self, peer: Peer, line: bytes) -> None:
-        desk = self._desks.get(peer)
-        if desk is None:
-            desk = self._desks[peer] = _Desk(peer, self)
-        desk.take(line)
-
-    def on_too_long(self, peer: Peer) -> None:
-        peer.send(msgspec.json.encode(Refusal("the line is too long; shorten the content")))
-
-    def on_closed(self, peer: Peer) -> None:
-        desk = self._desks.pop(peer, None)
-        if desk is not None:
-            desk.close()
-            self._supervisor.run.gate.notify()
-
-    def answer(self, asker: Asker, line: bytes) -> bytes | None:
+    def answer(self, line: bytes, asker: Asker) -> bytes | None:
         """The answer to one line, when it is due; None where nobody waits for it any more."""
         if self.hooks is not None and line.startswith(b'{"hook":'):
             return self.hooks.answer(line, asker)
@@ -86,37 +68,5 @@ class StepServer(LineHandler):
             phase, told = read_line(line)
         except BadInput as error:
             return msgspec.json.encode(Refusal(str(error)))
-        answered = self.book.after(told) if phase == "after" else self.book.before(told, asker)
+        answered = self.book.after(told) if phase == "after" else self.book.before(told, asker, LOOK_S)
         return None if answered is None else write_answer(*answered)
-
-
-class _Desk:
-    """Where one connection is served."""
-
-    def __init__(self, peer: Peer, server: StepServer) -> None:
-        self._peer, self._server = peer, server
-        self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._serve, name="interlock-steps", daemon=True)
-        self._thread.start()
-
-    def waits(self) -> bool:
-        return not self._peer.closed
-
-    def say_wait(self) -> None:
-        """An empty line: somebody is here, and the answer will come."""
-        self._peer.send(b"")
-
-    def take(self, line: bytes) -> None:
-        self._lines.put(line)
-
-    def close(self) -> None:
-        self._lines.put(None)
-
-    def join(self, seconds: float) -> None:
-        self._thread.join(seconds)
-
-    def _serve(self) -> None:
-        while (line := self._lines.get()) is not None:
-            answer = self._server.answer(self, line)
-            if answer is not None:
-                self._peer.send(answer)

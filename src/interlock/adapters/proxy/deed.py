@@ -34,9 +34,9 @@ class Verdict(Struct):
 class Deed:
     """For one request of one agent."""
 
-    def __init__(self, proxy: Proxy, form: Format, agent: str | None) -> None:
+    def __init__(self, proxy: Proxy, form: Format, agent: str | None, session: str = "") -> None:
         self._book, self._run, self._memory = proxy.book, proxy.supervisor.run, proxy.memory
-        self._form, self._agent = form, agent
+        self._form, self._agent, self._session = form, agent, session
         self._steps, self._usage = proxy.steps, proxy.usage
         self._observes = proxy.supervisor.config.interventions.observe
         self._begun = time.monotonic()
@@ -74,7 +74,9 @@ class Deed:
             self._tell(Told(tool=tool, content=result.text, error=result.error, agent=agent, role="tool"))
 
     def count(self, reader: Reader, *, words: bool) -> None:
-        """Tell what the model said, and what it cost."""
+        """Tell what the model said, and what it cost; where hooks speak for the session, its transcript tells both."""
+        if self._book.is_hooked(self._session):
+            return
         said = reader.text if self._steps and words else ""
         usage = reader.usage if self._usage and reader.usage is not None and reader.usage.tokens else None
         if said or usage is not None:

@@ -44,7 +44,7 @@ class Memory:
         self._waiting: list[Message] = []
         self._open: OrderedDict[str, Step] = OrderedDict()
         self._heard: OrderedDict[str, None] = OrderedDict()
-        self._agents: dict[str, str | None] = {}
+        self._agents: dict[str, dict[str, str | None]] = {}
         self.used_tools = False
 
     def recall(self, journal: Reading) -> None:
@@ -63,13 +63,14 @@ class Memory:
                 self._open[step.tool.call_id] = step
                 self.used_tools = True
 
-    def agent(self, form: Format, body: Json) -> str | None:
-        """Who talks: None for the first, a name made of its instructions and tools for each other one."""
-        key = digest([form.system(body), form.tool_names(body)])
+    def agent(self, form: Format, body: Json, session: str = "", main: str | None = None) -> str | None:
+        """Who talks: `main` for the first of a session, a name made of its instructions and tools for each other."""
+        key = digest([*filter(None, (session,)), form.system(body), form.tool_names(body)])
         with self._lock:
-            if key not in self._agents:
-                self._agents[key] = f"sub-{key[:6]}" if self._agents else None
-            return self._agents[key]
+            known = self._agents.setdefault(session, {})
+            if key not in known:
+                known[key] = f"sub-{key[:6]}" if known else main
+            return known[key]
 
     def is_new(self, words: str) -> bool:
         """Whether this was not heard before: a request that is sent again tells it again."""

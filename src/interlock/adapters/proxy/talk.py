@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 ATTEMPTS = 4
 """How often the model is asked because everything that it wanted was refused; then its turn is ended."""
 
+SESSION = b"x-claude-code-session-id"
+"""Where Claude Code says to which of its sessions a request belongs: the one that its hooks name too."""
+
 LOOK_S = 2.0
 """How often a request that is held looks whether anybody still waits for it."""
 
@@ -52,7 +55,11 @@ class Talk:
         """Answer the client."""
         own = self._guard.part("proxy", self._read, None)
         if own is not None:
-            deed = Deed(self._proxy, self._form, self._memory.agent(self._form, self._body) if own else None)
+            session = self._asked.header(SESSION)
+            agent = self._proxy.book.agent_of(session)
+            if own:
+                agent = self._memory.agent(self._form, self._body, session, agent)
+            deed = Deed(self._proxy, self._form, agent, session)
             self._converse(deed) if own else self._count(deed)
         elif self._closed:
             words = "interlock: supervision is broken, and is configured to fail closed"

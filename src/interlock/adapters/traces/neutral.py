@@ -67,7 +67,7 @@ ShapeName = Literal["trace", "transcript", "step"]
 
 def shape_of(line: LineShape) -> ShapeName:
     """Which of the three kinds a line is."""
-    if bytes(line.steps):
+    if memoryview(line.steps).nbytes:
         return "trace"
     if line.role is None and line.type is not None:
         return "transcript"

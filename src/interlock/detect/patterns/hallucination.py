@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from ...core import Issue, Seen, Step
 from ..claims import claimed_files, claims_pass, claims_ran
 from ..detector import Remembering, Setting
-from ..fingerprint import words
+from ..fingerprint import name_words, words
 from ..history import push
 from ..ledger import file_name
 from ..turn import Turn
@@ -28,7 +28,12 @@ _NO_SUCH_TOOL = re.compile(
 )
 _TOOL_HINTS = ("unknown", "tool", "not a")
 """What such a message has in it; most messages have none of it, and looking is cheaper than matching."""
-_NO_SUCH_FILE = ("no such file", "does not exist", "not found", "cannot find", "can't open")
+_NO_SUCH_FILE = ("no such file", "can't open")
+_NO_SUCH = ("does not exist", "not found", "cannot find")
+_OF_FILES = ("file", "path", "director", "~")
+"""What such a message has in it where it is about a file; the file itself is masked in it."""
+_LOOKS = frozenset((b"ls", b"stat", b"find", b"test", b"exists", b"list", b"glob"))
+"""Asking whether a file is there takes nothing for granted."""
 _NO_SUCH_NAME = re.compile(r"(?:No module named|cannot import name) ['\"]([\w.]+)['\"]")
 
 
@@ -75,7 +80,7 @@ class Hallucination(Remembering[Contradictions]):
             known = name[1] in state.missing
             push(state.missing, name[1], MISSING)
             return known and self._note(turn.asked, f"there is no {name[1]}")
-        if turn.paths and turn.effect != "write" and _has(message, _NO_SUCH_FILE):
+        if turn.paths and turn.effect != "write" and _no_file(message) and not _looks(turn):
             unheard = [path for path in turn.paths if not self._heard(path)]
             return bool(unheard) and self._note(turn.asked, f"there is no {unheard[0]}, and nothing spoke of it")
         return False
@@ -154,6 +159,14 @@ class Hallucination(Remembering[Contradictions]):
     def _pending(self, path: str) -> bool:
         """Whether a call that may write it has no result yet, the one that goes with the words included."""
         return any(file_name(path) in map(file_name, call.paths) for call in self.history.past.pending)
+
+
+def _no_file(message: str) -> bool:
+    return _has(message, _NO_SUCH_FILE) or (_has(message, _NO_SUCH) and _has(message, _OF_FILES))
+
+
+def _looks(turn: Turn) -> bool:
+    return not _LOOKS.isdisjoint(turn.words) or not _LOOKS.isdisjoint(name_words(turn.tool))
 
 
 def _has(message: str, words: Iterable[str]) -> bool:

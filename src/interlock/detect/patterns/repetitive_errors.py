@@ -48,6 +48,8 @@ class RepetitiveErrors(Remembering[Failures]):
         thread = self._follow(turn)
         # Where calls differ, or something was written in between, the first failure is the price of trying.
         free = 0 if thread.close >= thread.count - 1 and thread.rounds == 0 else 1
+        if turn.waits and turn.effect != "write":
+            free += self.tuning.patience  # what is waited for is not there at first
         severity = self.tuning.severity(thread.count - free)
         if severity is None or len(thread.turns) - free < self.tuning.medium_after:
             return ()

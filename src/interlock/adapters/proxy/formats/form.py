@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from ....core import Usage
+from ...picture import stand_in
 
 Json = dict[str, Any]
 """A JSON object of somebody else's making."""
@@ -200,6 +201,7 @@ def text_of(content: object) -> str:
         for key in ("text", "content", "output", "refusal"):
             if isinstance(content.get(key), (str, list)):
                 return text_of(content[key])
+        return stand_in(content)
     return ""
 
 

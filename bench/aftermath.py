@@ -1,0 +1,49 @@
+"""What came after a failing call that was made in the very same way for the third time: is that the time to tell?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from interlock.detect.history import History
+from interlock.detect.turn import Turn
+from traces import Trace
+
+TIMES = 3
+AGAIN, OTHERWISE, LAST, THROUGH = "made again", "another call failed", "the run's last", "another call came through"
+
+
+def after_the_third(traces: Iterable[Trace]) -> Counter[str]:
+    """How often the third time in a row was followed by what."""
+    return Counter(what for trace in traces for what in _followed(_turns(trace)))
+
+
+def _turns(trace: Trace) -> list[Turn]:
+    history, turns = History(), []
+    for step in trace.read():
+        history.take(step)
+        if history.turn is not None:
+            turns.append(history.turn)
+    return turns
+
+
+def _followed(turns: Sequence[Turn]) -> Iterator[str]:
+    count = 0
+    for at, turn in enumerate(turns):
+        before = turns[at - 1] if at else None
+        same = before is not None and before.failed and turn.failed and _same(before, turn)
+        count = count + 1 if same else 1
+        if count == TIMES:
+            yield _next(turn, turns[at + 1] if at + 1 < len(turns) else None)
+
+
+def _next(third: Turn, after: Turn | None) -> str:
+    if after is None:
+        return LAST
+    if after.failed:
+        return AGAIN if _same(third, after) else OTHERWISE
+    return THROUGH
+
+
+def _same(one: Turn, other: Turn) -> bool:
+    return one.key == other.key and one.error == other.error
