@@ -73,10 +73,17 @@ def open_supervisor(options: Options) -> Supervisor:
         adapter=adapter.name,
     )
     spec = redact_spec(spec)
-    run = Run.create(spec, options.get("store") or open_store(config), options.get("clock"))
-    supervisor = _assemble(run, config, adapter, options)
-    if run.folder is not None:
-        _listen(supervisor, run.folder, options.get("listener"))
+    store = options.get("store") or open_store(config)
+    run = Run.create(spec, store, options.get("clock"))
+    try:
+        supervisor = _assemble(run, config, adapter, options)
+        if run.folder is not None:
+            _listen(supervisor, run.folder, options.get("listener"))
+    except BaseException:
+        # Refused before it began: in a list it would stand as a run that lost its owner.
+        run.close()
+        store.discard(spec.run_id)
+        raise
     supervisor.checkpoint(cause="start", step=0)
     return supervisor
 

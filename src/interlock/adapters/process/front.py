@@ -19,14 +19,16 @@ from msgspec.structs import replace
 from ...config import Config
 from ...control import new_request
 from ...core import BadInput, Context, InterlockError, RunSpec
-from ...journal import RunFolder
+from ...journal import RunFolder, Store
 from ...link import ask_owner, listen, socket_path
 from ...process import Tree, spawn
 from ...process.proc import look_at
+from ...process.program import refuse_missing_program
 from ..hooks.wiring import Place, Wired, Wiring, unwire, wire
 from ..proxy import Proxied, point, relay_without_owner
 from .ownership import OwnerGone, Ownership
 from .person import Person
+from .starting import Starting
 from .talk import Asks, Begin, Exited, Finished, Started, steps_path
 from .terminal import Signalled, Signals, fill_standard_streams, keep_settings, stop_ourselves
 
@@ -71,6 +73,10 @@ class CannotStart(BadInput):
 def run_command(launch: Launch) -> Finished:
     """Run the command to its end, supervised. `exit_status` is minus a signal where one ended the command."""
     fill_standard_streams()
+    try:
+        refuse_missing_program(launch.spec, os.environ)
+    except BadInput as error:
+        raise _as_a_shell(error) from None
     return _Front(launch).run()
 
 
@@ -78,6 +84,8 @@ class _Front:
     def __init__(self, launch: Launch) -> None:
         self._launch = launch
         self._events: queue.SimpleQueue[object] = queue.SimpleQueue()
+        # First: from here on a signal waits until somebody looks for it.
+        self._signals = Signals(self._events)
         self._folder = RunFolder(launch.store / launch.spec.run_id)
         self._control = socket_path(self._folder.path)
         self._steps = steps_path(self._control)
@@ -97,7 +105,6 @@ class _Front:
         self._door = socket.create_server((LOOPBACK, 0), backlog=128) if launch.proxied is not None else None
         doors = (self._door,) if self._door is not None else ()
         self._ownership = Ownership(begin, (listen(self._control), listen(self._steps), *doors), self._events)
-        self._signals = Signals(self._events)
         self._person = Person(self._folder)
         self._tree: Tree | None = None
         self._bare: subprocess.Popen[bytes] | None = None
@@ -111,7 +118,7 @@ class _Front:
     def run(self) -> Finished:
         restore_terminal = keep_settings()
         try:
-            self._ownership.start()
+            self._begin()
             # Before the command is there: two signals that nobody takes become one.
             self._signals.start()
             self._tree = self._spawn()
@@ -131,6 +138,15 @@ class _Front:
             self._steps.unlink(missing_ok=True)
             if self._wired is not None:
                 unwire(self._place, self._wired)
+
+    def _begin(self) -> None:
+        """Have an owner; where none can be had, or somebody thinks better of it, there was no run."""
+        try:
+            self._ownership.start(Starting(self._launch.spec).look)
+        except BaseException:
+            self._ownership.close()
+            Store(self._launch.store).discard(self._launch.spec.run_id)
+            raise
 
     @property
     def _place(self) -> Place:
@@ -168,7 +184,7 @@ class _Front:
         except BadInput as error:
             self._ownership.tell(Exited(NOT_FOUND))
             self._next(Finished, PATIENCE_S)
-            raise CannotStart(error, NOT_EXECUTABLE if "denied" in error.what else NOT_FOUND) from None
+            raise _as_a_shell(error) from None
 
     def _wait(self) -> None:
         assert self._tree is not None
@@ -282,6 +298,10 @@ class _Front:
             seconds=time.time() - self._begun,
             folder=str(self._folder.path),
         )
+
+
+def _as_a_shell(error: BadInput) -> CannotStart:
+    return CannotStart(error, NOT_EXECUTABLE if "denied" in error.what else NOT_FOUND)
 
 
 def _pass_on(pid: int, number: int) -> None:
