@@ -16,19 +16,32 @@ from .running import Place, finish, owners, until
 
 
 def test_a_workspace_that_is_taken_makes_no_second_run(place: Place) -> None:
-    first = place.start("sh", "-c", "touch ready; while [ ! -e go ]; do sleep 0.02; done")
+    script = "touch ready; while [ ! -e go ]; do sleep 0.02; done"
+    first = place.start("sh", "-c", script, options=("--name", "fix"))
     place.wait_for("ready")
     status, _, err = place.run("echo", "hi")
     assert (status, err.count(b"\n")) == (4, 1), err
+    assert b"run fix (process " in err and err.count(bytes(place.workspace)) == 1
     assert len(place.store.runs()) == 1
     (place.workspace / "go").touch()
     assert finish(first)[0] == 0
 
 
+def test_a_live_run_is_not_rolled_back_by_its_name_either(place: Place) -> None:
+    run = place.start("sh", "-c", "touch ready; while [ ! -e go ]; do sleep 0.02; done", options=("--name", "fix"))
+    place.wait_for("ready")
+    status, _, err = place.interlock("rollback", "fix", "--yes")
+    assert (status, err.count(b"\n")) == (4, 1), err
+    assert b"is already working in" in err
+    assert place.interlock("rollback", "fix", "--dry-run")[0] == 0
+    (place.workspace / "go").touch()
+    assert finish(run)[0] == 0
+
+
 def test_the_root_folder_is_refused_without_a_run(place: Place) -> None:
     status, _, err = place.run("echo", "hi", options=("--workspace", "/"))
     assert status != 0
-    assert b"cannot be a workspace" in err
+    assert b"cannot be a workspace" in err and b"--workspace DIR" in err
     assert place.store.runs() == []
 
 

@@ -149,7 +149,7 @@ def _assemble(run: Run, config: Config, adapter: Adapter, options: Options) -> S
     files = None
     if spec.workspace is not None:
         store = options.get("checkpoint_store")
-        files = open_workspace(Path(spec.workspace), config, spec.run_id, store, run.clock)
+        files = open_workspace(Path(spec.workspace), config, spec.run_id, store, run.clock, name=spec.name)
         run.on_close(files.close)
     hands = Hands(
         adapter,
