@@ -27,7 +27,7 @@ from ...process.program import refuse_missing_program
 from ..hooks.wiring import Place, Wired, Wiring, unwire, wire
 from ..proxy import Proxied, point, relay_without_owner
 from .ownership import OwnerGone, Ownership
-from .person import Person
+from .person import Person, open_line_terminal
 from .starting import Starting
 from .talk import Asks, Begin, Exited, Finished, Started, steps_path
 from .terminal import Signalled, Signals, fill_standard_streams, keep_settings, stop_ourselves
@@ -37,6 +37,9 @@ TERM_S = 10.0
 
 SECOND_S = 5.0
 """A Ctrl-C that comes this soon after another is meant for the run; a later one is the command's, like the first."""
+
+HINT_S = 0.5
+"""How long after a Ctrl-C a command may take to end before it is said what another one does."""
 
 PATIENCE_S = 60.0
 """How long the owner may take over the end."""
@@ -109,6 +112,7 @@ class _Front:
         self._tree: Tree | None = None
         self._bare: subprocess.Popen[bytes] | None = None
         self._interrupted = float("-inf")
+        self._hint_at: float | None = None
         self._end_by: float | None = None
         self._cancelling = False
         self._status: int | None = None
@@ -195,10 +199,13 @@ class _Front:
         """Take events until the run is over."""
         deadline: float | None = None
         while True:
-            due = min((at for at in (deadline, self._end_by) if at is not None), default=None)
+            due = min((at for at in (deadline, self._end_by, self._hint_at) if at is not None), default=None)
             try:
                 event = self._events.get(timeout=None if due is None else max(0.0, due - time.monotonic()))
             except queue.Empty:
+                if due == self._hint_at:
+                    self._hint()
+                    continue
                 if due != deadline:
                     self._end_by = None
                     self._cancel("the command did not heed the signal")
@@ -209,7 +216,7 @@ class _Front:
                 self._tree.close()
                 return event
             if isinstance(event, Exited):
-                self._status, self._end_by = event.status, None
+                self._status, self._end_by, self._hint_at = event.status, None, None
                 if self._unsupervised:
                     return self._without_owner(self._unsupervised)
                 self._ownership.tell(event)
@@ -236,11 +243,22 @@ class _Front:
         if event.number == signal.SIGINT:
             if now - self._interrupted < SECOND_S:
                 self._cancel("Ctrl-C")
+            elif self._status is None:
+                self._hint_at = now + HINT_S
             self._interrupted = now
         elif event.number in (signal.SIGTERM, signal.SIGHUP) and self._status is None:
             if self._end_by is not None:
                 self._cancel(f"a second {signal.Signals(event.number).name}")
             self._end_by = self._end_by or now + TERM_S
+
+    def _hint(self) -> None:
+        """Say what another Ctrl-C does, unless a program has the whole screen: it would be in its way."""
+        self._hint_at = None
+        terminal = None if self._cancelling else open_line_terminal()
+        if terminal is not None:
+            os.write(terminal, f"interlock: Ctrl-C again within {SECOND_S:.0f} s ends the run\r\n".encode())
+            os.close(terminal)
+            self._interrupted = time.monotonic()
 
     def _follow_stop(self, *, wait: bool) -> None:
         """Stop when the command has: it may take a moment to put its screen away, or not stop at all."""
