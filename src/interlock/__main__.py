@@ -10,6 +10,9 @@ def main() -> None:
 
         sys.stdout.write(f"interlock {__version__}\n")
         return
+    from .cli.interrupt import leave_quietly
+
+    leave_quietly()
     from .cli.main import run
 
     run()

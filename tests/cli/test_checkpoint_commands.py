@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -108,6 +109,25 @@ def test_a_person_at_a_terminal_is_asked(shell: Shell) -> None:
         assert child.wait() == 0
         assert b"Go back? [y/N]" in said
         assert (shell.work / "file").read_text() == expected
+
+
+def test_ctrl_c_at_a_question_leaves_without_a_word(shell: Shell) -> None:
+    (shell.work / "file").write_text("one")
+    shell.run("checkpoint", "create")
+    (shell.work / "file").write_text("two")
+    ours, theirs = pty.openpty()
+    child = subprocess.Popen(
+        [sys.executable, "-m", "interlock", "rollback"], cwd=shell.work, stdin=theirs, stdout=theirs, stderr=theirs
+    )
+    os.close(theirs)
+    said = b""
+    while b"[y/N]" not in said:
+        said += os.read(ours, 4096)
+    child.send_signal(signal.SIGINT)
+    assert child.wait() == 130
+    assert os.read(ours, 4096).strip() in (b"", b":")
+    os.close(ours)
+    assert (shell.work / "file").read_text() == "two"
 
 
 def test_commands_work_from_a_folder_below_and_paths_are_taken_from_there(shell: Shell) -> None:

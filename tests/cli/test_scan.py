@@ -80,6 +80,11 @@ def test_a_missing_file_and_a_directory_are_one_clear_line(tmp_path, name):
     assert len(done.stderr.splitlines()) == 1
 
 
+def test_where_no_trace_could_be_read_nothing_is_said_of_findings(tmp_path):
+    done = interlock("scan", str(tmp_path / "missing"), home=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+
+
 def test_a_secret_in_a_trace_is_never_printed(tmp_path):
     secret = "sk-ant-api03-" + "A1b2C3d4" * 8
     done = interlock("scan", "--json", write(tmp_path / "s", trace("s", 6, secret)), home=tmp_path)

@@ -1,7 +1,10 @@
 """The command starts lean, and says clearly what it does not know."""
 
+import os
 import subprocess
 import sys
+
+import pytest
 
 import interlock as package
 from interlock.cli.main import COMMANDS
@@ -49,6 +52,62 @@ def test_an_unknown_command_names_the_nearest(tmp_path):
     done = interlock("scann", home=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert "Did you mean 'scan'?" in done.stderr
+
+
+def test_a_word_that_is_like_no_command_names_none(tmp_path):
+    done = interlock("frobnicate", home=tmp_path)
+    assert (done.returncode, done.stderr) == (2, "interlock: there is no command 'frobnicate'. See interlock --help.\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("show", "interlock show: missing argument RUN. See interlock show --help."),
+        ("show a b", "interlock show: got unexpected extra argument(s) (b). See interlock show --help."),
+        ("run --max-steps x -- y", "interlock run: invalid value for '--max-steps': 'x' is not a valid int"),
+        ("ps --frob", "interlock ps: no such option: --frob. See interlock ps --help."),
+        ("checkpoint frob", "interlock checkpoint: no such command 'frob'. See interlock checkpoint --help."),
+    ],
+)
+def test_wrong_usage_is_one_line(words, line, tmp_path):
+    done = interlock(*words.split(), home=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(line) and done.stderr.count("\n") == 1
+
+
+def test_a_group_without_a_command_shows_its_help(tmp_path):
+    done = interlock("checkpoint", home=tmp_path)
+    assert done.returncode == 2
+    assert "Commands:" in done.stderr
+
+
+def test_the_shell_completes_commands(tmp_path):
+    done = interlock(home=tmp_path, _INTERLOCK_COMPLETE="complete_bash", COMP_WORDS="interlock roll", COMP_CWORD="1")
+    assert (done.returncode, done.stdout) == (0, "rollback\n")
+
+
+@pytest.mark.parametrize("module", ["typer", "interlock.cli.run", "interlock.adapters.process.front"])
+def test_ctrl_c_while_modules_are_imported_starts_nothing_and_says_nothing(module, tmp_path):
+    code = f"""
+import os, signal, sys
+class Interrupted:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            Interrupted()  # as in a callback of the import system, where Python loses a KeyboardInterrupt
+sys.meta_path.insert(0, Finder())
+sys.argv = ["interlock", "run", "--", "touch", "made"]
+from interlock.__main__ import main
+main()
+"""
+    state = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=os.environ | state, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_every_command_has_help_with_an_example(tmp_path):

@@ -37,6 +37,7 @@ def test_a_run_on_the_hub_is_listed_and_steered_without_its_store(place: Place, 
 def test_a_hub_that_is_not_there_holds_nothing_up(place: Place) -> None:
     status, out, err = place.run("echo", "hello", options=("--hub", "nats://127.0.0.1:9"))
     assert (status, out) == (0, b"hello\n"), err
+    assert b"interlock: the hub cannot be reached (127.0.0.1:9: Connection refused)" in err
 
 
 def _made(path: Path) -> Path:

@@ -66,8 +66,10 @@ def test_files_that_it_changed_are_named_and_can_be_rolled_back(place: Place) ->
     assert (place.workspace / "kept").read_text() == "before\n"
     assert not (place.workspace / "made").exists()
     (place.workspace / "go").touch()
-    assert finish(run)[0] == 0
+    status, _, err = finish(run)
+    assert status == 0
     assert place.told()["files_changed"] == ["go"]
+    assert b"  1 file changed: go\n" in err
 
 
 def test_pause_freezes_what_cannot_be_held_and_resume_thaws_it(place: Place) -> None:

@@ -116,6 +116,7 @@ def test_the_second_ctrl_c_ends_the_run(screen_of: Begin, place: Place) -> None:
     screen.see("caught")
     # The kernel makes one of two signals that come before the first is taken.
     until("the first is taken", lambda: not is_pending(screen.pid, signal.SIGINT))
+    screen.see("Ctrl-C again within 5 s ends the run")
     screen.type("\x03")
     assert screen.end() == 130
     assert place.processes() == []

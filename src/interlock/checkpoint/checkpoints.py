@@ -65,6 +65,7 @@ class Checkpoints:
         config: Settings,
         clock: Clock,
         run_id: str | None = None,
+        run_name: str = "",
         freeze: Freeze | None = None,
     ) -> Checkpoints:
         """Open a workspace's checkpoints, finishing what a crash left half done.
@@ -82,7 +83,7 @@ class Checkpoints:
             opened = Store(own)
             try:
                 if run_id is not None:
-                    holder = Holder(os.getpid(), str(workspace), run_id)
+                    holder = Holder(os.getpid(), str(workspace), run_id, run_name[:80])
                     overlap = find_overlap(stores, workspace, own)
                     if overlap is not None:
                         raise taken(overlap, str(workspace))
@@ -218,6 +219,12 @@ class Checkpoints:
             now, then = self._comparison.moment(None), self._comparison.moment(last.safety)
             return self._rollback.preview(last.safety, now, then, done.states, done)
 
+    def refuse_other_run(self, *, force: bool = False) -> None:
+        """Raise InvalidState where a run works in the workspace that is not ours."""
+        holder = find_holder(self._store.path)
+        if holder is not None and holder.run_id != self.run_id and not force:
+            raise taken(holder, str(self.workspace))
+
     def default_target(self, run_id: str | None = None) -> CheckpointInfo:
         """Where a rollback without a target goes: to a run's start, else to the newest checkpoint that differs."""
         with self._busy("look"):
@@ -272,7 +279,7 @@ class Checkpoints:
         folders: Iterable[str] = (),
     ) -> Restored:
         with self._busy("roll back"), self.freeze(), without_gc():
-            self._refuse_other_run(force=force)
+            self.refuse_other_run(force=force)
             self.recovered += self._rollback.recover()
             target = self.get(wanted)
             then = self._comparison.moment(target.id)
@@ -306,11 +313,6 @@ class Checkpoints:
         if last is None:
             raise NotFound("there is no rollback to take back", where=str(self.workspace))
         return last, OwnRecord({path: state_of(step.b) for path, step in last.body.differences().items()})
-
-    def _refuse_other_run(self, *, force: bool) -> None:
-        holder = find_holder(self._store.path)
-        if holder is not None and holder.run_id != self.run_id and not force:
-            raise taken(holder, str(self.workspace))
 
     def _ensure_workspace(self, then: Moment) -> None:
         """A workspace that was deleted as a whole is made again, empty."""

@@ -28,9 +28,10 @@ class Holder(Struct, frozen=True, omit_defaults=True):
     pid: int
     workspace: str
     run_id: str | None = None
+    name: str = ""
 
     def __str__(self) -> str:
-        return f"run {self.run_id} (process {self.pid})" if self.run_id else f"process {self.pid}"
+        return f"run {self.name or self.run_id} (process {self.pid})" if self.run_id else f"process {self.pid}"
 
 
 class RunLock:
@@ -83,7 +84,7 @@ def taken(holder: Holder | None, workspace: str) -> InvalidState:
     place = holder.workspace if holder and holder.workspace else workspace
     return InvalidState(
         f"{who} is already working in {place}",
-        where=workspace,
+        where=workspace if place != workspace else "",
         todo="Wait until it ends or cancel it, or give this run a copy of the workspace",
     )
 

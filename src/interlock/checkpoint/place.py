@@ -68,7 +68,7 @@ def refuse_unfit(
 ) -> None:
     """Raise BadInput where checkpoints would be dangerous or senseless."""
     where = str(workspace)
-    todo = "Choose the project's own folder as the workspace"
+    todo = "Choose the project's own folder as the workspace: go there, or interlock run --workspace DIR"
     home = resolved(home or Path.home())
     if workspace == workspace.parent:
         raise BadInput("the root of the file system cannot be a workspace", where=where, todo=todo)

@@ -98,7 +98,8 @@ def _lines(run: Finished) -> list[str]:
     if run.files_changed:
         more = len(run.files_changed) - SHOWN_FILES
         named = ", ".join(run.files_changed[:SHOWN_FILES]) + (f" and {more} more" if more > 0 else "")
-        lines.append(f"{len(run.files_changed)} files changed: {named}")
+        files = "1 file" if len(run.files_changed) == 1 else f"{len(run.files_changed)} files"
+        lines.append(f"{files} changed: {named}")
     lines += [f"limit: {words}" for words in run.limits_reached]
     if run.processes_left:
         lines.append(f"{run.processes_left} processes that it started go on")

@@ -11,7 +11,9 @@ import typer
 from typer.core import TyperGroup
 
 from ..core.errors import InterlockError
+from .interrupt import listen_again
 from .output import say_error
+from .usage import UsageError, leave_question, say_usage_error
 
 COMMANDS: dict[str, str] = {
     "demo": "a scripted agent goes wrong in every way that we detect, supervised live",
@@ -54,6 +56,10 @@ LOGGING = frozenset(("gui", "serve", "web"))
 """Commands that log by themselves; the others only if they are told to, for a log takes time to set up."""
 
 
+LIKENESS = 65
+"""Of a hundred: how like a command a word has to be for us to think that it was meant."""
+
+
 class LazyGroup(TyperGroup):
     """A group whose commands are imported when they are used."""
 
@@ -70,9 +76,9 @@ class LazyGroup(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            from rapidfuzz import process
+            from rapidfuzz import fuzz, process
 
-            nearest = process.extractOne(args[0], list(COMMANDS), score_cutoff=60)
+            nearest = process.extractOne(args[0], list(COMMANDS), scorer=fuzz.ratio, score_cutoff=LIKENESS)
             hint = f"Did you mean {nearest[0]!r}?" if nearest else "See interlock --help."
             say_error(f"there is no command {args[0]!r}. {hint}")
             raise SystemExit(2)
@@ -99,6 +105,9 @@ def interlock(
 
     Example: interlock run -- claude -p "fix the tests"
     """
+    if ctx.invoked_subcommand != "run":
+        # `run` has much to import before it starts anything, and then takes signals itself.
+        listen_again()
     if log_json or log_level or log_file or ctx.invoked_subcommand in LOGGING:
         from ..runtime.log import choose_log, configure_log
 
@@ -109,7 +118,11 @@ def interlock(
 def run() -> None:
     """Run the command line; an InterlockError becomes one line and its exit status."""
     try:
-        app(prog_name="interlock")
+        status = app(prog_name="interlock", standalone_mode=False)
+    except UsageError as error:
+        raise SystemExit(say_usage_error(error)) from None
+    except typer.Abort as abort:
+        raise SystemExit(leave_question(abort)) from None
     except InterlockError as error:
         say_error(str(error))
         raise SystemExit(error.exit_status) from None
@@ -124,3 +137,4 @@ def run() -> None:
         where = f"{error.filename}: " if error.filename else ""
         say_error(f"{where}{error.strerror or error}. Check the disk, the folder and the permissions")
         raise SystemExit(4) from None
+    raise SystemExit(status if isinstance(status, int) else 0)

@@ -14,8 +14,8 @@ def print_json(value: object) -> None:
     sys.stdout.flush()
 
 
-def say_error(line: str) -> None:
+def say_error(line: str, who: str = "interlock") -> None:
     """One line on stderr; where nobody listens there either, nothing."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
-        sys.stderr.write(f"interlock: {' '.join(line.split())}\n")
+        sys.stderr.write(f"{who}: {' '.join(line.split())}\n")
         sys.stderr.flush()

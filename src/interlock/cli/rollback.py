@@ -41,6 +41,9 @@ def rollback(
     with open_checkpoints(run) as found:
         paths = relative_paths(path or [], found.workspace)
         target = found.get(to) if to is not None else found.default_target(run_id)
+        if not dry_run:
+            # Before it is said that there is nothing to do: a run that is at work has more to come.
+            found.refuse_other_run(force=force)
         own = found.own_changes(target.id, run_id) if run_id is not None and not force else None
         plan = found.preview(target.id, paths, own_changes=own)
         if dry_run and json:

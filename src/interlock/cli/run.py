@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .app import new_app
+from .output import say_error
 
 if TYPE_CHECKING:
     from ..config import Config
@@ -84,11 +85,14 @@ def _with_hub(config: Config, url: str | None) -> Config:
     from msgspec.structs import replace
 
     from ..core import BadInput
+    from ..link.reach import look_for_hub
 
     if url is not None:
         config = replace(config, hub=replace(config.hub, url=url))
     if config.hub.url and find_spec("nats") is None:
         raise BadInput("the hub's client is not installed", where=config.hub.url, todo='pip install "interlock[hub]"')
+    if config.hub.url and (why := look_for_hub(config.hub.url)) is not None:
+        say_error(f"the hub cannot be reached ({why}). The run goes on, and is seen there as soon as it can be")
     return config
 
 

@@ -82,7 +82,7 @@ def scan(
     for name, count in said.items():
         if count > MOST_ERRORS:
             say_error(f"{name}: {count - MOST_ERRORS} more lines like these were left out")
-    if not json:
+    if not json and (traces or not bad):
         print_total(traces, scanner.steps, found)
     if picture is not None and html is not None:
         Path(html).write_text(picture.render(), encoding="utf-8")

@@ -55,7 +55,7 @@ def prune_runs(
         # A paused run stays paused, however long.
         if run.owner_pid is not None or run.status in ("pausing", "paused"):
             continue
-        if dry_run or _remove(folder):
+        if dry_run or remove_run(folder):
             total -= sizes[place]
             removed.append(Pruned(run.run_id, run.name, sizes[place], why))
     if not dry_run:
@@ -63,8 +63,8 @@ def prune_runs(
     return removed
 
 
-def _remove(folder: RunFolder) -> bool:
-    """Remove one run, unless it came to life meanwhile."""
+def remove_run(folder: RunFolder) -> bool:
+    """Remove one run, unless somebody owns it."""
     try:
         lock = RunLock.take(folder.lock_file, f"run {folder.run_id}", patience_s=0)
     except InterlockError:

@@ -15,7 +15,7 @@ from .export import export_run
 from .finding import find_run
 from .folder import RunFolder
 from .ids import check_run_id
-from .prune import Pruned, prune_runs
+from .prune import Pruned, prune_runs, remove_run
 from .reader import JournalReader
 from .summary import RunSummary
 
@@ -91,6 +91,11 @@ class Store:
             max_bytes=max_bytes,
             dry_run=dry_run,
         )
+
+    def discard(self, run_id: str) -> bool:
+        """Remove a run that never began; one that somebody owns stays."""
+        folder = RunFolder(self.root / check_run_id(run_id))
+        return folder.path.is_dir() and remove_run(folder)
 
     def export(self, ref: str, target: Path) -> Path:
         """Copy a run, also a live one, to a new folder, or to an archive if the target ends in .tar.gz or .zip."""

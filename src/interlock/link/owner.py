@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
 
@@ -12,7 +13,7 @@ from ..control import CONTROL_KINDS, Answer, Controller, Found, LookUp, Moment, 
 from ..core import InterlockError
 from ..journal import JournalReader, OwnerInfo, RunFolder
 from .inbox import leave_request
-from .place import noted_socket
+from .place import noted_socket, socket_path
 
 DEFAULT_TIMEOUT_S = 60.0
 RECONNECT_S = (0.05, 1.0)
@@ -86,8 +87,8 @@ class _Asking:
             return False
         return True
 
-    def _connect(self) -> bool:
-        path = noted_socket(self._folder.path)
+    def _connect(self, path: Path | None = None) -> bool:
+        path = path or noted_socket(self._folder.path)
         if path is None:
             return False
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
@@ -103,6 +104,9 @@ class _Asking:
         """Nobody is there: the journal may know the end already; else the copy waits in the inbox."""
         if self._check_ended():
             return
+        if self._never_began():
+            self._controller.refuse("not_found", "the run never began, and its owner is dead")
+            return
         path = leave_request(self._folder.inbox, self._controller.request.request_id, copy.attempt, copy.data)
         if self._send(copy.data):
             # It came up just now, and may have looked into its inbox before.
@@ -117,6 +121,20 @@ class _Asking:
             return False
         self._controller.found(found)
         return True
+
+    def _never_began(self) -> bool:
+        """Whether an owner died before there was anything to own, and nobody is there to start another."""
+        if self._folder.owner() is not None or not self._folder.lock_file.exists():
+            return False
+        try:
+            if self._folder.spec().argv:
+                with JournalReader.open(self._folder) as reader:
+                    begun = reader.count("started") > 0
+            else:
+                begun = noted_socket(self._folder.path) is not None
+            return not begun and not self._connect(socket_path(self._folder.path))
+        except InterlockError:
+            return False
 
     def _listen(self, seconds: float) -> None:
         assert self._sock is not None

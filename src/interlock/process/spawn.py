@@ -17,6 +17,7 @@ from . import hierarchy, proc
 from .family import add_marker
 from .handle import ProcessId, TreeHandle
 from .hierarchy import Made
+from .program import cannot_start
 from .tree import Tree
 
 Stream = int | IO[bytes] | None
@@ -123,7 +124,7 @@ def _start(
         for end in (report, status, *ends):
             if end >= 0:
                 os.close(end)
-        raise _cannot_start(spec, error) from None
+        raise cannot_start(spec, error) from None
     for end in ends:
         os.close(end)
     with os.fdopen(report, "rb") as told:
@@ -138,14 +139,7 @@ def _start(
         if "join" in answer:
             raise _JoinFailed(f"it could not be entered ({os.strerror(int(answer['join']))})")
         number = int(answer.get("exec", 0))
-        raise _cannot_start(spec, OSError(number, os.strerror(number), spec.argv[0]))
+        raise cannot_start(spec, OSError(number, os.strerror(number), spec.argv[0]))
     root = ProcessId.of(int(answer.get("root", popen.pid)))
     keeper = ProcessId.of(popen.pid) if status >= 0 else None
     return Tree(msgspec.structs.replace(handle, root=root, keeper=keeper), popen, status)
-
-
-def _cannot_start(spec: RunSpec, error: Exception) -> BadInput:
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    if isinstance(error, OSError) and spec.cwd and error.filename == spec.cwd:
-        return BadInput(f"cannot start in this folder ({reason})", where=spec.cwd, todo="Name one that exists.")
-    return BadInput(f"cannot start {spec.argv[0]!r} ({reason})", todo="Is it installed, and spelled like this?")

@@ -73,10 +73,17 @@ def open_supervisor(options: Options) -> Supervisor:
         adapter=adapter.name,
     )
     spec = redact_spec(spec)
-    run = Run.create(spec, options.get("store") or open_store(config), options.get("clock"))
-    supervisor = _assemble(run, config, adapter, options)
-    if run.folder is not None:
-        _listen(supervisor, run.folder, options.get("listener"))
+    store = options.get("store") or open_store(config)
+    run = Run.create(spec, store, options.get("clock"))
+    try:
+        supervisor = _assemble(run, config, adapter, options)
+        if run.folder is not None:
+            _listen(supervisor, run.folder, options.get("listener"))
+    except BaseException:
+        # Refused before it began: in a list it would stand as a run that lost its owner.
+        run.close()
+        store.discard(spec.run_id)
+        raise
     supervisor.checkpoint(cause="start", step=0)
     return supervisor
 
@@ -142,7 +149,7 @@ def _assemble(run: Run, config: Config, adapter: Adapter, options: Options) -> S
     files = None
     if spec.workspace is not None:
         store = options.get("checkpoint_store")
-        files = open_workspace(Path(spec.workspace), config, spec.run_id, store, run.clock)
+        files = open_workspace(Path(spec.workspace), config, spec.run_id, store, run.clock, name=spec.name)
         run.on_close(files.close)
     hands = Hands(
         adapter,

@@ -30,8 +30,21 @@ class RunWorkspace:
 
 
 def open_workspace(
-    workspace: Path, config: Config, run_id: str, store: Path | None = None, clock: Clock | None = None
+    workspace: Path,
+    config: Config,
+    run_id: str,
+    store: Path | None = None,
+    clock: Clock | None = None,
+    *,
+    name: str = "",
 ) -> RunWorkspace:
     """The checkpoints of a workspace, held for this run."""
-    found = Checkpoints.open(workspace, store, config=config.checkpoints, clock=clock or SystemClock(), run_id=run_id)
+    found = Checkpoints.open(
+        workspace,
+        store,
+        config=config.checkpoints,
+        clock=clock or SystemClock(),
+        run_id=run_id,
+        run_name=name,
+    )
     return RunWorkspace(found)

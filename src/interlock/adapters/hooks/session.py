@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import secrets
-import shutil
 import threading
 from pathlib import Path
 
@@ -140,7 +139,6 @@ def _open(options: Options) -> Supervisor:
         if spec.workspace is None:
             raise
         log.warning("%s: no checkpoints (%s)", spec.name, error)
-        shutil.rmtree(options["store"].root / spec.run_id, ignore_errors=True)
         options["spec"] = replace(spec, run_id=new_run_id(), workspace=None)
         return Supervisor.open(**options)
 

@@ -19,14 +19,16 @@ from msgspec.structs import replace
 from ...config import Config
 from ...control import new_request
 from ...core import BadInput, Context, InterlockError, RunSpec
-from ...journal import RunFolder
+from ...journal import RunFolder, Store
 from ...link import ask_owner, listen, socket_path
 from ...process import Tree, spawn
 from ...process.proc import look_at
+from ...process.program import refuse_missing_program
 from ..hooks.wiring import Place, Wired, Wiring, unwire, wire
 from ..proxy import Proxied, point, relay_without_owner
 from .ownership import OwnerGone, Ownership
-from .person import Person
+from .person import Person, open_line_terminal
+from .starting import Starting
 from .talk import Asks, Begin, Exited, Finished, Started, steps_path
 from .terminal import Signalled, Signals, fill_standard_streams, keep_settings, stop_ourselves
 
@@ -35,6 +37,9 @@ TERM_S = 10.0
 
 SECOND_S = 5.0
 """A Ctrl-C that comes this soon after another is meant for the run; a later one is the command's, like the first."""
+
+HINT_S = 0.5
+"""How long after a Ctrl-C a command may take to end before it is said what another one does."""
 
 PATIENCE_S = 60.0
 """How long the owner may take over the end."""
@@ -71,6 +76,10 @@ class CannotStart(BadInput):
 def run_command(launch: Launch) -> Finished:
     """Run the command to its end, supervised. `exit_status` is minus a signal where one ended the command."""
     fill_standard_streams()
+    try:
+        refuse_missing_program(launch.spec, os.environ)
+    except BadInput as error:
+        raise _as_a_shell(error) from None
     return _Front(launch).run()
 
 
@@ -78,6 +87,8 @@ class _Front:
     def __init__(self, launch: Launch) -> None:
         self._launch = launch
         self._events: queue.SimpleQueue[object] = queue.SimpleQueue()
+        # First: from here on a signal waits until somebody looks for it.
+        self._signals = Signals(self._events)
         self._folder = RunFolder(launch.store / launch.spec.run_id)
         self._control = socket_path(self._folder.path)
         self._steps = steps_path(self._control)
@@ -97,11 +108,11 @@ class _Front:
         self._door = socket.create_server((LOOPBACK, 0), backlog=128) if launch.proxied is not None else None
         doors = (self._door,) if self._door is not None else ()
         self._ownership = Ownership(begin, (listen(self._control), listen(self._steps), *doors), self._events)
-        self._signals = Signals(self._events)
         self._person = Person(self._folder)
         self._tree: Tree | None = None
         self._bare: subprocess.Popen[bytes] | None = None
         self._interrupted = float("-inf")
+        self._hint_at: float | None = None
         self._end_by: float | None = None
         self._cancelling = False
         self._status: int | None = None
@@ -111,7 +122,7 @@ class _Front:
     def run(self) -> Finished:
         restore_terminal = keep_settings()
         try:
-            self._ownership.start()
+            self._begin()
             # Before the command is there: two signals that nobody takes become one.
             self._signals.start()
             self._tree = self._spawn()
@@ -131,6 +142,15 @@ class _Front:
             self._steps.unlink(missing_ok=True)
             if self._wired is not None:
                 unwire(self._place, self._wired)
+
+    def _begin(self) -> None:
+        """Have an owner; where none can be had, or somebody thinks better of it, there was no run."""
+        try:
+            self._ownership.start(Starting(self._launch.spec).look)
+        except BaseException:
+            self._ownership.close()
+            Store(self._launch.store).discard(self._launch.spec.run_id)
+            raise
 
     @property
     def _place(self) -> Place:
@@ -168,7 +188,7 @@ class _Front:
         except BadInput as error:
             self._ownership.tell(Exited(NOT_FOUND))
             self._next(Finished, PATIENCE_S)
-            raise CannotStart(error, NOT_EXECUTABLE if "denied" in error.what else NOT_FOUND) from None
+            raise _as_a_shell(error) from None
 
     def _wait(self) -> None:
         assert self._tree is not None
@@ -179,10 +199,13 @@ class _Front:
         """Take events until the run is over."""
         deadline: float | None = None
         while True:
-            due = min((at for at in (deadline, self._end_by) if at is not None), default=None)
+            due = min((at for at in (deadline, self._end_by, self._hint_at) if at is not None), default=None)
             try:
                 event = self._events.get(timeout=None if due is None else max(0.0, due - time.monotonic()))
             except queue.Empty:
+                if due == self._hint_at:
+                    self._hint()
+                    continue
                 if due != deadline:
                     self._end_by = None
                     self._cancel("the command did not heed the signal")
@@ -193,7 +216,7 @@ class _Front:
                 self._tree.close()
                 return event
             if isinstance(event, Exited):
-                self._status, self._end_by = event.status, None
+                self._status, self._end_by, self._hint_at = event.status, None, None
                 if self._unsupervised:
                     return self._without_owner(self._unsupervised)
                 self._ownership.tell(event)
@@ -220,11 +243,22 @@ class _Front:
         if event.number == signal.SIGINT:
             if now - self._interrupted < SECOND_S:
                 self._cancel("Ctrl-C")
+            elif self._status is None:
+                self._hint_at = now + HINT_S
             self._interrupted = now
         elif event.number in (signal.SIGTERM, signal.SIGHUP) and self._status is None:
             if self._end_by is not None:
                 self._cancel(f"a second {signal.Signals(event.number).name}")
             self._end_by = self._end_by or now + TERM_S
+
+    def _hint(self) -> None:
+        """Say what another Ctrl-C does, unless a program has the whole screen: it would be in its way."""
+        self._hint_at = None
+        terminal = None if self._cancelling else open_line_terminal()
+        if terminal is not None:
+            os.write(terminal, f"interlock: Ctrl-C again within {SECOND_S:.0f} s ends the run\r\n".encode())
+            os.close(terminal)
+            self._interrupted = time.monotonic()
 
     def _follow_stop(self, *, wait: bool) -> None:
         """Stop when the command has: it may take a moment to put its screen away, or not stop at all."""
@@ -282,6 +316,10 @@ class _Front:
             seconds=time.time() - self._begun,
             folder=str(self._folder.path),
         )
+
+
+def _as_a_shell(error: BadInput) -> CannotStart:
+    return CannotStart(error, NOT_EXECUTABLE if "denied" in error.what else NOT_FOUND)
 
 
 def _pass_on(pid: int, number: int) -> None:

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from typing import IO
 
 import msgspec
@@ -22,6 +23,9 @@ from .talk import Begin, Channel, Exited, Failed, Finished, Ready, Started, ToFr
 
 FIRST_TRIES = 2
 """How often an owner that dies before it is ready is started again: then it is no accident."""
+
+LOOK_S = 0.1
+"""How often we look up while the first owner gets ready."""
 
 RETRIES = 5
 WITHIN_S = 60.0
@@ -48,15 +52,15 @@ class Ownership:
         self._words: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  as long as the run
         self._over = False
 
-    def start(self) -> None:
-        """Start an owner and wait until it is ready; raise what keeps it from that."""
+    def start(self, meanwhile: Callable[[], None] = lambda: None) -> None:
+        """Start an owner and wait until it is ready; raise what keeps it from that, also what `meanwhile` raises."""
         self._launch(self._begin)
-        answer = self._hear()
+        answer = self._await(meanwhile)
         while answer is None and len(self._deaths) < FIRST_TRIES:
             # It died before it could say a word: killed, or out of memory.
             self._may_retry()
             self._launch(replace(self._begin, reopen=True))
-            answer = self._hear()
+            answer = self._await(meanwhile)
         if isinstance(answer, Failed):
             self.close()
             raise InterlockError(answer.what, where=answer.where, todo=answer.todo)
@@ -103,6 +107,14 @@ class Ownership:
         there.close()
         self._channel = Channel(here)
         self._channel.send(begin)
+
+    def _await(self, meanwhile: Callable[[], None]) -> ToFront | None:
+        """The owner's first word, which may take as long as the first checkpoint does."""
+        assert self._channel is not None
+        while not self._channel.wait(LOOK_S):
+            meanwhile()
+        meanwhile()
+        return self._hear()
 
     def _hear(self) -> ToFront | None:
         assert self._channel is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import socket
 import threading
 from pathlib import Path
@@ -118,6 +119,10 @@ class Channel:
             except OSError:
                 # The other end is gone, which whoever reads notices.
                 return
+
+    def wait(self, seconds: float) -> bool:
+        """Whether the other end says its first word, or is gone, within this time."""
+        return bool(select.select([self._sock], [], [], seconds)[0])
 
     def receive(self) -> bytes | None:
         """The next line; None when the other end is gone."""

@@ -1,0 +1,78 @@
+"""A run that cannot begin leaves nothing behind, and says at once why."""
+
+from __future__ import annotations
+
+import signal
+import uuid
+
+import pytest
+
+from interlock.control import new_request
+from interlock.core import RunSpec
+from interlock.journal import new_run_id
+from interlock.link import ask_owner
+
+from .running import Place, finish, owners, until
+
+
+def test_a_workspace_that_is_taken_makes_no_second_run(place: Place) -> None:
+    script = "touch ready; while [ ! -e go ]; do sleep 0.02; done"
+    first = place.start("sh", "-c", script, options=("--name", "fix"))
+    place.wait_for("ready")
+    status, _, err = place.run("echo", "hi")
+    assert (status, err.count(b"\n")) == (4, 1), err
+    assert b"run fix (process " in err and err.count(bytes(place.workspace)) == 1
+    assert len(place.store.runs()) == 1
+    (place.workspace / "go").touch()
+    assert finish(first)[0] == 0
+
+
+def test_a_live_run_is_not_rolled_back_by_its_name_either(place: Place) -> None:
+    run = place.start("sh", "-c", "touch ready; while [ ! -e go ]; do sleep 0.02; done", options=("--name", "fix"))
+    place.wait_for("ready")
+    status, _, err = place.interlock("rollback", "fix", "--yes")
+    assert (status, err.count(b"\n")) == (4, 1), err
+    assert b"is already working in" in err
+    assert place.interlock("rollback", "fix", "--dry-run")[0] == 0
+    (place.workspace / "go").touch()
+    assert finish(run)[0] == 0
+
+
+def test_the_root_folder_is_refused_without_a_run(place: Place) -> None:
+    status, _, err = place.run("echo", "hi", options=("--workspace", "/"))
+    assert status != 0
+    assert b"cannot be a workspace" in err and b"--workspace DIR" in err
+    assert place.store.runs() == []
+
+
+@pytest.mark.parametrize(("words", "status"), [("no-such-command", 127), ("./no-such", 127), ("./plain", 126)])
+def test_a_program_that_cannot_be_started_is_refused_before_anything_is_saved(
+    place: Place, words: str, status: int
+) -> None:
+    (place.workspace / "plain").write_text("echo no\n")
+    code, _, err = place.run(words)
+    assert code == status
+    assert err.count(b"\n") == 1 and words.encode() in err
+    assert (b"chmod +x" in err) == (status == 126)
+    assert place.store.runs() == []
+    assert not (place.root / "state").exists(), "no checkpoint either"
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_before_the_command_is_there_starts_nothing(place: Place, number: signal.Signals, status: int) -> None:
+    run = place.start("touch", "made")
+    until("the owner gets ready", lambda: owners(place))
+    run.send_signal(number)
+    code, _, err = finish(run)
+    assert (code, err) == (status, b"")
+    assert place.store.runs() == []
+    assert not (place.workspace / "made").exists()
+
+
+def test_a_command_to_a_run_that_never_began_is_answered_at_once(place: Place) -> None:
+    folder = place.store.create(RunSpec(run_id=new_run_id(), argv=("agent",), adapter="process"))
+    folder.lock().release()
+    request = new_request(str(uuid.uuid4()), "cancel", folder.run_id)
+    answer = ask_owner(folder, request, timeout=600)
+    assert (answer.outcome, answer.code) == ("failure", "not_found")
+    assert "never began" in answer.message
