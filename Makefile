@@ -37,6 +37,7 @@ $(STAMP): requirements/dev.lock pyproject.toml
 
 demo: setup ## a scripted agent goes wrong in every way, supervised live
 	@$(BIN)/interlock demo
+	@echo 'Next: export PATH="$$PWD/$(BIN):$$PATH"; interlock demo --keep; interlock web'
 
 test: setup ## all tests that install in a few minutes
 	@scripts/debian-packages $(SCREEN_PACKAGES) $(TERMINAL_PACKAGES) $(BROWSER_PACKAGES)

@@ -38,3 +38,13 @@ def test_the_demo_fits_a_narrow_and_a_wide_terminal_without_colour(tmp_path):
         assert "\x1b[" not in done.stdout
         assert max(map(len, done.stdout.splitlines())) <= columns
         assert all(rung.replace("_", " ") in done.stdout for rung in LADDER)
+
+
+def test_a_run_that_is_kept_can_be_looked_at(tmp_path):
+    done = interlock("demo", "--keep", "--fast", home=tmp_path, TMPDIR=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert "interlock web" in done.stdout
+    shown = interlock("show", "demo", home=tmp_path)
+    assert "emergency stop" in shown.stdout
+    changed = interlock("rollback", "demo", "--dry-run", home=tmp_path)
+    assert changed.returncode == 0, changed.stderr

@@ -1,5 +1,6 @@
 """Runs are listed, shown, exported and pruned."""
 
+import io
 import os
 import subprocess
 import sys
@@ -7,7 +8,10 @@ import tarfile
 import zipfile
 
 import pytest
+from msgspec.structs import replace
+from rich.console import Console
 
+from interlock.cli.runs import runs_table
 from interlock.config import Config
 from interlock.journal import Store
 from interlock.runtime import Supervisor
@@ -41,6 +45,29 @@ def test_a_run_is_shown_by_name_with_what_happened(ended):
     assert "echo 2" in done.stdout
     (answer,) = lines_of(interlock("show", "count", "--json", "--kind", "step", home=ended).stdout)
     assert [record["kind"] for record in answer["records"]] == ["step"] * 6
+
+
+def test_a_running_run_is_shown_as_running(tmp_path):
+    with Supervisor.open(name="live", config=Config(), store=Store(tmp_path / "state" / "interlock" / "runs")):
+        first, *_ = interlock("show", "live", home=tmp_path).stdout.splitlines()
+    assert "running" in first
+    assert "lost" not in first
+
+
+def test_what_other_commands_ask_for_is_never_cut(ended):
+    (row,) = Store(ended / "state" / "interlock" / "runs").runs()
+    row = replace(row, name="a-name-of-some-length", task="word " * 30)
+    for width in (46, 60, 80, 120):
+        console = Console(width=width, file=io.StringIO(), record=True)
+        console.print(runs_table([row], width))
+        shown = console.export_text()
+        assert row.run_id in shown
+        assert row.name in shown
+        assert "done" in shown
+    assert "word word word" in shown
+    piped = interlock("ps", "--all", home=ended).stdout
+    assert "count to 3" in piped
+    assert "…" not in piped
 
 
 def test_an_unknown_run_exits_3_and_names_the_nearest(ended):

@@ -134,3 +134,11 @@ def test_a_broken_connection_is_retried_at_once_but_not_after_270_s() -> None:
     assert [action.attempt for action in it.retry(at(1)) if isinstance(action, Transmit)] == [2]
     assert it.wake_at() == 31
     assert it.retry(at(271)) == []
+
+
+def test_another_runs_answer_under_the_same_id_is_ignored() -> None:
+    owner, it = Owner(), Controller(new_request("r1", "pause", "run-2"))
+    it.start(at(0))
+    for body in replies(owner):
+        it.receive(body)
+    assert it.answer is None and not it.accepted

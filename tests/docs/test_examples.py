@@ -70,6 +70,9 @@ def test_commands_in_the_documentation_run(page, texts, place):
     for line in "\n".join(texts).splitlines():
         if line.startswith("$ ") and not line.startswith("$ make "):
             command = line[2:]
+            if command.startswith("cd "):
+                work /= command.removeprefix("cd ")
+                continue
             done = subprocess.run(
                 ["/bin/bash", "-c", command],
                 cwd=work,

@@ -139,6 +139,21 @@ def test_a_dispute_that_is_over_at_the_second_look_was_none() -> None:
     assert window.looks == 2
 
 
+def test_a_dispute_about_the_keyboard_that_lasts_is_a_lost_keyboard() -> None:
+    focused = ok("tree", "the keyboard is in an editor", 0.9, "dialog", "focus")
+    looking = analyzer(Says("window", BOX), Says("tree", focused))
+    assert looking.analyze(SHOT).status is ReplayStatus.UNKNOWN
+    result = looking.analyze(SHOT)
+    assert (result.status, result.recovery_actions) == (DIALOG, ("focus_vscode",))
+
+
+def test_a_keyboard_that_was_found_in_between_is_not_lost() -> None:
+    focused = ok("tree", "the keyboard is in an editor", 0.9, "dialog", "focus")
+    looking = analyzer(Says("window", BOX, BOX, WINDOW_OK, BOX), Says("tree", focused))
+    verdicts = [looking.analyze(SHOT).status for _ in range(3)]
+    assert verdicts == [ReplayStatus.UNKNOWN, ReplayStatus.NORMAL, ReplayStatus.UNKNOWN]
+
+
 def test_the_sessions_own_box_does_not_send_anybody_to_the_pixels() -> None:
     screen = Drawn(3)
     screen.dialog()

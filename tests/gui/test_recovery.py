@@ -56,6 +56,7 @@ class Editor:
 
     def __init__(self, *buttons: str, terminal: bool = False, opens: bool = True) -> None:
         self.opened: list[str] = []
+        self.woken = 0
         self._buttons = {name: Place(100 * number, 10, 50, 20) for number, name in enumerate(buttons)}
         self._terminal, self._opens = terminal, opens
 
@@ -71,6 +72,9 @@ class Editor:
 
     def terminal_has_focus(self) -> bool:
         return self._terminal
+
+    def wake(self) -> None:
+        self.woken += 1
 
     def revive(self) -> None:
         return
@@ -114,6 +118,12 @@ def test_focus_searches_the_editor_and_activates_it() -> None:
     keyboard = RecordingInput(window=42)
     assert executor(keyboard).execute(["focus_vscode"]).success
     assert keyboard.calls == [("search_window", "Visual Studio Code"), ("activate_window", 42)]
+
+
+def test_an_editor_in_front_is_asked_to_hear_the_keyboard() -> None:
+    editor = Editor()
+    assert executor(RecordingInput(), editor).execute(["focus_vscode"]).success
+    assert editor.woken == 1
 
 
 def test_no_editor_window_is_a_failure() -> None:

@@ -12,6 +12,7 @@ from interlock.gui import ReplayStatus
 from interlock.gui.analyzer.layers.window import WindowLayer
 from interlock.gui.analyzer.result import Situation
 from interlock.gui.desktop.windows import Place, Window
+from interlock.gui.editor.title import parse_title
 from interlock.gui.waiting import wait_until
 
 from .test_replay import Desk, desk
@@ -79,3 +80,10 @@ def test_places_overlap_when_they_share_a_point() -> None:
     assert ground.overlaps(Place(99, 99, 5, 5))
     assert not ground.overlaps(Place(100, 0, 5, 5))
     assert not ground.overlaps(Place(0, 100, 5, 5))
+
+
+def test_a_title_that_names_the_home_folder_names_a_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/somebody")
+    state = parse_title("~/work/hello.py | dirty= | view=Text Editor | state= | work | Visual Studio Code")
+    assert state is not None
+    assert state.file == "/home/somebody/work/hello.py"

@@ -17,7 +17,7 @@ from Xlib import XK, X, display
 
 CHORDS = {
     "r": "revert", "n": "clear", "e": "focus", "a": "anchor", "s": "select", "d": "delete", "z": "end", "k": "accept",
-    "l": "\n", "t": "\t", "b": " ",
+    "l": "\n", "t": "\t", "b": " ", "p": "quickopen", "g": "goto", "y": "save",
 }  # fmt: skip
 
 
@@ -112,6 +112,8 @@ class TinyEditor:
     def chord(self, meaning: str) -> None:
         if meaning == "focus" and self.mode != "dialog":
             self.mode = "text"
+        elif meaning in ("quickopen", "goto", "save"):
+            self.combination({"quickopen": "p", "goto": "g", "save": "s"}[meaning])
         elif meaning == "accept" and self.mode in ("quickopen", "goto"):
             self.submit()
         elif self.mode != "text" or not meaning:

@@ -4,7 +4,7 @@ const WIDTH = 96;
 const HEIGHT = 24;
 
 export function Spark({ values }: { values: number[] }) {
-  if (values.length < 2) return <span class="dim spark-none">no steps yet</span>;
+  if (values.length < 2) return <span class="dim spark-none">no steps</span>;
   const last = values.length - 1;
   const points = values.map((value, at) => {
     const x = (at / last) * WIDTH;

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 app = new_app()
 
+WIDE = 1000
+"""Columns where nobody's terminal ends: in a pipe nothing is cut."""
+
 LOOK_S = 0.5
 """Time between two looks while watching."""
 
@@ -52,7 +55,7 @@ def ps(
     if json:
         say_rows(rows, watch)
     else:
-        say_table(lambda: runs_table(runs) if (runs := listed()) else None, every, watch)
+        say_table(lambda width: runs_table(runs, width) if (runs := listed()) else None, every, watch)
 
 
 def list_hub(url: str, every: bool, watch: bool, json: bool) -> None:
@@ -76,7 +79,7 @@ def list_hub(url: str, every: bool, watch: bool, json: bool) -> None:
         if json:
             say_rows(rows, watch)
         else:
-            say_table(lambda: hub_table(runs) if (runs := listed()) else None, every, watch)
+            say_table(lambda width: hub_table(runs, width) if (runs := listed()) else None, every, watch)
 
 
 def say_rows(rows: Callable[[], list[dict[str, object]]], watch: bool) -> None:
@@ -92,17 +95,19 @@ def say_rows(rows: Callable[[], list[dict[str, object]]], watch: bool) -> None:
         time.sleep(LOOK_S)
 
 
-def say_table(table: Callable[[], Table | None], every: bool, watch: bool) -> None:
+def say_table(table: Callable[[int], Table | None], every: bool, watch: bool) -> None:
     """A table; watching, on a terminal one that stays in its place, else a new one whenever it has changed."""
     from rich.console import Console
     from rich.live import Live
     from rich.text import Text
 
     console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = WIDE
     nothing = "No runs." if every else "No live runs. interlock ps --all lists the ended ones."
 
     def made() -> Table | Text:
-        return table() or Text(nothing)
+        return table(console.width) or Text(nothing)
 
     if watch and console.is_terminal:
         with Live(made(), console=console, auto_refresh=False) as live:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
@@ -27,6 +28,14 @@ STATUS = {
     "unknown": "red",
 }
 
+NUMBERS = frozenset(("STEPS", "ISSUES", "ANSWERS", "COST"))
+SPARED = ("ANSWERS", "COST", "STARTED", "ISSUES", "TASK", "STEPS", "HOST")
+"""Columns that go, in this order, where there is no room for all of them."""
+
+GAP = 2
+LEAST_TASK = 16
+"""Characters of a task that are worth a column."""
+
 
 def the_store() -> Store:
     """The store of the configuration in force."""
@@ -40,50 +49,69 @@ def shown_status(run: RunSummary) -> str:
     return run.shown
 
 
-def runs_table(runs: list[RunSummary]) -> Table:
-    """One line a run."""
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    for column in ("RUN", "NAME", "STATUS"):
-        table.add_column(column, no_wrap=True)
-    for column in ("STEPS", "ISSUES", "ANSWERS", "COST"):
-        table.add_column(column, justify="right", no_wrap=True)
-    table.add_column("STARTED", no_wrap=True)
-    table.add_column("TASK", overflow="ellipsis", no_wrap=True)
-    for run in runs:
-        status = shown_status(run)
-        table.add_row(
-            run.run_id,
-            run.name,
-            Text(status, style=STATUS.get(status, "")),
-            f"{run.steps:,}",
-            f"{run.issues:,}",
-            f"{run.interventions:,}",
-            money(run.cost_usd, run.max_cost_usd),
-            moment(run.started),
-            Text(" ".join((run.problem or run.waiting or run.task).split())),
-        )
-    return table
+def runs_table(runs: list[RunSummary], width: int) -> Table:
+    """One line a run, in what width there is."""
+    return _fitting(
+        [
+            {
+                "RUN": Text(run.run_id),
+                "NAME": Text(run.name),
+                "STATUS": _status(shown_status(run)),
+                "STEPS": Text(f"{run.steps:,}"),
+                "ISSUES": Text(f"{run.issues:,}"),
+                "ANSWERS": Text(f"{run.interventions:,}"),
+                "COST": Text(money(run.cost_usd, run.max_cost_usd)),
+                "STARTED": Text(moment(run.started)),
+                "TASK": Text(" ".join((run.problem or run.waiting or run.task).split())),
+            }
+            for run in runs
+        ],
+        width,
+    )
 
 
-def hub_table(runs: list[RemoteRun]) -> Table:
+def hub_table(runs: list[RemoteRun], width: int) -> Table:
     """One line a run, with its host."""
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    for column in ("RUN", "HOST", "NAME", "STATUS", "STEPS", "COST", "STARTED"):
-        table.add_column(column, no_wrap=True)
-    table.add_column("TASK", overflow="ellipsis", no_wrap=True)
-    for run in runs:
-        each = run.summary
-        table.add_row(
-            each.run_id,
-            run.host,
-            each.name,
-            Text(run.status, style=STATUS.get(run.status, "")),
-            f"{each.steps:,}",
-            money(each.cost_usd, each.max_cost_usd),
-            moment(each.started),
-            Text(" ".join((each.waiting or each.task).split())),
-        )
+    return _fitting(
+        [
+            {
+                "RUN": Text(run.summary.run_id),
+                "HOST": Text(run.host),
+                "NAME": Text(run.summary.name),
+                "STATUS": _status(run.status),
+                "STEPS": Text(f"{run.summary.steps:,}"),
+                "COST": Text(money(run.summary.cost_usd, run.summary.max_cost_usd)),
+                "STARTED": Text(moment(run.summary.started)),
+                "TASK": Text(" ".join((run.summary.waiting or run.summary.task).split())),
+            }
+            for run in runs
+        ],
+        width,
+    )
+
+
+def _fitting(rows: list[dict[str, Text]], width: int) -> Table:
+    """The columns that have room; what other commands ask for, and how it is, stay in any case."""
+    columns = list(rows[0])
+    wide = {name: GAP + max(cell_len(name), *(row[name].cell_len for row in rows)) for name in columns}
+    task, wide["TASK"] = wide["TASK"], min(wide["TASK"], LEAST_TASK)
+    for name in SPARED:
+        if sum(wide[column] for column in columns) <= width:
+            break
+        if name in columns:
+            columns.remove(name)
+    wide["TASK"] = min(task, width - sum(wide[column] for column in columns if column != "TASK"))
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, GAP, 0, 0))
+    for name in columns:
+        side: Literal["left", "right"] = "right" if name in NUMBERS else "left"
+        table.add_column(name, justify=side, width=wide[name] - GAP, overflow="ellipsis", no_wrap=True)
+    for row in rows:
+        table.add_row(*(row[name] for name in columns))
     return table
+
+
+def _status(status: str) -> Text:
+    return Text(status, style=STATUS.get(status, ""))
 
 
 def money(spent: float, budget: float | None) -> str:

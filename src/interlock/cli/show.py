@@ -30,6 +30,7 @@ def show(
     from rich.console import Console
 
     from ..journal import JournalReader
+    from ..journal.store import summarize
     from ..report.moment import read_moment
     from .runs import the_store
     from .timeline import print_header, print_moment
@@ -38,7 +39,7 @@ def show(
     wanted = frozenset(kinds) if kinds else None
     with JournalReader.open(folder) as reader:
         check_kinds(wanted or frozenset(), reader.counts().keys())
-        summary = reader.summary()
+        summary = summarize(folder)
         if json:
             records = [
                 {"seq": r.seq, "time": r.time, "kind": r.kind, "body": msgspec.json.decode(r.body)}

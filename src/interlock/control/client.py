@@ -112,6 +112,9 @@ class Controller:
             return
         if message.command != self.request.command:
             return
+        if message.target is not None and message.target != self.request.target:
+            # Another run's answer: ids are one run's own, and a topic may bring it late.
+            return
         if isinstance(message, Ack):
             self.accepted = True
         elif isinstance(message, Result):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -33,12 +34,13 @@ class Event(Struct, frozen=True, omit_defaults=True):
     body: dict[str, object]
 
 
-def play(*, fast: bool = False) -> Iterator[Event]:
-    """Run the whole demonstration in a temporary folder; nothing is left behind."""
-    with tempfile.TemporaryDirectory(prefix="interlock-demo-") as folder:
+def play(*, fast: bool = False, keep: Store | None = None) -> Iterator[Event]:
+    """Run the whole demonstration in a temporary folder; nothing is left behind unless there is a store to keep it."""
+    place = tempfile.TemporaryDirectory if keep is None else _lasting
+    with place(prefix="interlock-demo-") as folder:
         root = Path(folder)
         workshop = Workshop(_made(root / "workspace"))
-        clock = ManualClock(START)
+        clock = ManualClock(START if keep is None else time.time())
         supervisor = Supervisor.open(
             task=TASK,
             name="demo",
@@ -51,8 +53,8 @@ def play(*, fast: bool = False) -> Iterator[Event]:
                 workspace=str(workshop.root),
             ),
             config=Config(),
-            store=Store(root / "runs"),
-            checkpoint_store=root / "checkpoints",
+            store=keep or Store(root / "runs"),
+            checkpoint_store=root / "checkpoints" if keep is None else None,
             clock=clock,
         )
         with supervisor:
@@ -164,6 +166,11 @@ def _report(incident: Path) -> str:
         return (incident / "report.txt").read_text()
     except OSError:
         return ""
+
+
+@contextmanager
+def _lasting(prefix: str) -> Iterator[str]:
+    yield tempfile.mkdtemp(prefix=prefix)
 
 
 def _made(path: Path) -> Path:

@@ -23,6 +23,8 @@ MEANING = {
     "checkpoint_rollback": "files back to a safe checkpoint, shell damage too",
     "emergency_stop": "stop first, then report; four ways on",
 }
+NOTHING_LEFT = "Nothing is left behind; with --keep the run stays, to look at with interlock web."
+KEPT = "Look at it with interlock web, interlock top or interlock report demo."
 QUIET_AFTER = 3
 """Calls of one tool in a row that are shown; the rest of them is counted."""
 
@@ -30,7 +32,8 @@ QUIET_AFTER = 3
 class Stage:
     """Shows one performance."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, *, kept: bool = False) -> None:
+        self._kept = kept
         self.console = console
         self._row: tuple[str, int] = ("", 0)
         self._issues: Counter[str] = Counter()
@@ -172,7 +175,7 @@ class Stage:
             f"{summary['steps']} steps, {summary['issues']} issues, {summary['interventions']} interventions, "
             f"{summary['tokens']:,} tokens."
         )
-        self.console.print(Text.assemble(("  " + facts, "bold"), " Nothing is left behind."))
+        self.console.print(Text.assemble(("  " + facts, "bold"), " " + (KEPT if self._kept else NOTHING_LEFT)))
 
     def _tucked(self, tool: str) -> bool:
         """Whether this call is one of many alike, to be counted instead of shown."""

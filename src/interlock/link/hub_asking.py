@@ -41,12 +41,12 @@ MARGIN_S = 30.0
 
 
 class Line:
-    """A session, and who listens on it: answers are told apart by their request_id."""
+    """A session, and who listens on it. Whoever asked under an id hears all about that id."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
         self.inbox = session.client.new_inbox()
-        self._listeners: dict[str, asyncio.Queue[bytes | None]] = {}
+        self._listeners: dict[str, list[asyncio.Queue[bytes | None]]] = {}
         self._subjects: set[str] = set()
         self._watch = asyncio.create_task(self._tell_end())
 
@@ -57,23 +57,28 @@ class Line:
                 self._subjects.add(subject)
                 async with telling():
                     await self.session.client.subscribe(subject, cb=self._hear)
-        return self._listeners.setdefault(request_id, asyncio.Queue())
+        heard: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._listeners.setdefault(request_id, []).append(heard)
+        return heard
 
-    def forget(self, request_id: str) -> None:
-        self._listeners.pop(request_id, None)
+    def forget(self, request_id: str, heard: asyncio.Queue[bytes | None]) -> None:
+        self._listeners[request_id].remove(heard)
+        if not self._listeners[request_id]:
+            del self._listeners[request_id]
 
     async def _hear(self, message: Any) -> None:
         try:
             request_id = _id_decoder.decode(message.data).request_id
         except msgspec.DecodeError:
             return
-        if request_id in self._listeners:
-            self._listeners[request_id].put_nowait(bytes(message.data))
+        for heard in self._listeners.get(request_id or "", ()):
+            heard.put_nowait(bytes(message.data))
 
     async def _tell_end(self) -> None:
         await self.session.closed.wait()
-        for queue in self._listeners.values():
-            queue.put_nowait(None)
+        for listeners in self._listeners.values():
+            for heard in listeners:
+                heard.put_nowait(None)
 
 
 class Asking:
@@ -113,7 +118,7 @@ class Asking:
                     await self._check_ended(line.session)
                 await self._do(line, self._controller.tick(_now()))
         finally:
-            line.forget(self._request_id)
+            line.forget(self._request_id, heard)
 
     async def _hear(self, heard: asyncio.Queue[bytes | None], seconds: float) -> None:
         try:

@@ -71,6 +71,8 @@ def read_moment(record: Record) -> Moment | None:
     if record.kind in HIDDEN:
         return None
     body = _body(record)
+    if record.kind == "state" and _says_nothing(body):
+        return None
     tell = EVERY.get(record.kind)
     told = None
     if tell is not None:
@@ -83,6 +85,11 @@ def read_moment(record: Record) -> Moment | None:
         told = Told("note", "quiet", record.kind.replace("_", " "), _first_words(body))
     title, detail = told.title.translate(HARMLESS), told.detail.translate(HARMLESS)
     return Moment(record.seq, record.time, told.kind, told.step, told.level, title, detail, body)
+
+
+def _says_nothing(body: dict[str, Any]) -> bool:
+    """A sign of life: the run goes on, as it did before. Whoever resumed it is told of by the RESULT."""
+    return body.get("status") == "running" and not body.get("waiting") and body.get("event", "STATE") == "STATE"
 
 
 def _body(record: Record) -> dict[str, Any]:

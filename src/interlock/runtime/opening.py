@@ -55,7 +55,7 @@ class Options(TypedDict, total=False):
     processes: Processes
     metrics: Metrics
     spec: RunSpec
-    checkpoint_store: Path
+    checkpoint_store: Path | None
     approvals: Approvals
     listener: socket.socket
 

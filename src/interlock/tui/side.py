@@ -35,7 +35,7 @@ def draw_charts(view: View, series: Series | None, width: int) -> list[Line]:
     if series is None:
         return [(("counting …", "dim"),), (), (), ()]
     if not series.steps:
-        return [(("no steps yet", "dim"),), (), (), ()]
+        return [(("no steps", "dim"),), (), (), ()]
     progress = f"{series.progress[-1]:.0%}"
     room = max(6, width - 9 - 8)
 

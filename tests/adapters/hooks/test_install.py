@@ -167,3 +167,22 @@ def test_an_unknown_agent_is_an_error_that_names_the_known_ones(home: Home) -> N
     status, _, err = home.interlock("install", "emacs", "--yes")
     assert status == 2
     assert "claude-code" in err
+
+
+@pytest.mark.parametrize(
+    ("client", "file", "second"),
+    [
+        ("claude-code", ".claude/settings.json", 1),
+        ("codex", ".codex/hooks.json", 1),
+        ("gemini", ".gemini/settings.json", 1000),
+    ],
+)
+def test_a_hook_may_take_as_long_as_a_person_is_away(home: Home, client: str, file: str, second: int) -> None:
+    home.interlock("install", client, "--yes")
+    hooks: Any = json.loads((home.root / file).read_text())["hooks"]
+    limits = {event: hook["timeout"] for event, (group, *_) in hooks.items() for hook in group["hooks"]}
+    ending = limits.pop("SessionEnd")
+    assert ending <= 10 * second, "nobody is held when the client has gone"
+    week_s = 7 * 24 * 3600
+    # A timer of JavaScript that is longer than 31 bits of milliseconds ends at once.
+    assert all(week_s * second <= limit and limit / second * 1000 < 2**31 for limit in limits.values()), limits

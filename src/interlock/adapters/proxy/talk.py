@@ -190,10 +190,10 @@ class Talk:
         if first is None and verdict.parts is None:
             if not streams:
                 begin(self._wire, response)
-            self._wire.write(kept)
+            self._wire.end(kept)
         else:
             self._write_anew(response, reader, first, verdict.parts or reader.parts)
-        self._wire.end()
+            self._wire.end()
         return None
 
     def _write_anew(self, response: httpcore.Response, reader: Reader, first: Reader | None, parts: list[Json]) -> None:
@@ -212,8 +212,7 @@ class Talk:
     def _look_on(self, deed: Deed, response: httpcore.Response, reader: Reader, *, words: bool) -> None:
         """Hand an answer on at once, and count what it cost."""
         if is_readable_stream(response):
-            self._wire.write(self._stream(deed, response, reader, keep_calls=False))
-            self._wire.end()
+            self._wire.end(self._stream(deed, response, reader, keep_calls=False))
         else:
             whole = self._hand_on(response)
             self._guard.part("proxy", lambda: read_whole(whole, response, reader), None)
@@ -263,8 +262,7 @@ class Talk:
         """Answer in the model's place, so that the agent's turn ends."""
         words = f"Interlock ended this: {why}"
         if first is not None and self._wire.begun:
-            self._wire.write(first.tail([first.words(words)], first))
-            self._wire.end()
+            self._wire.end(first.tail([first.words(words)], first))
             return
         stream = self._form.is_stream(self._asked.target, self._body)
         kind, body = self._form.final(self._form.model(self._asked.target, self._body), words, stream=stream)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Sequence
 
 import h11
 from msgspec import Struct
@@ -74,14 +73,14 @@ class Wire:
         if data:
             self._send(h11.Data(data=data))
 
-    def end(self) -> None:
-        self._send(h11.EndOfMessage())
+    def end(self, data: bytes = b"") -> None:
+        """The end of the answer, with the last of it: in one piece, so that the client is woken once."""
+        self._send(*([h11.Data(data=data)] if data else []), h11.EndOfMessage())
 
     def answer(self, status: int, kind: str, body: bytes) -> None:
         """A whole answer of our own."""
         self.begin(status, [(b"content-type", kind.encode()), (b"content-length", b"%d" % len(body))])
-        self.write(body)
-        self.end()
+        self.end(body)
 
     def is_gone(self) -> bool:
         """Whether the client has hung up while we kept it waiting."""
@@ -124,9 +123,11 @@ class Wire:
             except OSError as error:
                 raise Gone from error
 
-    def _send(self, event: h11.Event) -> None:
+    def _send(self, *events: h11.Event) -> None:
         try:
-            parts: Sequence[bytes] = self._http.send_with_data_passthrough(event) or []
+            parts: list[bytes] = []
+            for event in events:
+                parts += self._http.send_with_data_passthrough(event) or []
             self._sock.sendall(b"".join(parts))
         except (OSError, h11.LocalProtocolError) as error:
             raise Gone from error

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from ..screenshot.frame import is_unchanged
 from ..screenshot.screenshot import Screenshot
-from .evidence import DISPUTED, Evidence, Layer, Topic, fuse, nothing
+from .evidence import DISPUTED, Evidence, Layer, Topic, fuse, nothing, problem
 from .layers.pixels import PixelLayer
 from .result import AnalysisResult, ReplayStatus, Situation, situation_of, unknown
 
@@ -20,6 +20,19 @@ after it has come up, and an overloaded editor takes longer than that for one ke
 
 PASSING: frozenset[Topic] = frozenset(("focus", "file"))
 """What a session's own operations disturb: while it opens a file, another one is open."""
+
+
+LOST_LOOKS = 4
+"""So many looks in a row make a lost keyboard of a dispute about where it is; a title that is late has come by then."""
+
+KEYBOARD_LOST = problem(
+    "keyboard",
+    ReplayStatus.DIALOG_BLOCKING,
+    "keyboard_lost",
+    "focus",
+    0.92,
+    "the window keeps the keyboard from the text",
+)
 
 
 class LocalAnalyzer:
@@ -42,6 +55,7 @@ class LocalAnalyzer:
         self._pause = pause
         self._seen: tuple[Screenshot, Situation, Evidence] | None = None
         self._troubles: dict[str, int] = {}
+        self._lost = 0
 
     def analyze(self, screenshot: Screenshot, context: object = None) -> AnalysisResult:
         """The verdict on what is there now; never raises."""
@@ -79,14 +93,15 @@ class LocalAnalyzer:
 
     def _look(self, screenshot: Screenshot, situation: Situation, *, at_first_sight: bool = False) -> AnalysisResult:
         """One look. At first sight the pixels settle no dispute: most are over in a moment, and they cost most."""
-        evidence = [layer.look(screenshot, situation) for layer in self._layers]
+        raw = [layer.look(screenshot, situation) for layer in self._layers]
         # Asked before the session's own boxes are taken out: whoever has seen one can see.
-        seen = _is_seen(evidence, situation) or (at_first_sight and _has_problem(evidence))
-        evidence = self._without_own(evidence, situation)
+        seen = _is_seen(raw, situation) or (at_first_sight and _has_problem(raw))
+        evidence = self._without_own(raw, situation)
         if self._pixels is not None and not seen:
             evidence = self._without_own([*evidence, self._look_at_pixels(screenshot, situation)], situation)
+        evidence = self._with_lost_keyboard(raw, evidence)
         first = fuse(evidence, situation)
-        if first.status is ReplayStatus.NORMAL:
+        if first.status is ReplayStatus.NORMAL and not _has_problem(raw):
             self._troubles.clear()
         attempt = self._troubles.get(first.status.value, 0)
         return fuse(evidence, situation, attempt) if attempt else first
@@ -98,6 +113,16 @@ class LocalAnalyzer:
         after = self.live()
         if situation.operating or after.operating or after.serial != situation.serial:
             return [_settled(each) for each in evidence]
+        return evidence
+
+    def _with_lost_keyboard(self, raw: list[Evidence], evidence: list[Evidence]) -> list[Evidence]:
+        """The evidence, and that the keyboard is lost where title and text have disagreed about it for a while."""
+        if not _has_problem(raw):
+            self._lost = 0
+        elif _is_keyboard_lost(evidence):
+            self._lost += 1
+            if self._lost >= LOST_LOOKS:
+                return [*evidence, KEYBOARD_LOST]
         return evidence
 
     def _look_at_pixels(self, screenshot: Screenshot, situation: Situation) -> Evidence:
@@ -122,6 +147,13 @@ def _is_seen(evidence: Sequence[Evidence], situation: Situation) -> bool:
 
 def _has_problem(evidence: Sequence[Evidence]) -> bool:
     return any(each.verdict == "problem" for each in evidence)
+
+
+def _is_keyboard_lost(evidence: Sequence[Evidence]) -> bool:
+    """Whether one layer finds the keyboard in no view, another in the text: it would be there if the page had it."""
+    return any(each.kind == "input_box" for each in evidence) and any(
+        each.verdict == "ok" and "focus" in each.topics for each in evidence
+    )
 
 
 def _is_disputed(result: AnalysisResult) -> bool:

@@ -73,11 +73,12 @@ class Programs:
 
     def end(self, name: str | None = None) -> None:
         """End one program, or all of them, the last started first, with everything that they started."""
-        for started, process in reversed(self._running):
-            if name in (None, started.name):
-                end_tree(started.pid)
-                process.wait()
-        self._running = [entry for entry in self._running if name not in (None, entry[0].name)]
+        ending = [entry for entry in self._running if name in (None, entry[0].name)]
+        for started, process in reversed(ending):
+            end_tree(started.pid)
+            process.wait()
+        # By identity: a recovery may have started one of the same name meanwhile, and that is to end with the rest.
+        self._running = [entry for entry in self._running if entry not in ending]
         self._write()
 
     def end_left_over(self) -> int:

@@ -67,7 +67,10 @@ def open_display(display: str | None, workspace: Path | None = None) -> Iterator
         yield Screen(display=None)
         return
     if not name:
-        raise DisplayGone("there is no display", todo="Set DISPLAY, name one with --display, or use --start-editor.")
+        raise DisplayGone(
+            "there is no display",
+            todo="Set DISPLAY, or name one with --display; interlock gui replay --start-editor brings its own.",
+        )
     with WindowSystem.open(name) as windows:
         keyboard = create_input_backend("auto", name)
         accessibility = Accessibility() if os.environ.get("DBUS_SESSION_BUS_ADDRESS") else None

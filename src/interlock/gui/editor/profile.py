@@ -106,6 +106,9 @@ SETTINGS: dict[str, object] = {
 }
 
 COMMANDS = {
+    "quick_open": ("p", "workbench.action.quickOpen", ""),
+    "go_to_line": ("g", "workbench.action.gotoLine", ""),
+    "save": ("y", "workbench.action.files.save", ""),
     "revert": ("r", "workbench.action.files.revert", ""),
     "clear_notifications": ("n", "notifications.clearAll", ""),
     "focus_editor": ("e", "workbench.action.focusActiveEditorGroup", ""),
@@ -118,7 +121,8 @@ COMMANDS = {
 """Commands on keys of their own (ctrl+alt+shift and a letter), and when they apply.
 
 Typing a command's name into the palette finds the nearest, not it; and a Return that was meant for one box runs
-a command when another has come up in between.
+a command when another has come up in between. The usual keys are the browser's too: ctrl+g, pressed while its own
+dialog is up, opens its find bar, and the page does not get the keyboard back.
 """
 
 INERT = {"\n": "l", "\t": "t", " ": "b"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 from msgspec import Struct
@@ -29,12 +30,12 @@ class TitleState(Struct, frozen=True):
 
 
 def parse_title(title: str) -> TitleState | None:
-    """The state that a title tells; None if it was not made by our template."""
+    """The state that a title tells; None if it was not made by our template. The editor writes the home folder as ~."""
     found = _TITLE.search(title.replace("\u200e", ""))
     if found is None:
         return None
     return TitleState(
-        (found["file"] or "").strip(),
+        os.path.expanduser((found["file"] or "").strip()),  # noqa: PTH111  a title's text, not a path yet
         bool(found["dirty"].strip()),
         found["view"].strip(),
         found["state"].strip(),

@@ -26,6 +26,9 @@ LIST_S = 0.4
 GUARD_EVERY = 32
 """Characters between two looks at the title: a hundredth of a second of typing."""
 
+TEXT_NAME = "editor is not accessible"
+"""What the text editor calls itself to a screen reader."""
+
 PIECE = re.compile(r"[\n\t ]|[^\n\t ]{1,32}")
 
 
@@ -87,7 +90,7 @@ class VSCodeController:
         for _ in range(OPEN_TRIES):
             if self.is_ready(path):
                 return True
-            self._prompt("ctrl", "p")
+            self._prompt("quick_open")
             self.keyboard.type_text(str(target))
             # The list of files follows the text after a moment; too early, another one would be taken.
             if self._wait_for_list(target.name):
@@ -102,7 +105,7 @@ class VSCodeController:
 
     def go_to(self, line: int, column: int = 1) -> None:
         """Put the cursor to a place."""
-        self._prompt("ctrl", "g")
+        self._prompt("go_to_line")
         self.keyboard.type_text(f"{line}:{column}")
         self.run("accept")
         if not self._wait(self.is_ready, self.step_s):
@@ -152,7 +155,7 @@ class VSCodeController:
             raise EditorTrouble("a dialog or an input box keeps the keyboard")
 
     def save(self) -> None:
-        self.keyboard.key_combo("ctrl", "s")
+        self.run("save")
 
     def revert(self) -> None:
         """Take what is on disk and forget unsaved changes."""
@@ -173,6 +176,28 @@ class VSCodeController:
             return False
         return any(other.title == title for other in self.windows.below(window.id))
 
+    def wake(self) -> None:
+        """Click into the text where the window has the keyboard and its page has not.
+
+        So it is after a shortcut of the browser's own, pressed while its dialog was up: no key leads back.
+        """
+        window, place = self.windows.active(), None
+        state = parse_title(window.title) if window is not None else None
+        if window is not None and state is not None and state.view == "" and state.file and self._text_is_in_front():
+            place = self.windows.place(window.id)
+        if place is not None:
+            self.keyboard.mouse_move_click(*place.centre)
+
+    def _text_is_in_front(self) -> bool:
+        """Whether programs say that the text has the keyboard and that no dialog is open: a click hits nothing else."""
+        if self.accessibility is None:
+            return False
+        try:
+            dialogs, focused = self.accessibility.look(self.accessibility.frames())
+        except NoAccessibility:
+            return False
+        return not dialogs and any(TEXT_NAME in node.name.casefold() for node in focused)
+
     def buttons(self) -> dict[str, Place]:
         """The buttons of every dialog that shows, in any program; a window of its own is brought to the front."""
         if self.accessibility is None:
@@ -192,17 +217,17 @@ class VSCodeController:
         if window is not None and self.windows.activate(window.id):
             self._wait(lambda: (active := self.windows.active()) is not None and active.id == window.id, 1.0)
 
-    def _prompt(self, *keys: str) -> None:
+    def _prompt(self, command: str) -> None:
         """Open an input box of the editor and wait until it has the keyboard, so that nothing lands in the text."""
         self.focus_editor()
         state = self.state()
         told_by_title = state is not None and state.view == TEXT_EDITOR
-        self.keyboard.key_combo(*keys)
+        self.run(command)
         if not told_by_title and self.accessibility is None:
             # Without an open file the title does not change with a box, and nothing else can be asked.
             wait_until(lambda: False, self.list_s, give_up=self.give_up)
         elif not self._wait(self._title_tells_a_box if told_by_title else self._box_has_focus, self.step_s):
-            raise EditorTrouble(f"{'+'.join(keys)} opens nothing")
+            raise EditorTrouble(f"{command} opens nothing")
 
     def _wait_for_list(self, name: str) -> bool:
         """Wait until the list under an input box would take this file; a fixed time where nothing can be asked."""

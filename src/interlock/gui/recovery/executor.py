@@ -49,6 +49,10 @@ class Controller(Protocol):
         """Start again what we started ourselves and what has died."""
         ...
 
+    def wake(self) -> None:
+        """Have the text hear the keyboard again where the window has it and passes nothing on."""
+        ...
+
 
 class RecoveryExecutor:
     """Executes action strings through an input backend and an editor's controller."""
@@ -134,6 +138,8 @@ class RecoveryExecutor:
         if not window:
             raise Refused(f"there is no window titled {EDITOR_TITLE!r}")
         self.input_backend.activate_window(window)
+        if self.vscode_controller is not None:
+            self.vscode_controller.wake()
 
     def _click_button(self, name: str) -> None:
         if not is_allowed(name, self._allowed):
