@@ -63,6 +63,7 @@ def test_a_word_that_is_like_no_command_names_none(tmp_path):
     ("words", "line"),
     [
         ("show", "interlock show: missing argument RUN. See interlock show --help."),
+        ("run", "interlock run: missing argument COMMAND. See interlock run --help."),
         ("show a b", "interlock show: got unexpected extra argument(s) (b). See interlock show --help."),
         ("run --max-steps x -- y", "interlock run: invalid value for '--max-steps': 'x' is not a valid int"),
         ("ps --frob", "interlock ps: no such option: --frob. See interlock ps --help."),

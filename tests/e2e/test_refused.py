@@ -40,20 +40,23 @@ def test_a_live_run_is_not_rolled_back_by_its_name_either(place: Place) -> None:
 
 def test_the_root_folder_is_refused_without_a_run(place: Place) -> None:
     status, _, err = place.run("echo", "hi", options=("--workspace", "/"))
-    assert status != 0
+    assert status == 2
     assert b"cannot be a workspace" in err and b"--workspace DIR" in err
     assert place.store.runs() == []
 
 
-@pytest.mark.parametrize(("words", "status"), [("no-such-command", 127), ("./no-such", 127), ("./plain", 126)])
+@pytest.mark.parametrize(
+    ("words", "status"), [("no-such-command", 127), ("./no-such", 127), ("./plain", 126), ("./folder", 126)]
+)
 def test_a_program_that_cannot_be_started_is_refused_before_anything_is_saved(
     place: Place, words: str, status: int
 ) -> None:
     (place.workspace / "plain").write_text("echo no\n")
+    (place.workspace / "folder").mkdir()
     code, _, err = place.run(words)
     assert code == status
     assert err.count(b"\n") == 1 and words.encode() in err
-    assert (b"chmod +x" in err) == (status == 126)
+    assert (b"chmod +x" in err) == (words == "./plain")
     assert place.store.runs() == []
     assert not (place.root / "state").exists(), "no checkpoint either"
 

@@ -19,7 +19,7 @@ def say_usage_error(error: UsageError) -> int:
     command = error.ctx.command_path if error.ctx is not None else "interlock"
     words = error.format_message().rstrip(".")
     if words.startswith("Missing argument "):
-        words = words[:17] + words[17:].strip("'").upper()
+        words = words[:17] + words[17:].strip("'.").upper()
     say_error(f"{words[:1].lower()}{words[1:]}. See {command} --help.", who=command)
     return error.exit_code
 

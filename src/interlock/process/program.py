@@ -29,6 +29,8 @@ def cannot_start(spec: RunSpec, error: Exception) -> BadInput:
     if isinstance(error, OSError) and spec.cwd and error.filename == spec.cwd:
         return BadInput(f"cannot start in this folder ({reason})", where=spec.cwd, todo="Name one that exists.")
     todo = "Is it installed, and spelled like this?"
-    if isinstance(error, PermissionError):
+    if Path(spec.cwd or "", spec.argv[0]).is_dir():
+        todo = "Name a program, not a folder."
+    elif isinstance(error, PermissionError):
         todo = "Make it executable with chmod +x, or name the program that runs it."
     return BadInput(f"cannot start {spec.argv[0]!r} ({reason})", todo=todo)

@@ -251,7 +251,7 @@ def main() -> None:
         owner = Owner(begin, control, steps, *doors)
         owner.start()
     except InterlockError as error:
-        channel.send(Failed(error.what, error.where, error.todo))
+        channel.send(Failed(error.what, error.where, error.todo, error.exit_status))
         return
     owner.ask_through(channel)
     # What is there from the start stays: looking through it for rubbish would keep a hook waiting for 50 ms.

@@ -63,7 +63,9 @@ class Ownership:
             answer = self._await(meanwhile)
         if isinstance(answer, Failed):
             self.close()
-            raise InterlockError(answer.what, where=answer.where, todo=answer.todo)
+            error = InterlockError(answer.what, where=answer.where, todo=answer.todo)
+            error.exit_status = answer.status
+            raise error
         if not isinstance(answer, Ready):
             words = self._last_words()
             self.close()

@@ -29,5 +29,5 @@ class Starting:
                 raise SystemExit(128 + number)
         if self._workspace is not None and time.monotonic() >= self._slow_at:
             if sys.stderr is not None and sys.stderr.isatty():
-                sys.stderr.write(f"interlock: saving the workspace {self._workspace} …\n")
+                sys.stderr.write(f"interlock: saving the workspace {self._workspace}, which takes a while\n")
             self._workspace = None

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from ...config import Config
-from ...core import Context, RunSpec
+from ...core import Context, InterlockError, RunSpec
 from ...process import TreeHandle
 from ..proxy import Proxied
 
@@ -56,11 +56,12 @@ class Asks(Struct, frozen=True, tag_field="say", tag="asks"):
 
 
 class Failed(Struct, frozen=True, tag_field="say", tag="failed"):
-    """Owner to front: the run cannot be supervised, for this reason."""
+    """Owner to front: the run cannot be supervised, for this reason; `status` is for the shell."""
 
     what: str
     where: str = ""
     todo: str = ""
+    status: int = InterlockError.exit_status
 
 
 class Started(Struct, frozen=True, tag_field="say", tag="started"):
