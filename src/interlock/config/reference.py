@@ -21,7 +21,8 @@ $ interlock config check    # is it right? Every error with file, line and what 
 $ interlock config show     # what holds now, and where each value came from
 ```
 
-What holds is the file named with `--config`, else `./interlock.yaml`, else `interlock.yaml` in the user's
+What holds is the file named with `--config` (of `run`, `serve`, `scan`, `incident` and the `gui` commands), else
+`./interlock.yaml`, else `interlock.yaml` in the user's
 configuration directory (`~/.config/interlock` on Linux), else the defaults. A variable in the environment overrides
 it: `INTERLOCK_LIMITS__MAX_STEPS=200` sets `limits.max_steps`; two underscores stand for the dot, and the value is
 read as YAML (`INTERLOCK_CHECKPOINTS__EXCLUDE='[node_modules, "*.log"]'`).

@@ -127,11 +127,10 @@ class _Asking:
         if self._folder.owner() is not None or not self._folder.lock_file.exists():
             return False
         try:
-            if self._folder.spec().argv:
-                with JournalReader.open(self._folder) as reader:
-                    begun = reader.count("started") > 0
-            else:
-                begun = noted_socket(self._folder.path) is not None
+            with JournalReader.open(self._folder) as reader:
+                begun = reader.count("started") > 0 or reader.count("step") > 0
+            if not self._folder.spec().argv:
+                begun = begun or noted_socket(self._folder.path) is not None
             return not begun and not self._connect(socket_path(self._folder.path))
         except InterlockError:
             return False
