@@ -90,8 +90,9 @@ def test_whoever_hangs_up_waits_no_more(house: House) -> None:
 
 
 def test_what_is_being_answered_is_answered_before_the_end(house: House) -> None:
-    with house.call(b"hold\n") as sock, house.call() as idle:
+    with house.call(b"hold\n") as sock, house.call(b"hello\n") as idle:
         house.held.get(timeout=20)
+        assert idle.recv(100) == b"HELLO\n", "it is accepted, and has nothing more to say"
         closing = threading.Thread(target=house.counter.close, args=(20.0,))
         closing.start()
         assert idle.recv(1) == b"", "who says nothing is not waited for"
