@@ -57,20 +57,23 @@ class Person:
     def _put(self, terminal: int, question: Asks) -> None:
         words = f"\ninterlock: step {question.step} wants {question.what}\n  May it? [y/n, or n and why] "
         _write(terminal, words)
+        seen = False
         while True:
-            line = self._read(terminal, question)
+            line = self._read(terminal, question, seen)
+            seen = True
             if line is None:
                 _write(terminal, "(answered elsewhere)\n")
                 return
             said, _, why = line.strip().partition(" ")
             if said.lower() in YES + NO:
-                self._answer("approve" if said.lower() in YES else "reject", question, why)
-                return
+                trouble = self._answer("approve" if said.lower() in YES else "reject", question, why)
+                if not trouble:
+                    return
+                _write(terminal, f"  That did not arrive: {trouble}\n")
             _write(terminal, "  y or n: ")
 
-    def _read(self, terminal: int, question: Asks) -> str | None:
-        """The next line; None when nobody waits for it any more."""
-        seen = False
+    def _read(self, terminal: int, question: Asks, seen: bool) -> str | None:
+        """The next line; None when nobody waits for it any more. `seen` says that somebody did."""
         while (waits := self._is_waiting(question)) or not seen:
             # It is told to us a moment before it is written down.
             seen = seen or waits
@@ -86,10 +89,12 @@ class Person:
             return True
         return summary is None or summary.waiting == question.what
 
-    def _answer(self, command: Command, question: Asks, why: str) -> None:
+    def _answer(self, command: Command, question: Asks, why: str) -> str:
+        """Give the answer; what came in its way, if anything did."""
         payload: dict[str, object] = {"step": question.step, **({"reason": why} if why else {})}
         request = new_request(str(uuid.uuid4()), command, self._folder.run_id, payload, actor="terminal")
-        ask_owner(self._folder, request, timeout=10.0)
+        answer = ask_owner(self._folder, request, timeout=10.0)
+        return "" if answer.outcome == "success" else answer.message or answer.outcome
 
 
 def open_line_terminal() -> int | None:
