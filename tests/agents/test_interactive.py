@@ -21,7 +21,7 @@ from interlock.demo.model import ScriptedModel, run, turns
 
 from .clients import AGENT_S, CLIENTS, AgentPlace, Client
 
-pytestmark = pytest.mark.agents
+pytestmark = pytest.mark.torture
 
 WAYS = {
     "claude-code": (("claude", "--model", "claude-sonnet-4-5", "--allowedTools", "Bash"), "❯"),
