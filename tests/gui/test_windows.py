@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -82,8 +83,8 @@ def test_places_overlap_when_they_share_a_point() -> None:
     assert not ground.overlaps(Place(0, 100, 5, 5))
 
 
-def test_a_title_that_names_the_home_folder_names_a_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", "/home/somebody")
-    state = parse_title("~/work/hello.py | dirty= | view=Text Editor | state= | work | Visual Studio Code")
+def test_a_title_that_names_the_home_folder_names_a_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    state = parse_title("~/lessons/hello.py | dirty= | view=Text Editor | state= | lessons | Visual Studio Code")
     assert state is not None
-    assert state.file == "/home/somebody/work/hello.py"
+    assert state.file == str(tmp_path / "lessons" / "hello.py")
