@@ -7,6 +7,8 @@ import os
 
 import msgspec
 
+from ..core.typed import from_msgpack
+
 _LABELS = ("security.selinux", "security.ima", "security.evm", "security.SMACK64")
 """Set by the system when a file is made; not ours to put back."""
 
@@ -45,4 +47,4 @@ def write_attributes(fd: int, wanted: bytes) -> bool:
 
 
 def decode_attributes(data: bytes) -> list[tuple[bytes, bytes]]:
-    return msgspec.msgpack.decode(data, type=list[tuple[bytes, bytes]]) if data else []
+    return from_msgpack(data, list[tuple[bytes, bytes]]) if data else []

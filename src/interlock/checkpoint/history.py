@@ -10,6 +10,7 @@ import msgspec
 import zstandard
 
 from ..core import CheckpointInfo, InvalidState, NotFound
+from ..core.typed import from_json, from_msgpack
 from .change import changes_by, differences
 from .entry import Entry
 from .store import Store
@@ -31,7 +32,7 @@ class History:
     def infos(self) -> list[CheckpointInfo]:
         """All checkpoints, oldest first."""
         rows = self._store.rows("SELECT info FROM checkpoint ORDER BY seq")
-        return [msgspec.json.decode(row[0], type=CheckpointInfo) for row in rows]
+        return [from_json(row[0], CheckpointInfo) for row in rows]
 
     def head(self) -> int:
         """The number of the newest checkpoint; 0 if there is none."""
@@ -51,7 +52,7 @@ class History:
         row = self._store.row("SELECT info FROM checkpoint WHERE seq=?", seq)
         if row is None:
             raise NotFound(f"there is no checkpoint {seq}")
-        return msgspec.json.decode(row[0], type=CheckpointInfo)
+        return from_json(row[0], CheckpointInfo)
 
     def tree(self, seq: int) -> Tree:
         """The workspace as it was at a checkpoint."""
@@ -74,7 +75,7 @@ class History:
     def uncovered(self, seq: int) -> dict[str, str]:
         """The paths that a checkpoint says nothing about, with the reasons."""
         row = self._store.row("SELECT uncovered FROM checkpoint WHERE seq=?", seq)
-        stored = msgspec.msgpack.decode(row[0], type=dict[bytes, str]) if row else {}
+        stored = from_msgpack(row[0], dict[bytes, str]) if row else {}
         return {os.fsdecode(path): reason for path, reason in stored.items()}
 
     def own(self, after: int, run_id: str | None) -> Iterator[tuple[str, Entry | None]]:
@@ -83,7 +84,7 @@ class History:
         rows = self._store.rows("SELECT seq, whole, own, info, delta FROM checkpoint WHERE seq>? ORDER BY seq", after)
         for seq, whole, own, info, data in rows:
             delta = self._decode(seq, data)
-            mine = own and msgspec.json.decode(info, type=CheckpointInfo).run_id == run_id
+            mine = own and from_json(info, CheckpointInfo).run_id == run_id
             if whole:
                 before, tree = tree, Tree()
                 tree.apply(delta)

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from ..core import InvalidState
+from ..core.typed import from_json
 
 WAIT_S = 30.0
 """How long an operation waits for another one to end."""
@@ -124,7 +125,7 @@ def _acquire(fd: int, store: Path, what: str, wait_s: float) -> None:
 
 def read_holder(fd: int) -> Holder | None:
     try:
-        return msgspec.json.decode(os.pread(fd, 4096, 0), type=Holder)
+        return from_json(os.pread(fd, 4096, 0), Holder)
     except msgspec.DecodeError:
         return None
 

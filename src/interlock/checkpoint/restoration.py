@@ -9,6 +9,7 @@ import msgspec
 import zstandard
 from msgspec import Struct
 
+from ..core.typed import from_msgpack
 from .change import Difference
 from .entry import Entry
 from .outage import SETTLES_S, boot_id, started_at
@@ -111,4 +112,4 @@ def _encode(body: Body) -> bytes:
 
 
 def _decode(data: bytes) -> Body:
-    return msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(data), type=Body)
+    return from_msgpack(zstandard.ZstdDecompressor().decompress(data), Body)

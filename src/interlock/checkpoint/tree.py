@@ -10,6 +10,7 @@ import msgspec
 import zstandard
 from msgspec import Struct
 
+from ..core.typed import msgpack_decoder
 from .entry import Entry
 
 Listing = dict[str, Entry]
@@ -143,7 +144,7 @@ class _Stored(Struct, array_like=True):
     changed: dict[bytes, dict[bytes, Entry | None]]
 
 
-_DECODER = msgspec.msgpack.Decoder(_Stored)
+_DECODER = msgpack_decoder(_Stored)
 _ENCODER = msgspec.msgpack.Encoder()
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ..core.typed import from_json
 from .app import new_app
 from .output import print_json
 
@@ -44,7 +45,6 @@ def mute(
 
 def _key_of(finding: str, run: str | None) -> str:
     """The key of a finding: the one given, or that of the issue with this id in a run."""
-    import msgspec
 
     from ..core import Issue
     from ..detect import finding_key
@@ -56,7 +56,7 @@ def _key_of(finding: str, run: str | None) -> str:
     for folder in folders:
         with JournalReader.open(folder) as reader:
             for record in reader.read(kinds=frozenset(("issue",))):
-                issue = msgspec.json.decode(record.body, type=Issue)
+                issue = from_json(record.body, Issue)
                 if issue.id == finding:
                     return finding_key(issue)
     return finding

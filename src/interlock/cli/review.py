@@ -12,6 +12,7 @@ import msgspec
 import typer
 
 from ..core import BadInput, Review
+from ..core.typed import from_json
 from .app import new_app
 from .output import print_json, say_error
 
@@ -119,7 +120,7 @@ def read_request(line: bytes) -> Request:
     if len(line) > MAX_LINE:
         raise BadInput("the line is longer than 32 MiB", todo="Give shorter commands.")
     try:
-        request = msgspec.json.decode(line, type=Request)
+        request = from_json(line, Request)
     except msgspec.ValidationError as error:
         raise BadInput(f"not a request: {error}", todo=f"Give an object such as {EXAMPLE}.") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

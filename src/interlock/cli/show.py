@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Set
 from typing import Annotated
 
-import msgspec
 import typer
 
 from ..core import BadInput
+from ..core.typed import from_json
 from .app import new_app
 from .output import print_json
 
@@ -42,7 +42,7 @@ def show(
         summary = summarize(folder)
         if json:
             records = [
-                {"seq": r.seq, "time": r.time, "kind": r.kind, "body": msgspec.json.decode(r.body)}
+                {"seq": r.seq, "time": r.time, "kind": r.kind, "body": from_json(r.body)}
                 for r in reader.read(kinds=wanted)
                 if r.kind != "snapshot"
             ]

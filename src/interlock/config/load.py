@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from ..core.typed import from_plain
 from .model import Config
 from .problem import Problem
 
@@ -96,7 +97,7 @@ def _examine(file: Path | None, env: Mapping[str, str]) -> Examined:
             sources[".".join(override.path)] = override.name
     if problems:
         return Examined(config=Config(), file=name, sources=sources, problems=tuple(problems))
-    config = msgspec.convert(values, Config)
+    config = from_plain(values, Config)
     doubts = tuple(_place(problem, sources) for problem in check(config))
     broken = any(problem.level == "error" for problem in doubts)
     return Examined(config=Config() if broken else config, file=name, sources=sources, problems=doubts)

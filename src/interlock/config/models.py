@@ -7,9 +7,9 @@ from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
-import msgspec
 from msgspec import Struct
 
+from ..core.typed import from_plain
 from .model import Config, ModelInfo
 
 TIER = 100
@@ -103,7 +103,7 @@ def ship() -> Models:
     import yaml
 
     text = resources.files(__package__).joinpath("models.yaml").read_text("utf-8")
-    data = msgspec.convert(yaml.safe_load(text), Shipped)
+    data = from_plain(yaml.safe_load(text), Shipped)
     infos: dict[str, ModelInfo] = {}
     aliases: dict[str, str] = {}
     for family in ("anthropic", "openai", "google"):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from ..core import Status
+from ..core.typed import from_plain
 from .effects import Desired, Entry
 from .events import Actuated, Executed, Held, Released
 from .messages import (
@@ -39,9 +39,9 @@ def begin(turn: Turn, request: Request) -> None:
             # The gate is shut first, so that nothing starts between the RESULT and the end of the agent.
             ask(turn, "closing", status=turn.state.status, shut=True)
         case "escalate":
-            begin_escalate(turn, msgspec.convert(request.payload, EscalatePayload))
+            begin_escalate(turn, from_plain(request.payload, EscalatePayload))
         case "approve" | "reject":
-            begin_answer(turn, request, msgspec.convert(request.payload, AnswerPayload))
+            begin_answer(turn, request, from_plain(request.payload, AnswerPayload))
         case "rollback":
             turn.change(phase="executing")
             turn.execute(request)
@@ -142,7 +142,7 @@ def conclude(turn: Turn, asked: Desired, request: Request, event: Actuated) -> N
         if moved_on:
             be(turn, desired_now(turn))
     else:
-        conclude_escalate(turn, asked, msgspec.convert(request.payload, EscalatePayload))
+        conclude_escalate(turn, asked, from_plain(request.payload, EscalatePayload))
 
 
 def conclude_escalate(turn: Turn, asked: Desired, payload: EscalatePayload) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import datetime
 import re
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
 
+from ..core.typed import from_plain, json_decoder
 from .messages import PAYLOADS, Ack, Command, ControlMessage, CurrentMessage, Request, Target
 
 MAX_MESSAGE: Final = 262_144
@@ -19,9 +20,9 @@ _ECHO: Final = 128
 
 _UUID4 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)
 
-_control_decoder: msgspec.json.Decoder[ControlMessage] = msgspec.json.Decoder(ControlMessage)
-_current_decoder: msgspec.json.Decoder[CurrentMessage] = msgspec.json.Decoder(CurrentMessage)
-_plain_decoder = msgspec.json.Decoder()
+_control_decoder = json_decoder(ControlMessage)
+_current_decoder = json_decoder(CurrentMessage)
+_plain_decoder = json_decoder(Any)
 _fingerprinter = msgspec.json.Encoder(order="deterministic")
 
 
@@ -65,17 +66,19 @@ def decode_request(data: bytes, *, strict_ids: bool = False) -> Request | Malfor
 def decode_control(data: bytes) -> ControlMessage | None:
     """What a controller makes of one message of loop:control; None if it is not one."""
     try:
-        return _control_decoder.decode(data)
+        message: ControlMessage = _control_decoder.decode(data)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
+    return message
 
 
 def decode_current(data: bytes) -> CurrentMessage | None:
     """One message of loop:current, also of older writers; None if it is not one."""
     try:
-        return _current_decoder.decode(data)
+        message: CurrentMessage = _current_decoder.decode(data)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
+    return message
 
 
 def take_fingerprint(request: Request) -> bytes:
@@ -96,7 +99,7 @@ def _find_problem(request: Request, strict_ids: bool) -> str | None:
 
 def _check_payload(command: Command, payload: dict[str, object]) -> str | None:
     try:
-        msgspec.convert(payload, PAYLOADS[command])
+        from_plain(payload, PAYLOADS[command])
     except msgspec.ValidationError as error:
         return f"payload of {command}: {error}"
     return None
@@ -117,7 +120,7 @@ def _explain(data: bytes) -> Malformed | Unreadable | NotForUs:
         return NotForUs(plain["type"])
     command = plain.get("command")
     try:
-        target = msgspec.convert(plain.get("target"), Target)
+        target = from_plain(plain.get("target"), Target)
     except msgspec.ValidationError:
         target = None
     return Malformed(request_id, _say_why(plain), command[:_ECHO] if isinstance(command, str) else None, target)
@@ -125,7 +128,7 @@ def _explain(data: bytes) -> Malformed | Unreadable | NotForUs:
 
 def _say_why(plain: dict[str, object]) -> str:
     try:
-        msgspec.convert(plain, ControlMessage)
+        from_plain(plain, ControlMessage)
     except msgspec.ValidationError as error:
         return str(error)
     return "malformed"

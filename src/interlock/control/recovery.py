@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ..core import Record, Status
+from ..core.typed import from_json, json_decoder
 from .decoding import decode_current, take_fingerprint
 from .messages import Abort, CurrentMessage, Done, Request, State
 from .state import Answered, ControlState, InFlight, Moment
@@ -29,7 +29,7 @@ def recover(
     for record in records:
         body = bytes(record.body)
         if record.kind == "request":
-            request = msgspec.json.decode(body, type=Request)
+            request = from_json(body, Request)
             requests[request.request_id] = request
         elif record.kind == "ack":
             asked = requests.get(_request_id(body))
@@ -100,7 +100,7 @@ class _Id(Struct):
     request_id: str = ""
 
 
-_id_decoder = msgspec.json.Decoder(_Id)
+_id_decoder = json_decoder(_Id)
 
 
 def _request_id(body: bytes) -> str:

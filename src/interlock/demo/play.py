@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from ..config import Config
 from ..core import Context, Decision, ManualClock, Usage
+from ..core.typed import from_json
 from ..journal import JournalReader, Store
 from ..runtime import Supervisor
 from .script import SCENES, TASK, Act, Scene
@@ -146,7 +147,7 @@ class Play:
         for record in self._reader.read(after=self._read):
             self._read = record.seq
             if record.kind in SHOWN:
-                body = msgspec.json.decode(record.body, type=dict)
+                body = from_json(record.body, dict)
                 if record.kind == "incident":
                     body["report"] = _report(Path(body["where"]))
                 yield self._event(record.kind, **body)

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Struct, field
 
 from ..core import SEVERITIES, Issue
+from ..core.typed import from_msgpack
 
 KEPT = 64
 """Findings remembered per agent."""
@@ -58,7 +59,7 @@ class Alarms:
         return msgspec.msgpack.encode(self._memory)
 
     def restore(self, state: bytes) -> None:
-        self._memory = msgspec.msgpack.decode(state, type=Memory)
+        self._memory = from_msgpack(state, Memory)
 
     def _news(self, issue: Issue) -> bool:
         told = self._memory.told

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from ..core import Context, InterlockError, Issue, Kind, Seen, Severity
+from ..core.typed import from_msgpack
 from .fingerprint import fingerprint
 from .history import History
 from .tuning import Tuning
@@ -76,7 +77,7 @@ class Remembering(Generic[S]):
         return msgspec.msgpack.encode(self.state)
 
     def restore(self, state: bytes) -> None:
-        self.state = msgspec.msgpack.decode(state, type=type(self.state))
+        self.state = from_msgpack(state, type(self.state))
 
     def issue(
         self,

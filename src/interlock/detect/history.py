@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct, field
 
 from ..core import Step
+from ..core.typed import from_msgpack
 from .effect import wrote
 from .failure import read_failure
 from .fingerprint import fingerprint
@@ -89,7 +90,7 @@ class History:
         return msgspec.msgpack.encode(self.past)
 
     def restore(self, state: bytes) -> None:
-        self.past = msgspec.msgpack.decode(state, type=Past)
+        self.past = from_msgpack(state, Past)
         self.turn = self.call = None
         self.answers = False
 

@@ -9,6 +9,7 @@ from msgspec import Struct, field
 
 from ..config.model import Detect
 from ..core import Context, Issue, Seen, Step
+from ..core.typed import from_msgpack
 from .detector import Asked, DetectorFailed, Factory, Setting
 from .history import History
 from .ledger import Ledger
@@ -97,7 +98,7 @@ class Detectors:
 
     def restore(self, state: bytes) -> None:
         """Go on from what `save` gave: after a restart, or back with a rollback."""
-        saved = msgspec.msgpack.decode(state, type=_Saved)
+        saved = from_msgpack(state, _Saved)
         self._ledger = saved.ledger
         self._dropped |= set(saved.dropped)
         self._agents = {name: self._new_agent() for name in saved.agents}

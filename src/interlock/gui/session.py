@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from ..core import BadInput
+from ..core.typed import from_json, from_plain
 
 T = TypeVar("T")
 
@@ -74,7 +75,7 @@ def read_session(source: str | Path | Mapping[str, object] | ReplaySession) -> R
         return _checked(_convert(source, "session"), "session")
     path = Path(source).expanduser()
     try:
-        raw = msgspec.json.decode(path.read_bytes())
+        raw = from_json(path.read_bytes())
     except OSError as error:
         raise BadInput(f"cannot read the session ({error.strerror})", where=str(path)) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -138,7 +139,7 @@ def _fields(raw: object, where: str, required: tuple[str, ...]) -> dict[str, obj
 
 def _to(kind: type[T], raw: object, where: str) -> T:
     try:
-        return msgspec.convert(raw, kind)
+        return from_plain(raw, kind)
     except msgspec.ValidationError as error:
         what, _, place = str(error).partition(" - at ")
         field = place.strip("`").removeprefix("$").removeprefix(".")

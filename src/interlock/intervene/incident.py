@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from ..core import HISTORY, Action, Context, Issue, RunState, Spend
+from ..core.typed import from_plain
 from .plan import stable_id
 from .secrets import scrub, without_secrets
 
@@ -66,6 +67,6 @@ def plain(value: object) -> object:
 
 def _converted(value: Known, kind: type[Known]) -> Known | None:
     try:
-        return msgspec.convert(plain(value), kind)
+        return from_plain(plain(value), kind)
     except msgspec.ValidationError:
         return None

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from ..core import InterlockError, NotFound, RunSpec
+from ..core.typed import from_json
 from .lock import OwnerInfo, RunLock, find_owner
 
 
@@ -32,7 +33,7 @@ class RunFolder:
     def spec(self) -> RunSpec:
         """What the run is."""
         try:
-            return msgspec.json.decode(self.spec_file.read_bytes(), type=RunSpec)
+            return from_json(self.spec_file.read_bytes(), RunSpec)
         except FileNotFoundError:
             raise NotFound(f"{self.path} is not a run", todo="Its spec.json is missing.") from None
         except msgspec.DecodeError as error:

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from ..core import InterlockError, InvalidState
+from ..core.typed import from_json
 from .durable import FILE_MODE
 
 PATIENCE_S = 0.5
@@ -92,6 +93,6 @@ def _try(handle: int, how: int) -> bool:
 
 def _told_by(handle: int) -> OwnerInfo:
     try:
-        return msgspec.json.decode(os.pread(handle, 4096, 0), type=OwnerInfo)
+        return from_json(os.pread(handle, 4096, 0), OwnerInfo)
     except msgspec.DecodeError:
         return OwnerInfo()

@@ -11,6 +11,7 @@ import apsw
 import msgspec
 
 from ..core import InterlockError, Record
+from ..core.typed import from_json
 from .database import Unreadable, explain, open_for_reading
 from .folder import RunFolder
 from .interface import Reading
@@ -156,7 +157,7 @@ class JournalReader(Reading):
         if not rows:
             return None
         try:
-            return msgspec.json.decode(rows[0][0], type=RunSummary)
+            return from_json(rows[0][0], RunSummary)
         except msgspec.DecodeError as error:
             raise Unreadable(f"its summary cannot be read ({error})", where=str(self._folder.journal)) from None
 

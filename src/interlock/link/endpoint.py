@@ -7,7 +7,6 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -36,6 +35,7 @@ from ..control import (
     stamp_seq,
 )
 from ..core import Applied, Clock, InterlockError, Record, SystemClock
+from ..core.typed import from_json
 from .clock import LOOK_S, LiveClock
 
 SOON_S = 1.0
@@ -290,10 +290,10 @@ class Endpoint:
     def _count(self, entry: Entry) -> None:
         """What a counter of requests needs: the command and how it ended."""
         if entry.kind == "result":
-            result = msgspec.json.decode(entry.body, type=Result)
+            result = from_json(entry.body, Result)
             self.counts[result.command or "", result.payload.code or "success"] += 1
         elif entry.kind == "audit":
-            self.counts["", msgspec.json.decode(entry.body, type=_Audit).what] += 1
+            self.counts["", from_json(entry.body, _Audit).what] += 1
 
     def _pause_until_tick(self) -> float | None:
         state = self._state

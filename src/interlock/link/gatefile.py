@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from ..control import Desired
 from ..core import Applied, InterlockError, Status
+from ..core.typed import from_json
 
 SIZE = 128
 SOON_S = 0.02
@@ -56,7 +57,7 @@ def read_gate(path: Path) -> Gate | None:
         except FileNotFoundError:
             return None
         try:
-            gate = msgspec.json.decode(data, type=Gate)
+            gate = from_json(data, Gate)
         except msgspec.DecodeError:
             gate = None
         if gate is not None and gate.check == _check(gate.status, gate.shut, gate.revision):

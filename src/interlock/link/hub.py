@@ -18,6 +18,7 @@ import msgspec
 
 from ..config.model import Hub as HubSettings
 from ..core import BadInput, InterlockError
+from ..core.typed import from_json
 
 STREAM = "INTERLOCK"
 OLDEST_SERVER = (2, 12)
@@ -83,7 +84,7 @@ class Session:
         before = _boot_time()
         answer = await self.request(f"$JS.API.STREAM.INFO.{STREAM}")
         middle = (before + _boot_time()) / 2
-        told = msgspec.json.decode(answer, type=_Info).ts
+        told = from_json(answer, _Info).ts
         self._offset = datetime.datetime.fromisoformat(told).timestamp() - middle
 
     async def request(self, subject: str, data: bytes = b"") -> bytes:

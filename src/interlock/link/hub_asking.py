@@ -26,6 +26,7 @@ from ..control import (
     status_of,
 )
 from ..core import InterlockError
+from ..core.typed import json_decoder
 from .hub import REPLY_HEADER, Session, SessionLost, control_subject, current_subject, telling
 from .hub_reading import read_all
 from .owner import Notice
@@ -170,7 +171,7 @@ class _Id(Struct):
     request_id: str | None = None
 
 
-_id_decoder = msgspec.json.Decoder(_Id)
+_id_decoder = json_decoder(_Id)
 
 
 def _forget_outcome(taken: asyncio.Future[Any]) -> None:

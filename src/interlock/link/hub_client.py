@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from ..config.model import Hub as HubSettings
 from ..control import Answer, Request
 from ..core import InterlockError, Record
+from ..core.typed import from_json
 from .hub import SessionLost, current_subject, open_session, record_subject
 from .hub_asking import Asking, Line
 from .hub_reading import read_all
@@ -84,7 +85,7 @@ class HubClient:
         found = []
         async for message in read_all(session, "loop:summary.*", last_only=True):
             with contextlib.suppress(msgspec.DecodeError):
-                run = msgspec.json.decode(message.data, type=RemoteRun)
+                run = from_json(message.data, RemoteRun)
                 silent = max(0.0, session.broker_time() - message.metadata.timestamp.timestamp())
                 found.append(replace(run, silent=silent))
         return found
@@ -96,7 +97,7 @@ class HubClient:
     async def _records(self, run_id: str, after: int) -> list[Record]:
         found: dict[int, Record] = {}
         async for message in read_all((await self.line()).session, record_subject(run_id)):
-            record = msgspec.json.decode(message.data, type=Record)
+            record = from_json(message.data, Record)
             if record.seq > after:
                 found[record.seq] = record
         return [found[seq] for seq in sorted(found)]

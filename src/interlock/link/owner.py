@@ -11,6 +11,7 @@ import msgspec
 
 from ..control import CONTROL_KINDS, Answer, Controller, Found, LookUp, Moment, Request, Transmit, find_request
 from ..core import InterlockError
+from ..core.typed import from_json
 from ..journal import JournalReader, OwnerInfo, RunFolder
 from .inbox import leave_request
 from .place import noted_socket, socket_path
@@ -178,6 +179,6 @@ def _now() -> Moment:
 
 def _last_owner(folder: RunFolder) -> OwnerInfo:
     try:
-        return msgspec.json.decode(folder.lock_file.read_bytes(), type=OwnerInfo)
+        return from_json(folder.lock_file.read_bytes(), OwnerInfo)
     except (OSError, msgspec.DecodeError):
         return OwnerInfo()

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from ..core import Record
+from ..core.typed import from_json
 
 KINDS = frozenset(("request", "ack", "result"))
 
@@ -69,7 +70,7 @@ def take_controls(known: dict[str, Control], records: Iterable[Record], keep: in
     """Put what records say into the table of controls; the oldest go when there are too many."""
     for record in records:
         try:
-            message = msgspec.json.decode(record.body, type=_Message)
+            message = from_json(record.body, _Message)
         except msgspec.DecodeError:
             continue
         # A request that could not be read has an answer all the same.

@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..core import ENDED, InterlockError
+from ..core.typed import json_decoder
 from ..journal import JournalReader, RunFolder, RunSummary, Store
 from ..journal.store import summarize
 
@@ -184,7 +185,7 @@ class _Line(Struct):
     stalled: bool = False
 
 
-_line = msgspec.json.Decoder(_Line)
+_line = json_decoder(_Line)
 
 
 def draw_spark(folder: RunFolder) -> tuple[float, ...]:

@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..core import InterlockError, Intervention, Issue, Review, Usage
+from ..core.typed import json_decoder
 from ..journal import JournalReader, RunFolder, Store
 from ..runtime.metrics import CONTENT_TYPE, Metrics, process_metrics
 from .fleet import SETTLED_NS, Fleet, read_signature
@@ -128,7 +129,7 @@ class _Result(Struct):
     payload: _Payload = _Payload()
 
 
-_step = msgspec.json.Decoder(_StepLine)
-_made = msgspec.json.Decoder(_Made)
-_judged = msgspec.json.Decoder(Intervention)
-_result = msgspec.json.Decoder(_Result)
+_step = json_decoder(_StepLine)
+_made = json_decoder(_Made)
+_judged = json_decoder(Intervention)
+_result = json_decoder(_Result)

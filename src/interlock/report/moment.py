@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from ..core import Record
+from ..core.typed import from_json
 from .gui_words import GUI_TOLD
 from .words import TOLD, Level, MomentKind, Told
 
@@ -94,7 +95,7 @@ def _says_nothing(body: dict[str, Any]) -> bool:
 
 def _body(record: Record) -> dict[str, Any]:
     try:
-        body = msgspec.json.decode(record.body)
+        body = from_json(record.body)
     except msgspec.DecodeError:
         return {"unreadable": bytes(record.body)[:200].decode(errors="replace")}
     return body if isinstance(body, dict) else {"value": body}

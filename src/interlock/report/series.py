@@ -8,6 +8,8 @@ from collections.abc import Iterable
 import msgspec
 from msgspec import Struct, field
 
+from ..core.typed import json_decoder
+
 KINDS = frozenset(("step", "issue", "intervention", "effect", "gui_chunk", "gui_event", "gui_model_call"))
 
 POINTS = 2048
@@ -116,13 +118,13 @@ def count(counter: Counter[str], name: str) -> None:
     counter[name if name in counter or len(counter) < NAMES else "…"] += 1
 
 
-_step = msgspec.json.Decoder(_StepLine)
-_issue = msgspec.json.Decoder(_Issue)
-_made = msgspec.json.Decoder(_MadeLine)
-_effect = msgspec.json.Decoder(_Made)
-_chunk = msgspec.json.Decoder(_Chunk)
-_look = msgspec.json.Decoder(_Look)
-_call = msgspec.json.Decoder(_Call)
+_step = json_decoder(_StepLine)
+_issue = json_decoder(_Issue)
+_made = json_decoder(_MadeLine)
+_effect = json_decoder(_Made)
+_chunk = json_decoder(_Chunk)
+_look = json_decoder(_Look)
+_call = json_decoder(_Call)
 
 
 class Tally:

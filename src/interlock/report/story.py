@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..core import CheckpointInfo, InterlockError, Intervention, Issue, NotFound, Record, RunSpec
+from ..core.typed import from_json
 from ..journal import JournalReader, RunFolder, RunSummary
 from . import controls, series
 from .controls import Control, take_controls
@@ -322,7 +323,7 @@ class _Made(Struct):
 def _decode(record: Record, kind: type[Known]) -> Known | None:
     """The body as a value; None where another version wrote something else."""
     try:
-        return msgspec.json.decode(record.body, type=kind)
+        return from_json(record.body, kind)
     except msgspec.DecodeError:
         return None
 

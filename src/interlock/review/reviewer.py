@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from ..config.model import Review as ReviewConfig
 from ..core import Context, Review, Step, Tool
+from ..core.typed import from_json
 from .expected import Expected
 from .judgement import Judgement, judge_script, spare_named
 from .programs import RISKS, Action
@@ -105,7 +106,7 @@ class Reviewer:
 
     def restore(self, saved: bytes) -> None:
         """Take up what `save` gave."""
-        self._state = msgspec.json.decode(saved, type=ReviewerState)
+        self._state = from_json(saved, ReviewerState)
 
     def _expect(self, step: Step, sign: str, writes: bool) -> None:
         state = self._state

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from ..config import Config
 from ..core import ENDED, InvalidState, NotFound, RunSpec
+from ..core.typed import from_json
 from ..intervene import RecoveryOption
 from ..journal import JournalReader, RunFolder, Store, new_run_id
 from ..link import noted_socket
@@ -109,7 +110,7 @@ def keep_tree(folder: RunFolder, tree: TreeHandle) -> None:
 def read_tree(folder: RunFolder) -> TreeHandle | None:
     """A run's process tree; None where it never had one."""
     try:
-        return msgspec.json.decode((folder.path / TREE).read_bytes(), type=TreeHandle)
+        return from_json((folder.path / TREE).read_bytes(), TreeHandle)
     except (OSError, msgspec.DecodeError):
         return None
 

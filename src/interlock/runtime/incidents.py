@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from ..core import InterlockError, NotFound
+from ..core.typed import from_json
 from ..intervene import Incident, RecoveryOption, Report, Stopped
 from ..journal import Store
 
@@ -109,6 +110,6 @@ def _replace(path: Path, content: bytes) -> None:
 
 def _read(path: Path) -> StoredIncident | None:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=StoredIncident)
+        return from_json(path.read_bytes(), StoredIncident)
     except (OSError, msgspec.DecodeError):
         return None

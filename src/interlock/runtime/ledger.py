@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from ..core import HISTORY, Action, Growth, Spend, Step
+from ..core.typed import from_json
 
 HEALTH_WINDOW = 20
 """The success rate looks at this many tool results."""
@@ -151,7 +152,7 @@ class Ledger:
         return msgspec.json.encode(self._s)
 
     def restore(self, state: bytes) -> None:
-        self._s = msgspec.json.decode(state, type=LedgerState)
+        self._s = from_json(state, LedgerState)
 
     def forget_growth(self, since: float) -> None:
         """Growth samples go back with a rollback; what was spent stays spent."""

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from ..core import Limits, SetLimits, Spend
+from ..core.typed import from_json
 from .ledger import Ledger
 
 MINUTE = 60.0
@@ -161,4 +162,4 @@ class Meter:
         return msgspec.json.encode(self._s)
 
     def restore(self, state: bytes) -> None:
-        self._s = msgspec.json.decode(state, type=MeterState)
+        self._s = from_json(state, MeterState)

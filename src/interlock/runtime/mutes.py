@@ -10,6 +10,7 @@ import msgspec
 import platformdirs
 
 from ..core import BadInput
+from ..core.typed import from_json
 
 
 def mutes_file(project: Path) -> Path:
@@ -22,7 +23,7 @@ def read_mutes(project: Path) -> frozenset[str]:
     """The keys of the findings that are quiet in a project."""
     file = mutes_file(project)
     try:
-        return frozenset(msgspec.json.decode(file.read_bytes(), type=list[str]))
+        return frozenset(from_json(file.read_bytes(), list[str]))
     except FileNotFoundError:
         return frozenset()
     except (OSError, msgspec.DecodeError) as error:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from ..config import Config, load
 from ..core import Adapter, Clock, Context, InterlockError, RunSpec
+from ..core.typed import from_plain
 from ..journal import RunFolder, Store, new_run_id
 from .alerts import Alerts
 from .approvals import Approvals
@@ -109,7 +110,7 @@ def redact_spec(spec: RunSpec) -> RunSpec:
 
 def redact_context(context: Context) -> Context:
     """What a run is for, without secrets."""
-    return msgspec.convert(redact_tree(msgspec.to_builtins(context)), Context)
+    return from_plain(redact_tree(msgspec.to_builtins(context)), Context)
 
 
 def open_store(config: Config) -> Store:

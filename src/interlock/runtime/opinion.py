@@ -17,6 +17,7 @@ from msgspec import Struct
 from ..config.model import SecondOpinion as Settings
 from ..core import Issue, Step, Usage
 from ..core.issue import GOAL_DRIFT, HALLUCINATION
+from ..core.typed import from_json
 from ..detect import finding_key
 from .prices import Prices
 
@@ -140,7 +141,7 @@ def read_answer(text: str) -> tuple[bool | None, str]:
     """What the model said; None where it is not what was asked for."""
     begin, end = text.find("{"), text.rfind("}")
     try:
-        answer = msgspec.json.decode(text[begin : end + 1], type=_Answer)
+        answer = from_json(text[begin : end + 1], _Answer)
     except msgspec.DecodeError:
         return None, "the answer was not understood"
     return answer.agrees, answer.why[:EXCERPT]

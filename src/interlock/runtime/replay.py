@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import msgspec
 from msgspec import Struct
 
 from ..core import CheckpointInfo, Status
+from ..core.typed import from_json
 from ..journal.interface import Reading
 from .opinion import Opinion
 from .records import RestoredRecord, SnapshotRecord, StepRecord
@@ -23,26 +23,26 @@ def replay(watch: Watch, journal: Reading) -> int:
     after, next_index = 0, 0
     snapshot = journal.last("snapshot")
     if snapshot is not None:
-        saved = msgspec.json.decode(snapshot.body, type=SnapshotRecord)
+        saved = from_json(snapshot.body, SnapshotRecord)
         watch.restore(saved.watch)
         after, next_index = snapshot.seq, saved.next_index
         for record in journal.read(kinds=frozenset(("opinion",))):
             if record.seq < after:
-                watch.heed(msgspec.json.decode(record.body, type=Opinion))
+                watch.heed(from_json(record.body, Opinion))
     for record in journal.read(after=after, kinds=KINDS):
         match record.kind:
             case "step":
-                taken = msgspec.json.decode(record.body, type=StepRecord)
+                taken = from_json(record.body, StepRecord)
                 next_index = max(next_index, taken.step.index + 1)
                 _observe(watch, taken)
             case "checkpoint":
-                watch.mark(msgspec.json.decode(record.body, type=CheckpointInfo))
+                watch.mark(from_json(record.body, CheckpointInfo))
             case "restored":
-                watch.go_back(msgspec.json.decode(record.body, type=RestoredRecord).checkpoint_id)
+                watch.go_back(from_json(record.body, RestoredRecord).checkpoint_id)
             case "status":
-                watch.be(msgspec.json.decode(record.body, type=_StatusBody).status)
+                watch.be(from_json(record.body, _StatusBody).status)
             case "opinion":
-                watch.heed(msgspec.json.decode(record.body, type=Opinion))
+                watch.heed(from_json(record.body, Opinion))
     return next_index
 
 

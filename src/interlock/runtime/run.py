@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Protocol
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ..core import ENDED, Clock, Hold, RunSpec, Status, SystemClock
+from ..core.typed import from_json
 from ..journal import Entry, Journal, MemoryJournal, RunFolder, RunSummary, Store
 from ..journal.interface import Reading, Writing
 from .gate import Gate
@@ -190,7 +190,7 @@ def _rest_in(journal: Reading, now: float) -> float:
     """How long a run has been paused, as its journal says; a pause that goes on is counted up to now."""
     rested, since = 0.0, None
     for record in journal.read(kinds=frozenset(("state",))):
-        status = msgspec.json.decode(record.body, type=_Told).status
+        status = from_json(record.body, _Told).status
         if status == "paused" and since is None:
             since = record.time
         elif status != "paused" and since is not None:
@@ -202,6 +202,6 @@ def _reason_in(journal: Reading) -> str | None:
     """Why a run has ended, as its journal says; None if it has not."""
     for kind in ("end", "state"):
         record = journal.last(kind)
-        if record is not None and (told := msgspec.json.decode(record.body, type=_Told)).reason is not None:
+        if record is not None and (told := from_json(record.body, _Told)).reason is not None:
             return told.reason
     return None

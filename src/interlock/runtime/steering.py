@@ -5,8 +5,6 @@ from __future__ import annotations
 import socket
 import uuid
 
-import msgspec
-
 from ..config import Config
 from ..config.models import Models
 from ..control import (
@@ -27,6 +25,7 @@ from ..control import (
     new_state,
 )
 from ..core import ENDED, Adapter, Applied, Hold, SwitchModel
+from ..core.typed import from_json
 from ..journal import RunFolder, RunSummary
 from ..link import ControlServer, Endpoint, FileGate, JournalLog
 from .metrics import Metrics
@@ -142,7 +141,7 @@ class Steering:
 
     def _count(self, body: bytes) -> None:
         if self._metrics is not None:
-            result = msgspec.json.decode(body, type=Result)
+            result = from_json(body, Result)
             self._metrics.control_requested(result.command or "unknown", result.payload.status)
 
     def _summarize(self, state: ControlState) -> RunSummary:

@@ -26,6 +26,7 @@ from ..core import (
     Step,
 )
 from ..core.issue import DESTRUCTIVE_ACTION, LOOP, REPETITIVE_ERRORS, RESOURCE_SPIRAL
+from ..core.typed import from_msgpack
 from ..decide import Controller, ControllerState, Ruling, StepClock, Strategy, count_anew
 from ..detect import Detectors, Factory
 from ..intervene import BUILT_IN, Custom, Templates
@@ -252,7 +253,7 @@ class Watch:
 
     def restore(self, state: bytes) -> None:
         """Go on from what `save` gave."""
-        saved = msgspec.msgpack.decode(state, type=WatchState)
+        saved = from_msgpack(state, WatchState)
         self._controller_state, self._clock, self._run = saved.controller, saved.clock, saved.run
         self._marks, self._throttled_for = saved.marks, saved.throttled_for
         self.ledger.restore(saved.ledger)

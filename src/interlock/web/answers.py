@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ..core import BadInput, InterlockError
+from ..core.typed import from_json
 from .access import refuse
 
 MAX_BODY = 64 * 1024
@@ -49,7 +50,7 @@ async def read_body(request: Request, kind: type[Body]) -> Body:
         if len(data) > MAX_BODY:
             raise BadInput(f"the body has more than {MAX_BODY:,} bytes")
     try:
-        return msgspec.json.decode(data, type=kind)
+        return from_json(data, kind)
     except msgspec.DecodeError as error:
         raise BadInput(f"the body cannot be read: {error}") from None
 

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from ..control import Answer, Command, Request, new_request
 from ..control.messages import PAYLOADS
 from ..core import BadInput, InterlockError
+from ..core.typed import from_plain
 from ..link.owner import Notice
 
 ACTOR = "dashboard"
@@ -72,7 +73,7 @@ class Controls:
     def send(self, run_id: str, order: Order) -> Sent:
         """Send a request to a run; gives it as it stands now."""
         try:
-            msgspec.convert(order.payload, PAYLOADS[order.command])
+            from_plain(order.payload, PAYLOADS[order.command])
         except msgspec.ValidationError as error:
             raise BadInput(f"the payload of {order.command} is wrong: {error}") from None
         sent = Sent(

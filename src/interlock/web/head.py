@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from ..core import CheckpointInfo, Intervention, Issue
+from ..core.typed import from_plain
 from ..report import Control, Story
 from .controls import Sent
 
@@ -126,7 +127,7 @@ def _first_checkpoint(story: Story) -> dict[str, object] | None:
         return _small(known[0]) if known else None
     found = story.page(after=0, kinds=FIRST_KINDS, limit=1)
     try:
-        return _small(msgspec.convert(found[0].data, CheckpointInfo)) if found else None
+        return _small(from_plain(found[0].data, CheckpointInfo)) if found else None
     except msgspec.ValidationError:
         return None
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import msgspec
 
 from ...core import Capability, Decision, Tool
+from ...core.typed import json_decoder
 from ..traces.transcript import Block, TranscriptLine, TranscriptMessage, usage_of
 from .dialect import Payload, mapping, number, refusal_of, text, words_of
 from .event import Event, Moment, Outcome, Said
@@ -141,7 +142,7 @@ def stopping(decision: Decision) -> Payload:
     return {"continue": False, "stopReason": decision.reason or "Interlock ended the run."}
 
 
-_LINE = msgspec.json.Decoder(TranscriptLine)
+_LINE = json_decoder(TranscriptLine)
 
 
 def _call_id(payload: Payload) -> str | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from ...core import BadInput
+from ...core.typed import from_json
 from .building import hook_command
 from .claude_code import MOMENTS, ClaudeCode
 from .switches import switches_hooks_off
@@ -116,6 +117,6 @@ def _take_settings(arguments: tuple[str, ...]) -> tuple[tuple[str, ...], dict[st
 def _read(value: str) -> dict[str, object]:
     try:
         data = value if value.lstrip().startswith("{") else Path(value).expanduser().read_text()
-        return msgspec.json.decode(data, type=dict[str, object])
+        return from_json(data, dict[str, object])
     except (OSError, msgspec.DecodeError) as error:
         raise BadInput(f"the settings cannot be read ({error})", where="--settings", todo="Give a JSON file.") from None

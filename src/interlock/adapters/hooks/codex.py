@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct, field
 
 from ...core import Capability, Decision, Usage
+from ...core.typed import json_decoder
 from .claude_code import CONTEXT, read_event, reply_after, reply_before
 from .dialect import Payload
 from .event import Event, Moment, Said
@@ -98,4 +99,4 @@ class _Line(Struct):
     payload: _Payload = field(default_factory=_Payload)
 
 
-_LINE = msgspec.json.Decoder(_Line)
+_LINE = json_decoder(_Line)

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from ...core import PROCEED, Applied, Decision, Inject, Message
+from ...core.typed import from_json
 from ...intervene import restore_after_compaction
 from ...journal.interface import Reading
 from ...runtime.records import AppliedRecord
@@ -75,13 +76,13 @@ class HookExchange:
     def recall(self, journal: Reading) -> None:
         """Know how far a predecessor had read."""
         for record in journal.read(kinds=frozenset(("transcript",))):
-            followed = msgspec.json.decode(record.body, type=Followed)
+            followed = from_json(record.body, Followed)
             self._offsets[followed.path] = followed.offset
 
     def answer(self, line: bytes, asker: Asker) -> bytes | None:
         """The reply to a hook, when it is due; None where nobody waits for it any more."""
         try:
-            told = msgspec.json.decode(line, type=HookLine).hook
+            told = from_json(line, HookLine).hook
         except msgspec.DecodeError as error:
             return msgspec.json.encode(Refusal(f"not a hook line: {error}"))
         return self.answer_told(told, asker)

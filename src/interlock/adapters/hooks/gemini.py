@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from ...core import Capability, Decision, Tool, Usage
+from ...core.typed import json_decoder
 from .dialect import Payload, mapping, refusal_of, text, words_of
 from .event import Event, Moment, Outcome, Said
 from .results import content_of, exit_code_in
@@ -141,7 +142,7 @@ class _Line(Struct):
     toolCalls: list[object] = []  # noqa: N815  the session file's own name
 
 
-_LINE = msgspec.json.Decoder(_Line)
+_LINE = json_decoder(_Line)
 
 
 def _outcome(payload: Payload, tool: Tool) -> Outcome:

@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from ...core import BadInput
+from ...core.typed import from_json
 from .building import hook_command
 from .claude_wiring import prompt_in
 from .gemini import MOMENTS, Gemini
@@ -99,7 +100,7 @@ def _is_ours(group: object) -> bool:
 
 def _read(path: Path) -> dict[str, object]:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=dict[str, object])
+        return from_json(path.read_bytes(), dict[str, object])
     except FileNotFoundError:
         return {}
     except (OSError, msgspec.DecodeError) as error:

@@ -15,6 +15,7 @@ import platformdirs
 from msgspec import Struct
 
 from ...core import BadInput
+from ...core.typed import from_json
 from .building import FALLBACK, compile_client, python_command
 from .resident import gates_folder, serve_socket
 
@@ -143,7 +144,7 @@ def read_file(path: Path) -> bytes | None:
 
 def _decode(path: Path, data: bytes) -> Settings:
     try:
-        return msgspec.json.decode(data, type=Settings)
+        return from_json(data, Settings)
     except msgspec.DecodeError as error:
         raise BadInput(f"it is not a JSON object ({error})", where=str(path), todo="Mend it first.") from None
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from ...core import BadInput
+from ...core.typed import from_json
 from .opencode import Opencode
 from .wiring import Place, Wired
 
@@ -50,7 +51,7 @@ class OpencodeWiring:
 def _given() -> dict[str, object]:
     """What the user has in that variable."""
     try:
-        return msgspec.json.decode(os.environ.get(INLINE) or "{}", type=dict[str, object])
+        return from_json(os.environ.get(INLINE) or "{}", dict[str, object])
     except msgspec.DecodeError as error:
         raise BadInput(f"it is not JSON ({error})", where=INLINE, todo="Mend or unset it.") from None
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from ...core import BadInput
+from ...core.typed import from_json
 from . import claude_code, codex, gemini
 from .codex_wiring import END_S as CODEX_END_S
 from .codex_wiring import label, trust_hash
@@ -115,7 +116,7 @@ def _uninstall_codex(project: Path | None) -> tuple[Change, ...]:
 
 
 def _place_of_ours(change: Change, event: str) -> int:
-    settings = msgspec.json.decode(change.after or b"{}", type=dict[str, dict[str, list[object]]])
+    settings = from_json(change.after or b"{}", dict[str, dict[str, list[object]]])
     return next(number for number, group in enumerate(settings["hooks"][event]) if is_ours(group))
 
 

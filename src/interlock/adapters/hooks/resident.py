@@ -14,6 +14,7 @@ import msgspec
 
 from ...config import load
 from ...core import BadInput, InterlockError
+from ...core.typed import from_json
 from ...journal import RunFolder, Store
 from ...link import Caller, LineCounter, runtime_dir
 from ...runtime.tidying import tidy_store
@@ -95,7 +96,7 @@ class Resident:
     def answer(self, line: bytes, asker: Asker, pid: int | None = None) -> bytes | None:
         """The reply to a hook, by the run of its session; `pid` is the process that asks, where it is known."""
         try:
-            told = msgspec.json.decode(line, type=HookLine).hook
+            told = from_json(line, HookLine).hook
             event, session = self._session_of(told, line, asker, pid)
         except (msgspec.DecodeError, InterlockError) as error:
             return msgspec.json.encode(Refusal(f"not a hook line: {error}"))

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import msgspec
 
+from ...core.typed import from_json
+
 
 def switches_hooks_off(path: Path) -> bool:
     """Whether the settings in this file turn hooks off; a file that is not there or not JSON does not."""
     try:
-        settings = msgspec.json.decode(path.read_bytes())
+        settings = from_json(path.read_bytes())
     except (OSError, msgspec.DecodeError):
         return False
     if not isinstance(settings, dict):

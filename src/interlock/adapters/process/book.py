@@ -7,9 +7,8 @@ import time
 from collections import OrderedDict
 from typing import Protocol
 
-import msgspec
-
 from ...core import PROCEED, Decision, Step
+from ...core.typed import from_json
 from ...journal.interface import Reading
 from ...runtime import Supervisor
 from ...runtime.records import StepRecord
@@ -67,7 +66,7 @@ class StepBook:
     def recall(self, journal: Reading) -> None:
         """Know what a predecessor was told."""
         for record in journal.read(kinds=frozenset(("step",))):
-            taken = msgspec.json.decode(record.body, type=StepRecord)
+            taken = from_json(record.body, StepRecord)
             step, self.spoken = taken.step, True
             call_id = step.tool.call_id if step.tool is not None else None
             if call_id is not None:

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from ...core import BadInput, Decision, Kind, Message, Paths, Role, Step, Tool, Usage, derive_kind
 from ...core.decision import Action
+from ...core.typed import from_json
 
 Phase = Literal["before", "after"]
 
@@ -89,7 +90,7 @@ class Refusal(Struct, frozen=True):
 def read_line(data: bytes) -> tuple[Phase, Told]:
     """What a line says; BadInput where it says nothing."""
     try:
-        line = msgspec.json.decode(data, type=Line)
+        line = from_json(data, Line)
     except msgspec.DecodeError as error:
         raise BadInput(f"not a step line: {error}", todo='Send {"before": {...}} or {"after": {...}}.') from None
     if (line.before is None) == (line.after is None):

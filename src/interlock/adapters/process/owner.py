@@ -15,10 +15,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from ...config.models import Models
 from ...core import Adapter, InterlockError
+from ...core.typed import from_json
 from ...journal import JournalReader, RunFolder, Store
 from ...link import socket_path
 from ...process import UNKNOWN_STATUS, Tree, attach
@@ -213,7 +212,7 @@ class Owner:
             checkpoints=run.journal.reader().count("checkpoint"),
             files_changed=self._changed(),
             limits_reached=limits or self.limits_reached(),
-            incident_id=msgspec.json.decode(incident.body)["id"] if incident is not None else None,
+            incident_id=from_json(incident.body)["id"] if incident is not None else None,
             processes_left=len(tree.pids()) if tree is not None else 0,
             folder=str(self._folder.path),
         )
@@ -232,7 +231,7 @@ class Owner:
     def _first_checkpoint(self) -> str | None:
         reader = self._supervisor.run.journal.reader()
         for record in reader.read(kinds=frozenset(("checkpoint",)), limit=1):
-            return str(msgspec.json.decode(record.body)["id"])
+            return str(from_json(record.body)["id"])
         return None
 
 
@@ -246,7 +245,7 @@ def main() -> None:
     line = channel.receive()
     if line is None:
         return
-    begin = msgspec.json.decode(line, type=Begin)
+    begin = from_json(line, Begin)
     try:
         owner = Owner(begin, control, steps, *doors)
         owner.start()
@@ -263,7 +262,7 @@ def main() -> None:
 def _serve(owner: Owner, channel: Channel, folder: RunFolder) -> None:
     tree: Tree | None = None
     while (line := channel.receive()) is not None:
-        message: ToOwner = msgspec.json.decode(line, type=ToOwner)
+        message: ToOwner = from_json(line, ToOwner)
         if isinstance(message, Started):
             tree = owner.held.tree or attach(message.tree)
             keep_tree(folder, message.tree)

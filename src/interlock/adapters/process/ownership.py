@@ -14,10 +14,10 @@ import time
 from collections.abc import Callable
 from typing import IO
 
-import msgspec
 from msgspec.structs import replace
 
 from ...core import InterlockError
+from ...core.typed import from_json
 from ...runtime.log import lend_log
 from .talk import Begin, Channel, Exited, Failed, Finished, Ready, Started, ToFront
 
@@ -121,7 +121,7 @@ class Ownership:
     def _hear(self) -> ToFront | None:
         assert self._channel is not None
         line = self._channel.receive()
-        return None if line is None else msgspec.json.decode(line, type=ToFront)
+        return None if line is None else from_json(line, ToFront)
 
     def _follow(self) -> None:
         """Pass on what the owner says; when it dies, start another."""

@@ -12,9 +12,8 @@ import sys
 import time
 from pathlib import Path
 
-import msgspec
-
 from ...core import InterlockError
+from ...core.typed import from_json
 from ...link.gatefile import read_gate
 from .door import Door
 from .environment import Proxied
@@ -49,7 +48,7 @@ class Bare:
 def main() -> None:
     """Serve until we are ended."""
     listener = socket.socket(fileno=int(sys.argv[1]))
-    proxied = msgspec.json.decode(sys.stdin.buffer.readline(), type=Proxied)
+    proxied = from_json(sys.stdin.buffer.readline(), Proxied)
     Door(listener, proxied.upstreams, proxied.token, Bare(Path(sys.argv[2])).answer).open()
     signal.pause()
 

@@ -6,9 +6,9 @@ import gzip
 import zlib
 
 import httpcore
-import msgspec
 import zstandard
 
+from ...core.typed import from_json
 from .formats import Reader
 from .sse import Events
 
@@ -31,7 +31,7 @@ def read_whole(data: bytes, response: httpcore.Response, reader: Reader) -> None
     """Have a whole answer read."""
     data = plain(data, header(response, b"content-encoding"))
     if not says_events(response):
-        reader.take_whole(msgspec.json.decode(data))
+        reader.take_whole(from_json(data))
         return
     for event in Events().feed(data + b"\n\n"):
         if event.data is not None:

@@ -6,10 +6,10 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 
-import msgspec
 from msgspec import Struct
 
 from ...core import Message, Step
+from ...core.typed import from_json
 from ...journal.interface import Reading
 from ...runtime import Run
 from ...runtime.records import StepRecord
@@ -51,9 +51,9 @@ class Memory:
         """Know what a predecessor knew: where messages belong, and which calls have no result yet."""
         for record in journal.read(kinds=frozenset((NOTED, "step"))):
             if record.kind == NOTED:
-                self._notes.append(msgspec.json.decode(record.body, type=Note))
+                self._notes.append(from_json(record.body, Note))
                 continue
-            taken = msgspec.json.decode(record.body, type=StepRecord)
+            taken = from_json(record.body, StepRecord)
             step, decision = taken.step, taken.decision
             if step.tool is None or step.tool.call_id is None:
                 continue

@@ -7,6 +7,7 @@ import re
 import msgspec
 from msgspec import Struct
 
+from ...core.typed import from_json
 from .formats import Json
 
 END = re.compile(rb"\r\n\r\n|\n\n|\r\r")
@@ -41,7 +42,7 @@ def _data(raw: bytes) -> Json | None:
     if not lines:
         return None
     try:
-        decoded = msgspec.json.decode(b"\n".join(lines))
+        decoded = from_json(b"\n".join(lines))
     except msgspec.DecodeError:
         return None
     return decoded if isinstance(decoded, dict) else None

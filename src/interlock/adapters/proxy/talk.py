@@ -11,6 +11,7 @@ import httpcore
 import msgspec
 
 from ...core import Decision, Step, Tool
+from ...core.typed import from_json
 from ...runtime.guard import Guard
 from .body import is_readable_stream, plain, read_whole, says_events
 from .deed import Deed, Verdict
@@ -70,7 +71,7 @@ class Talk:
 
     def _read(self) -> bool:
         """Read the request; whether it is the agent at work, not a side call for a title or a summary."""
-        self._body = msgspec.json.decode(plain(self._asked.body, self._asked.header(b"content-encoding")), type=dict)
+        self._body = from_json(plain(self._asked.body, self._asked.header(b"content-encoding")), dict)
         self._items = self._form.items(self._body)
         self._told = list(self._items)
         if self._form.has_tools(self._body):

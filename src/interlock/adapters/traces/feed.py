@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from ...core import Step
+from ...core.typed import json_decoder
 from .lines import LineError, read_lines
 from .neutral import LineShape, LooseStep, LooseTrace, shape_of, tighten
 from .transcript import Transcript, TranscriptLine
@@ -30,10 +31,10 @@ class End(Struct, frozen=True):
 
 TraceEvent = Begin | Step | End | LineError
 
-_shape = msgspec.json.Decoder(LineShape)
-_trace = msgspec.json.Decoder(LooseTrace)
-_step = msgspec.json.Decoder(LooseStep)
-_transcript = msgspec.json.Decoder(TranscriptLine)
+_shape = json_decoder(LineShape)
+_trace = json_decoder(LooseTrace)
+_step = json_decoder(LooseStep)
+_transcript = json_decoder(TranscriptLine)
 
 
 def read_events(name: str) -> Iterator[TraceEvent]:

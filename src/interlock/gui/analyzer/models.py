@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
 
 from ...core import BadInput
+from ...core.typed import from_json
 
 
 class Model(Struct, frozen=True):
@@ -46,4 +46,4 @@ def find_model(name: str | None, more: Iterable[Model] = (), family: str = "opus
 
 @cache
 def _table() -> _Table:
-    return msgspec.json.decode((Path(__file__).parent / "models.json").read_bytes(), type=_Table)
+    return from_json((Path(__file__).parent / "models.json").read_bytes(), _Table)

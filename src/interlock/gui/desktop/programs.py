@@ -12,6 +12,7 @@ import psutil
 from msgspec import Struct
 
 from ...core import InvalidState
+from ...core.typed import from_json
 
 GRACE_S = 2.0
 """How long a program may take to end by itself."""
@@ -84,7 +85,7 @@ class Programs:
     def end_left_over(self) -> int:
         """End what an earlier process of ours started in this folder and could not end; how many."""
         try:
-            left = msgspec.json.decode(self._record.read_bytes(), type=list[Started])
+            left = from_json(self._record.read_bytes(), list[Started])
         except (OSError, msgspec.MsgspecError):
             return 0
         ours = {started.pid for started, _ in self._running}

@@ -15,6 +15,7 @@ import structlog
 
 from ...config.model import Gui
 from ...core import Clock, InterlockError, SystemClock
+from ...core.typed import from_plain
 from ..analyzer.auto import Analyzer
 from ..analyzer.result import AnalysisResult, ReplayStatus, Situation, unknown
 from ..recovery.executor import RecoveryExecutor, RecoveryResult
@@ -61,7 +62,7 @@ class InterventionOrchestrator:
         pace: Callable[[float], bool] | None = None,
         pictures: Path | None = None,
     ) -> None:
-        self.config = msgspec.convert(config, Gui) if isinstance(config, Mapping) else config
+        self.config = from_plain(config, Gui) if isinstance(config, Mapping) else config
         self.screenshot_backend, self.analyzer, self.recovery_executor = screenshot_backend, analyzer, recovery_executor
         self._clock = clock or SystemClock()
         self._run = run or NoRun()

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
+
+from ...core.typed import from_json
 
 
 class Policy(Struct, frozen=True):
@@ -40,4 +41,4 @@ def find_policy(kind: str) -> Policy | None:
 @cache
 def _table() -> dict[str, Policy]:
     raw = (Path(__file__).parent / "policies.json").read_bytes()
-    return {policy.kind: policy for policy in msgspec.json.decode(raw, type=_Table).policies}
+    return {policy.kind: policy for policy in from_json(raw, _Table).policies}

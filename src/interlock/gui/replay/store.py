@@ -13,6 +13,7 @@ import platformdirs
 from msgspec import Struct
 
 from ...core import BadInput
+from ...core.typed import from_json
 from ..session import ReplaySession, inside
 from .plan import Chunk
 
@@ -53,7 +54,7 @@ class SessionStore:
             raw = (self.folder / "beginning.json").read_bytes()
         except OSError:
             return None
-        beginning = msgspec.json.decode(raw, type=Beginning)
+        beginning = from_json(raw, Beginning)
         if msgspec.json.encode(beginning.session) != msgspec.json.encode(session):
             raise BadInput(
                 f"the session {session.session_id!r} has changed since the interrupted run",
@@ -67,7 +68,7 @@ class SessionStore:
             raw = (self.folder / "beginning.json").read_bytes()
         except OSError:
             return None
-        return msgspec.json.decode(raw, type=Beginning).texts()
+        return from_json(raw, Beginning).texts()
 
     def done(self, chunk: Chunk, time: float) -> None:
         """Write down that a chunk is on disk; durable when this returns."""
@@ -101,7 +102,7 @@ class SessionStore:
         count = 0
         for line in self._lines():
             try:
-                if msgspec.json.decode(line)["chunk"] != count:
+                if from_json(line)["chunk"] != count:
                     break
             except (msgspec.DecodeError, KeyError, TypeError):
                 break

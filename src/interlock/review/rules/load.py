@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from ...core import BadInput
+from ...core.typed import from_json, from_plain
 from ..paths import ZONES
 from ..sql import KINDS
 from .compiled import RuleSet
@@ -24,7 +25,7 @@ LISTS = ("program", "words", "verbs", "options", "without", "args", "paths", "ta
 @lru_cache(1)
 def shipped() -> tuple[Family, ...]:
     """The families that come with Interlock, as `build` wrote them down."""
-    return msgspec.json.decode(SHIPPED.read_bytes(), type=tuple[Family, ...])
+    return from_json(SHIPPED.read_bytes(), tuple[Family, ...])
 
 
 def rule_set(rules_path: str | None = None) -> RuleSet:
@@ -77,7 +78,7 @@ def as_family(raw: Any, where: str) -> Family:
     rest = {key: value for key, value in raw.items() if key != "rules"}
     rest.setdefault("family", Path(where).stem)
     try:
-        family = msgspec.convert(rest, Family)
+        family = from_plain(rest, Family)
     except msgspec.ValidationError as error:
         raise BadInput(str(error), where=where, todo="Known keys: family, rules, valued, disabled.") from None
     return msgspec.structs.replace(family, rules=tuple(rules))
@@ -92,7 +93,7 @@ def as_rule(entry: Any, where: str, index: int) -> Rule:
     matches = entry.get("match")
     entry = {**entry, "match": [as_match(m) for m in (matches if isinstance(matches, list) else [matches])]}
     try:
-        rule = msgspec.convert(entry, Rule, strict=True)
+        rule = from_plain(entry, Rule)
     except msgspec.ValidationError as error:
         raise BadInput(str(error), where=place, todo="See docs/review.md for the keys of a rule.") from None
     for match in rule.match:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from ....core import Usage
+from ....core.typed import from_json
 from .form import Call, Flow, Format, Json, Reader, Result, arguments_of, event, text_of
 
 
@@ -90,7 +91,7 @@ class AnthropicReader(Reader):
         elif kind == "content_block_stop":
             pieces = self._json.pop(event["index"], None)
             if pieces:
-                self.parts[event["index"]]["input"] = msgspec.json.decode("".join(pieces))
+                self.parts[event["index"]]["input"] = from_json("".join(pieces))
             if not self._holding:
                 self.passed = len(self.parts)
         elif kind == "message_delta":

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from ....core import Usage
+from ....core.typed import from_json
 from ...picture import stand_in
 
 Json = dict[str, Any]
@@ -185,7 +186,7 @@ def arguments_of(text: object) -> dict[str, object]:
     if isinstance(text, dict):
         return text
     try:
-        found = msgspec.json.decode(str(text or "{}"))
+        found = from_json(str(text or "{}"))
     except msgspec.DecodeError:
         return {"input": text}
     return found if isinstance(found, dict) else {"input": found}
