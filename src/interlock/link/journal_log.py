@@ -2,40 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from ..control import CONTROL_KINDS, ControlState, Entry
 from ..core import Record
 from ..journal import Entry as JournalEntry
-from ..journal import RunSummary
 from ..journal.interface import Writing
 
 
 class JournalLog:
-    """Writes entries byte for byte. `summarize` makes the run's row, stored in the same transaction.
+    """Writes entries byte for byte."""
 
-    `on_result` gets every RESULT that was written, to be counted.
-    """
-
-    def __init__(
-        self,
-        journal: Writing,
-        summarize: Callable[[ControlState], RunSummary | None] | None = None,
-        on_result: Callable[[bytes], None] | None = None,
-    ) -> None:
-        self._journal, self._summarize, self._on_result = journal, summarize, on_result
+    def __init__(self, journal: Writing) -> None:
+        self._journal = journal
 
     def append_atomic(self, entries: Sequence[Entry], state: ControlState, *, durable: bool) -> int:
-        rows = [JournalEntry(entry.kind, msgspec.Raw(entry.body)) for entry in entries]
-        summary = self._summarize(state) if self._summarize is not None else None
-        seq = self._journal.append(rows, durable=durable, summary=summary)
-        if self._on_result is not None:
-            for entry in entries:
-                if entry.kind == "result":
-                    self._on_result(entry.body)
-        return seq
+        return self.write([JournalEntry(entry.kind, msgspec.Raw(entry.body)) for entry in entries], state, durable)
+
+    def write(self, rows: list[JournalEntry], state: ControlState, durable: bool) -> int:
+        """Put rows into the journal; a run that keeps a summary stores it with them."""
+        return self._journal.append(rows, durable=durable)
 
     def read(self) -> Iterable[Record]:
         reader = self._journal.reader()

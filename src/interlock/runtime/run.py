@@ -97,15 +97,10 @@ class Run:
         self, entries: list[Entry], *, durable: bool = False, changes: Mapping[str, object] | None = None
     ) -> int:
         """Put several things into the journal, all or none, with what they change in the summary."""
+        # Under one lock: a summary that is stored after a newer one would hide what that one said.
         with self._lock:
             self._summary = replace(self._summary, updated=self.clock.time(), **(changes or {}))
             return self.journal.append(entries, durable=durable, summary=self._summary)
-
-    def revise(self, changes: Mapping[str, object]) -> RunSummary:
-        """The summary with changes, kept and given to whoever stores it."""
-        with self._lock:
-            self._summary = replace(self._summary, updated=self.clock.time(), **changes)
-            return self._summary
 
     def update(self, **changes: object) -> None:
         """Change what lists show of the run."""
@@ -122,19 +117,24 @@ class Run:
 
     def hold(self, hold: Hold, step: int) -> str:
         """Let nothing through until a person says so."""
-        self.on_waiting(step, hold.reason)
-        if self.steering is not None:
-            return self.steering.pause(hold, step)
-        self.gate.be("paused", self.gate.revision + 1)
-        self.append([Entry("hold", hold)], durable=True, changes={"status": "paused", "waiting": hold.reason})
-        return f"paused: {hold.reason}"
+        try:
+            if self.steering is not None:
+                return self.steering.pause(hold, step)
+            self.gate.be("paused", self.gate.revision + 1)
+            self.append([Entry("hold", hold)], durable=True, changes={"status": "paused", "waiting": hold.reason})
+            return f"paused: {hold.reason}"
+        finally:
+            self.on_waiting(step, hold.reason)
 
     def wait_for_person(self, step: int, what: str) -> None:
-        """A step waits for approve or reject."""
-        self.on_waiting(step, what)
-        if self.steering is not None:
-            self.steering.wait(step, what)
-        self.update(waiting=what)
+        """A step waits for approve or reject. Whoever is told of it finds it written down."""
+        try:
+            if self.steering is not None:
+                self.steering.wait(step, what)
+            else:
+                self.append([], durable=True, changes={"waiting": what})
+        finally:
+            self.on_waiting(step, what)
 
     def resume(self) -> bool:
         """Go on after a hold; False where the run has ended."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import uuid
+from collections.abc import Sequence
 
 from ..config import Config
 from ..config.models import Models
@@ -24,9 +25,10 @@ from ..control import (
     new_request,
     new_state,
 )
+from ..control import Entry as Record
 from ..core import ENDED, Adapter, Applied, Hold, SwitchModel
 from ..core.typed import from_json
-from ..journal import RunFolder, RunSummary
+from ..journal import Entry, RunFolder
 from ..link import ControlServer, Endpoint, FileGate, JournalLog
 from .metrics import Metrics
 from .orders import Orders
@@ -53,7 +55,6 @@ class Steering:
         metrics: Metrics | None = None,
     ) -> None:
         self.run = run
-        self._metrics = metrics
         self.adapter = adapter
         self.orders: Orders | None = None
         self._file = FileGate(folder.gate)
@@ -64,8 +65,7 @@ class Steering:
             cannot_switch="" if "switch_model" in adapter.capabilities else f"{adapter.name} cannot switch models",
         )
         fresh = new_state(run.spec.run_id, rules=rules, model=run.spec.model, max_iterations=config.limits.max_steps)
-        log = JournalLog(run.journal, self._summarize, self._count)
-        self.endpoint = Endpoint(fresh, log, self, clock=run.clock)
+        self.endpoint = Endpoint(fresh, RunLog(run, metrics), self, clock=run.clock)
         # It lets passages through a moment after the gate was told to open: whoever asked in between is woken.
         self.endpoint.when_open(run.gate.notify)
         self._server = ControlServer(self.endpoint, folder.path, listener)
@@ -139,18 +139,33 @@ class Steering:
         request = new_request(str(uuid.uuid4()), command, self.run.spec.run_id, actor="interlock", reason=reason)
         self.endpoint.receive(encode(request), None, actor="interlock")
 
-    def _count(self, body: bytes) -> None:
-        if self._metrics is not None:
-            result = from_json(body, Result)
-            self._metrics.control_requested(result.command or "unknown", result.payload.status)
 
-    def _summarize(self, state: ControlState) -> RunSummary:
-        waiting = state.waiting[0].text if state.waiting else None
-        changes: dict[str, object] = {"status": state.status, "waiting": waiting}
+class RunLog(JournalLog):
+    """The run's journal, where every record of the protocol changes what lists show of the run."""
+
+    def __init__(self, run: Run, metrics: Metrics | None) -> None:
+        super().__init__(run.journal)
+        self._run, self._metrics = run, metrics
+
+    def append_atomic(self, entries: Sequence[Record], state: ControlState, *, durable: bool) -> int:
+        seq = super().append_atomic(entries, state, durable=durable)
+        if self._metrics is not None:
+            for entry in entries:
+                if entry.kind == "result":
+                    result = from_json(entry.body, Result)
+                    self._metrics.control_requested(result.command or "unknown", result.payload.status)
+        return seq
+
+    def write(self, rows: list[Entry], state: ControlState, durable: bool) -> int:
+        return self._run.append(rows, durable=durable, changes=self._changes(state))
+
+    def _changes(self, state: ControlState) -> dict[str, object]:
+        waiting = state.waiting[0] if state.waiting else state.held
+        changes: dict[str, object] = {"status": state.status, "waiting": waiting.text if waiting is not None else None}
         if state.model is not None:
             # A run that has ended has no frames any more; what it ran with stays.
             changes["model"] = state.model
         if state.ended:
-            changes["ended"] = self.run.clock.time()
-            changes["reason"] = self.run.reason
-        return self.run.revise(changes)
+            changes["ended"] = self._run.clock.time()
+            changes["reason"] = self._run.reason
+        return changes

@@ -163,7 +163,7 @@ class Supervisor(Asking):
             self._note_trouble()
             self.meanwhile.catch_up()
             told, step = step, self._admit(step)
-            decision = self.run.gate.enter(step)
+            decision = self._wait_for_person(step) or self.run.gate.enter(step)
             if decision.action == "proceed":
                 decision = self._before(step, whole=told.tool == step.tool)
                 if decision.action not in LET:
@@ -246,6 +246,24 @@ class Supervisor(Asking):
         with self._lock:
             return self.hands.carry_out(order)
 
+    def _wait_for_person(self, step: Step) -> Decision | None:
+        """A hold where a person has to answer first. It waits outside the gate: waiting is no iteration."""
+        if not self.approvals.needed or self._observe or self.run.gate.status != "running":
+            return None
+        if self._reviews.get(step) is None:
+            try:
+                self._reviews.begin(step, self._guard.run(lambda: self.watch.review(step)))
+            except Broken:
+                # Its review is tried again behind the gate, where what is broken is answered for.
+                return None
+        asked = step.index in self.approvals.waiting
+        answered = self.approvals.check(step, self._reviews.get(step))
+        if answered is None or answered.action != "hold":
+            return None
+        if not asked:
+            self.run.wait_for_person(step.index, self.approvals.waiting[step.index])
+        return answered
+
     def _before(self, step: Step, *, whole: bool) -> Decision:
         known = self._judged.get(step)
         if known is not None:
@@ -287,10 +305,7 @@ class Supervisor(Asking):
         """A person's answer, the run's limits, the verdict; a call that may go on may still have to wait."""
         if self._observe:
             return PROCEED
-        asked = step.index in self.approvals.waiting
         answered = self.approvals.check(step, review)
-        if answered is not None and answered.action == "hold" and not asked:
-            self.run.wait_for_person(step.index, self.approvals.waiting[step.index])
         if answered is not None:
             return answered
         used_up = self._limiting.check_spend()

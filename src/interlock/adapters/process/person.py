@@ -57,10 +57,8 @@ class Person:
     def _put(self, terminal: int, question: Asks) -> None:
         words = f"\ninterlock: step {question.step} wants {question.what}\n  May it? [y/n, or n and why] "
         _write(terminal, words)
-        seen = False
         while True:
-            line = self._read(terminal, question, seen)
-            seen = True
+            line = self._read(terminal, question)
             if line is None:
                 _write(terminal, "(answered elsewhere)\n")
                 return
@@ -72,11 +70,9 @@ class Person:
                 _write(terminal, f"  That did not arrive: {trouble}\n")
             _write(terminal, "  y or n: ")
 
-    def _read(self, terminal: int, question: Asks, seen: bool) -> str | None:
-        """The next line; None when nobody waits for it any more. `seen` says that somebody did."""
-        while (waits := self._is_waiting(question)) or not seen:
-            # It is told to us a moment before it is written down.
-            seen = seen or waits
+    def _read(self, terminal: int, question: Asks) -> str | None:
+        """The next line; None when nobody waits for it any more."""
+        while self._is_waiting(question):
             if select.select([terminal], [], [], LOOK_S)[0]:
                 return os.read(terminal, 4096).decode("utf-8", "replace") or None
         return None
