@@ -126,6 +126,51 @@ def test_under_approval_reads_pass_and_the_rest_waits_for_a_person(tmp_path, clo
         denied = supervisor.before(second)
         assert (denied.action, "not now" in denied.reason) == ("deny", True)
 
+def test_waiting_for_a_person_uses_up_no_steps(tmp_path, clock):
+    with supervise(tmp_path, clock, Limits(max_steps=4), approvals=Approvals(needed=True)) as supervisor:
+        for _ in range(3):
+            call = supervisor.call("bash", {"command": "touch file"})
+            assert [supervisor.before(call).action for _ in range(5)] == ["hold"] * 5
+            supervisor.answer(call.index, "approved")
+            assert supervisor.before(call).action == "proceed"
+            supervisor.after(supervisor.result(""))
+        assert supervisor.run.steering.endpoint.state.stack[0].iter == 3
+        assert supervisor.watch.ledger.spend.steps == 3
+
+
+def test_whoever_is_told_that_a_step_waits_finds_it_written_down(tmp_path, clock):
+    with supervise(tmp_path, clock, approvals=Approvals(needed=True)) as supervisor:
+        found = []
+
+        def look(step, what):
+            with JournalReader.open(supervisor.run.folder) as reader:
+                found.append((what, reader.summary().waiting))
+
+        supervisor.run.on_waiting = look
+        supervisor.hands.carry_out(Hold("look at this"))
+        supervisor.resume()
+        supervisor.before(supervisor.call("bash", {"command": "touch file"}))
+        assert [what for what, _ in found] == [waiting for _, waiting in found]
+        assert len(found) == 2
+
+
+def test_the_newest_summary_is_the_one_that_is_stored(tmp_path, clock):
+    with supervise(tmp_path, clock) as supervisor:
+        run = supervisor.run
+
+        def count():
+            for tokens in range(300):
+                run.update(tokens=tokens)
+
+        counting = threading.Thread(target=count)
+        counting.start()
+        for step in range(30):
+            run.wait_for_person(step, f"step {step}")
+        counting.join()
+        run.journal.flush()
+        with JournalReader.open(run.folder) as reader:
+            assert reader.summary() == run.summary
+
 
 def test_a_run_continued_without_dangerous_tools_refuses_them(tmp_path, clock):
     with supervise(tmp_path, clock, approvals=Approvals(removed=frozenset(("delete", "network")))) as supervisor:
