@@ -135,7 +135,7 @@ def test_waiting_for_a_person_uses_up_no_steps(tmp_path, clock):
             assert supervisor.before(call).action == "proceed"
             supervisor.after(supervisor.result(""))
         assert supervisor.run.steering.endpoint.state.stack[0].iter == 3
-        assert supervisor.watch.ledger.spend.steps == 3
+        assert supervisor.watch.ledger.spend.calls == 3
 
 
 def test_whoever_is_told_that_a_step_waits_finds_it_written_down(tmp_path, clock):
