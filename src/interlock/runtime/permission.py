@@ -42,7 +42,8 @@ class Permission:
         if answered is None or answered.action != "hold":
             return None
         if not asked:
-            self._run.wait_for_person(step.index, self._approvals.waiting[step.index])
+            what = self._approvals.waiting[step.index]
+            self._guard.part("journal", self._run.wait_for_person, None, step.index, what)
         return answered
 
     def glance(self, step: Step, absent: tuple[str, ...] | None) -> Glance:

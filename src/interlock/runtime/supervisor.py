@@ -95,7 +95,7 @@ class Supervisor(Asking):
         )
         self.scribe = Scribe(run, self.watch, metrics, hands.notifier)
         self.answers = Answers(run, hands, self._guard)
-        self._limiting = Limiting(run, self.watch, hands, self.scribe, self._hold)
+        self._limiting = Limiting(run, self.watch, hands, self.scribe, self._guard, self._hold)
         self._checkpointing = Checkpointing(run, self.watch, hands, self._guard, self.context)
         self._metrics = metrics
         self._since_snapshot = 0
