@@ -1,9 +1,11 @@
-"""How install and uninstall show what they change, ask, and do it."""
+"""What install and uninstall share: their options, and how they show what they change, ask, and do it."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,10 +15,28 @@ from .output import print_json
 if TYPE_CHECKING:
     from ..adapters.hooks.installing import Change
 
+Agent = Annotated[str, typer.Argument(help="claude-code, codex, gemini or opencode.", metavar="AGENT")]
+Project = Annotated[
+    Path | None, typer.Option("--project", help="In this folder's settings, not the user's.", metavar="DIR")
+]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print what was changed as JSON.")]
 
-def carry_out(changes: tuple[Change, ...], *, yes: bool, as_json: bool, nothing: str) -> None:
+
+def carry_out(
+    plan: Callable[[str, Path | None], tuple[Change, ...]],
+    agent: str,
+    project: Path | None,
+    *,
+    yes: bool,
+    as_json: bool,
+    nothing: str,
+) -> None:
     """Show the changes as a diff, ask, make them, and say where the backups are."""
-    needed = [change for change in changes if change.is_needed]
+    if project is not None and not project.is_dir():
+        raise BadInput("the project is not a folder", where=str(project))
+    where = project.resolve() if project is not None else None
+    needed = [change for change in plan(agent, where) if change.is_needed]
     if not as_json:
         for change in needed:
             sys.stdout.write(change.diff())
