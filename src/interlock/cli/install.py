@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from .app import new_app
-from .installation import Agent, AsJson, Project, Yes, carry_out
+from .installation import Agent, AsJson, Diff, Project, Yes, carry_out
 
 app = new_app()
 
 
 @app.command()
-def install(agent: Agent, project: Project = None, yes: Yes = False, as_json: AsJson = False) -> None:
-    """Install permanent hooks that talk to interlock serve. The change is shown first, and backed up.
+def install(
+    agent: Agent, project: Project = None, diff: Diff = False, yes: Yes = False, as_json: AsJson = False
+) -> None:
+    """Install permanent hooks that talk to interlock serve. What changes is said first, and backed up.
 
     Example: interlock install claude-code --project . --yes
     """
     from ..adapters.hooks.places import plan_install
 
-    carry_out(plan_install, agent, project, yes=yes, as_json=as_json, nothing="these hooks are installed already")
+    carry_out(
+        plan_install, agent, project, diff=diff, yes=yes, as_json=as_json, nothing="these hooks are installed already"
+    )

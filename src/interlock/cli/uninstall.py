@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from .app import new_app
-from .installation import Agent, AsJson, Project, Yes, carry_out
+from .installation import Agent, AsJson, Diff, Project, Yes, carry_out
 
 app = new_app()
 
 
 @app.command()
-def uninstall(agent: Agent, project: Project = None, yes: Yes = False, as_json: AsJson = False) -> None:
-    """Remove the hooks that interlock install put in. The change is shown first, and backed up.
+def uninstall(
+    agent: Agent, project: Project = None, diff: Diff = False, yes: Yes = False, as_json: AsJson = False
+) -> None:
+    """Remove the hooks that interlock install put in. What changes is said first, and backed up.
 
     Example: interlock uninstall claude-code --project . --yes
     """
     from ..adapters.hooks.places import plan_uninstall
 
-    carry_out(plan_uninstall, agent, project, yes=yes, as_json=as_json, nothing="there are no hooks of ours there")
+    carry_out(
+        plan_uninstall, agent, project, diff=diff, yes=yes, as_json=as_json, nothing="there are no hooks of ours there"
+    )
