@@ -52,7 +52,9 @@ def review(
         typer.Argument(help="A command, best in quotes or after --; - reads JSON lines from standard input."),
     ],
     json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
-    cwd: Annotated[str | None, typer.Option(help="Where it would run; for a command given here: the workspace, else this folder.")] = None,
+    cwd: Annotated[
+        str | None, typer.Option(help="Where it would run; for a command given here: the workspace, else this folder.")
+    ] = None,
     workspace: Annotated[str | None, typer.Option(help="The folder that the work is in.")] = None,
     rules: Annotated[str | None, typer.Option(help="Your own rules: a YAML file or a folder.")] = None,
     config: Annotated[str | None, typer.Option(help="A configuration file.")] = None,
