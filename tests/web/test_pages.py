@@ -217,8 +217,6 @@ def test_what_nobody_knows_is_shown_as_unknown(open_page: OpenPage, store: Store
     expect(page.get_by_text("Nobody supervises this run")).to_be_visible()
     page.get_by_role("button", name="Pause").click()
     shown = newest(page, "pause")
-    expect(shown).to_have_class(re.compile("way-pending"))
-    expect(shown).to_contain_text("has not acknowledged it yet")
     expect(shown).to_have_class(re.compile("way-unknown"))
     expect(shown).to_contain_text("whether it was carried out is not known")
     expect(page.locator("h1 .status")).to_have_text("lost")
