@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .performance import Event, play
+    from .playing import Event, play
 
 __all__ = ["Event", "play"]
 
@@ -15,4 +15,4 @@ def __getattr__(name: str) -> object:
     # Late, so that the scripted model beside it starts without the runtime.
     if name not in __all__:
         raise AttributeError(name)
-    return getattr(import_module(".performance", __name__), name)
+    return getattr(import_module(".playing", __name__), name)
