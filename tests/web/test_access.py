@@ -57,6 +57,15 @@ def test_a_foreign_host_gets_nothing_at_all(client: TestClient, host: str) -> No
         assert client.get(path, headers={"host": host}).status_code == 400
 
 
+@pytest.mark.parametrize(("name", "own"), [("host", "127.0.0.1:7717"), ("origin", "http://127.0.0.1:7717")])
+def test_a_header_that_says_who_it_is_may_not_be_there_twice(client: TestClient, name: str, own: str) -> None:
+    for values in ((own, "evil.example"), ("evil.example", own), (own, own)):
+        answer = client.get(
+            "/api/runs", headers=[("host", "127.0.0.1:7717")] * (name != "host") + [(name, v) for v in values]
+        )
+        assert answer.status_code == 400
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1:7717", "localhost:7717", "[::1]:7717", "LOCALHOST:9999", "127.0.0.1"])
 def test_loopback_is_known_by_all_its_names(client: TestClient, host: str) -> None:
     assert client.get("/api/runs", headers={"host": host}).status_code == 200

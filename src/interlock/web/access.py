@@ -12,6 +12,9 @@ from starlette.requests import cookie_parser
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+ONCE = ("host", "origin")
+"""Headers that say who is meant and who asks: of two, each side might believe another one."""
+
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 EVERYWHERE = ("", "0.0.0.0", "::")
 SAFE_METHODS = ("GET", "HEAD")
@@ -71,6 +74,8 @@ class Access:
         """What is said at the door; None lets the request in."""
         headers = Headers(scope=scope)
         method, path = scope["method"], scope["path"]
+        if any(len(headers.getlist(name)) > 1 for name in ONCE):
+            return refuse(400, "a header is there twice that may be there once", "Send Host and Origin once.")
         if host_name(headers.get("host", "")) not in self._hosts:
             return refuse(400, "this is not the address of the dashboard", "Open the address that interlock web said.")
         protected = path.startswith(PROTECTED)
