@@ -7,7 +7,6 @@ import uuid
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-import httpcore
 import msgspec
 
 from ...core import Decision, Step, Tool
@@ -16,6 +15,7 @@ from ...runtime.guard import Guard
 from .body import is_readable_stream, plain, read_whole, says_events
 from .deed import Deed, Verdict
 from .formats import Flow, Format, Json, Reader
+from .line import Response
 from .relay import begin, kept_headers, relay
 from .sse import Events
 from .upstream import Trouble
@@ -164,14 +164,16 @@ class Talk:
         return self._answer(deed, first, passage)
 
     def _judge(
-        self, deed: Deed, response: httpcore.Response, reader: Reader, first: Reader | None, passage: Step
+        self, deed: Deed, response: Response, reader: Reader, first: Reader | None, passage: Step
     ) -> Reader | None:
         streams = first is None and is_readable_stream(response)
         if streams:
             begin(self._wire, response)
             kept = self._stream(deed, response, reader, keep_calls=True)
+            # What may be read already is, while the rest is judged or waits.
+            self._wire.flush()
         else:
-            kept = b"".join(response.stream)  # type: ignore[arg-type]
+            kept = b"".join(response.stream)
             self._guard.part("proxy", lambda: read_whole(kept, response, reader), None)
         self._guard.part("proxy", lambda: deed.count(reader, words=True), None)
         self._supervisor.run.gate.leave(passage)
@@ -197,7 +199,7 @@ class Talk:
             self._wire.end()
         return None
 
-    def _write_anew(self, response: httpcore.Response, reader: Reader, first: Reader | None, parts: list[Json]) -> None:
+    def _write_anew(self, response: Response, reader: Reader, first: Reader | None, parts: list[Json]) -> None:
         """An answer with other parts than it came with, or one that follows on what the client has already."""
         if not self._wire.begun and not says_events(response):
             body = reader.whole(parts)
@@ -210,7 +212,7 @@ class Talk:
         has = reader.passed if first is None else 0
         self._wire.write((first or reader).tail(parts[has:], reader))
 
-    def _look_on(self, deed: Deed, response: httpcore.Response, reader: Reader, *, words: bool) -> None:
+    def _look_on(self, deed: Deed, response: Response, reader: Reader, *, words: bool) -> None:
         """Hand an answer on at once, and count what it cost."""
         if is_readable_stream(response):
             self._wire.end(self._stream(deed, response, reader, keep_calls=False))
@@ -219,12 +221,12 @@ class Talk:
             self._guard.part("proxy", lambda: read_whole(whole, response, reader), None)
         self._guard.part("proxy", lambda: deed.count(reader, words=words), None)
 
-    def _stream(self, deed: Deed, response: httpcore.Response, reader: Reader, *, keep_calls: bool) -> bytes:
+    def _stream(self, deed: Deed, response: Response, reader: Reader, *, keep_calls: bool) -> bytes:
         """Hand events on as they come, up to the first call; gives what is kept back or has no end."""
         events, kept, flow = Events(), bytearray(), Flow.PASS
         spoken = time.monotonic()
         try:
-            for data in response.stream:  # type: ignore[union-attr]
+            for data in response.stream:
                 passed = bytearray()
                 for event in events.feed(data):
                     goes = self._take(reader, event.data, flow) if event.data is not None else flow
@@ -250,10 +252,10 @@ class Talk:
     def _take(self, reader: Reader, data: Json, flow: Flow) -> Flow:
         return self._guard.part("proxy", lambda: reader.take(data), flow)
 
-    def _hand_on(self, response: httpcore.Response) -> bytes:
+    def _hand_on(self, response: Response) -> bytes:
         """An answer whose head was written, byte for byte."""
         whole = bytearray()
-        for data in response.stream:  # type: ignore[union-attr]
+        for data in response.stream:
             self._wire.write(data)
             whole += data
         self._wire.end()
@@ -269,10 +271,10 @@ class Talk:
         kind, body = self._form.final(self._form.model(self._asked.target, self._body), words, stream=stream)
         self._wire.answer(200, kind, body)
 
-    def _ask(self) -> AbstractContextManager[httpcore.Response]:
+    def _ask(self) -> AbstractContextManager[Response]:
         """The request, as it came where nothing was changed in it; what we have to read comes uncompressed."""
         dropped = (b"accept-encoding", b"content-encoding") if self._changed else (b"accept-encoding",)
         headers = [(key, value) for key, value in self._asked.headers if key not in dropped]
         body = msgspec.json.encode(self._body) if self._changed else self._asked.body
         given = [*headers, (b"accept-encoding", b"identity")]
-        return self._proxy.upstream.ask(self._asked.method, self._url, given, body)
+        return self._proxy.upstream.ask(self._asked.method, self._url, given, body, self._wire.flush)
