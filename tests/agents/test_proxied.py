@@ -12,7 +12,7 @@ import pytest
 from interlock.demo.model import ScriptedModel, run, turns
 from interlock.demo.model.script import Scripts
 
-from .clients import AgentPlace, ClaudeCode, until
+from .clients import CLIENTS, AgentPlace, ClaudeCode, Client, until
 from .frameworks import FRAMEWORKS, PATIENCE_S, Framework, Program
 
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(300)]
@@ -111,3 +111,27 @@ def test_a_client_with_hooks_gets_another_model_through_the_proxy(
     assert models[0].startswith("claude-sonnet") and models[-1] == "claude-opus-4-5"
     calls = place.steps("tool_call")
     assert len(calls) == 2, "told by the hooks, and by them alone"
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
+def test_a_client_with_hooks_goes_back_to_a_checkpoint_through_the_proxy(
+    client: Client, agents_folder: Path, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    record_property("agent", f"{client.name} (hooks and proxy)")
+    waits = "touch two; while [ ! -e ../go ]; do sleep 0.05; done"
+    script = turns(run("echo zero > zero.txt"), run("echo one > one.txt"), run(waits), "Finished.")
+    with ScriptedModel(script) as model:
+        place = AgentPlace(tmp_path, client, model, agents_folder, {})
+        process = place.begin_agent(options=("--proxy",))
+        until("the third command runs", (place.workspace / "two").exists)
+        second = place.steps("tool_call")[1]["index"]
+        before = [one["id"] for one in place.records("checkpoint") if one["step"] <= second][-1]
+        assert place.order("rollback", {"to": before}).outcome == "success"
+        assert (place.workspace / "zero.txt").exists() and not (place.workspace / "one.txt").exists()
+        (tmp_path / "go").touch()
+        out, err = process.communicate(timeout=PATIENCE_S)
+        place.close()
+    assert process.returncode == 0, (out, err)
+    assert [request.turn for request in model.asked] == [0, 1, 2, 1, 2, 3]
+    assert "one.txt" not in model.asked[3].text and "zero.txt" in model.asked[3].text
+    assert (place.workspace / "one.txt").read_text() == "one\n", "done again"

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ...core import Decision, Step, Tool
+from ...core import Decision, Message, NotFound, Step, Tool
 from ...core.typed import from_json
 from ...runtime.guard import Guard
 from .body import is_readable_stream, plain, read_whole, says_events
-from .deed import Deed, Verdict
+from .deed import Deed, Verdict, last_of_model
 from .formats import Flow, Format, Json, Reader
 from .line import Response
 from .relay import begin, kept_headers, relay
@@ -46,6 +46,7 @@ class Talk:
         self._supervisor, self._memory = proxy.supervisor, proxy.memory
         self._closed = self._supervisor.config.runtime.fail == "closed"
         self._guard = Guard(None, proxy.note_fault)
+        self._agent: str | None = None
         self._body: Json = {}
         self._items: list[Json] = []
         self._told: list[Json] = []
@@ -57,10 +58,10 @@ class Talk:
         own = self._guard.part("proxy", self._read, None)
         if own is not None:
             session = self._asked.header(SESSION)
-            agent = self._proxy.book.agent_of(session)
+            self._agent = self._proxy.book.agent_of(session)
             if own:
-                agent = self._memory.agent(self._form, self._body, session, agent)
-            deed = Deed(self._proxy, self._form, agent, session)
+                self._agent = self._memory.agent(self._form, self._body, session, self._agent)
+            deed = Deed(self._proxy, self._form, self._agent, session)
             self._converse(deed) if own else self._count(deed)
         elif self._closed:
             words = "interlock: supervision is broken, and is configured to fail closed"
@@ -133,6 +134,8 @@ class Talk:
 
     def _prepare(self) -> None:
         """Put into the request what the client does not know of."""
+        self._go_back()
+        self._memory.mark(self._agent, self._supervisor.next_index, len(self._told))
         self._memory.put(self._form, self._told)
         self._changed = self._memory.apply(self._form, self._items)
         model = self._proxy.choice.model
@@ -141,6 +144,24 @@ class Talk:
             self._changed = True
         if self._proxy.asks_usage and self._form.wants_usage(self._body):
             self._counts_for_us = self._changed = True
+
+    def _go_back(self) -> None:
+        """Where the run went back to a checkpoint, so does the conversation; what was said to the agent last stays."""
+        wanted, workspace = self._proxy.back.take(self._agent), self._supervisor.hands.workspace
+        if wanted is None or workspace is None:
+            return
+        try:
+            checkpoint = workspace.checkpoints.get(wanted)
+        except NotFound:
+            return
+        # An undo of files brings nothing back that was said.
+        undone = checkpoint.cause == "safety"
+        keep = None if undone else self._memory.cut(self._form, self._told, self._agent, checkpoint)
+        if keep is not None:
+            newest = last_of_model(self._form, self._told) + 1
+            words = [self._form.said(item) for item in self._told[max(newest, keep) :]]
+            self._memory.keep([Message(text) for text in words if text])
+            del self._told[keep:]
 
     def _answer(self, deed: Deed, first: Reader | None, passage: Step) -> Reader | None:
         """Ask once, and hand on what may be; the answer where the model has to be asked again, else None."""
