@@ -126,6 +126,7 @@ def test_under_approval_reads_pass_and_the_rest_waits_for_a_person(tmp_path, clo
         denied = supervisor.before(second)
         assert (denied.action, "not now" in denied.reason) == ("deny", True)
 
+
 def test_waiting_for_a_person_uses_up_no_steps(tmp_path, clock):
     with supervise(tmp_path, clock, Limits(max_steps=4), approvals=Approvals(needed=True)) as supervisor:
         for _ in range(3):

@@ -128,6 +128,8 @@ def test_a_successor_leaves_out_the_same(desk_with: Make) -> None:
 def test_the_adapter_says_whether_the_conversation_goes_back(paths: tuple[str, ...]) -> None:
     adapter = ProxyAdapter()
     assert "conversation" in adapter.capabilities
+    assert adapter.apply(Restore("c1")) == Applied(False, "no conversation has come through the proxy")
+    adapter.back.carries = True
     assert adapter.apply(Restore("c1", paths)).ok is not bool(paths)
     assert adapter.back.take(None) == (None if paths else "c1")
     assert adapter.back.take(None) is None, "once for each agent"

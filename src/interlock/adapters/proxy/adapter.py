@@ -39,6 +39,8 @@ class ProxyAdapter:
         if isinstance(directive, Restore):
             if directive.paths:
                 return Applied(False, "only some paths went back")
+            if not self.back.carries:
+                return Applied(False, "no conversation has come through the proxy")
             self.back.order(directive.checkpoint_id)
             return Applied(True, "the model is shown an earlier conversation from the next request on")
         if isinstance(directive, SwitchModel):

@@ -6,9 +6,13 @@ import threading
 
 
 class WayBack:
-    """Ordered once, done by every agent of the run at its next request. Thread-safe."""
+    """Ordered once, done by every agent of the run at its next request. Thread-safe.
+
+    `carries` says that a conversation has come through the proxy: a client may be told its API's address elsewhere.
+    """
 
     def __init__(self) -> None:
+        self.carries = False
         self._lock = threading.Lock()
         self._checkpoint: str | None = None
         self._gone: set[str | None] = set()

@@ -60,6 +60,7 @@ class Talk:
             session = self._asked.header(SESSION)
             self._agent = self._proxy.book.agent_of(session)
             if own:
+                self._proxy.back.carries = True
                 self._agent = self._memory.agent(self._form, self._body, session, self._agent)
             deed = Deed(self._proxy, self._form, self._agent, session)
             self._converse(deed) if own else self._count(deed)

@@ -165,9 +165,7 @@ class _Requests:
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
-            # Another protocol is offered, not demanded: it is answered in this one.
-            self._parser = httptools.HttpRequestParser(self)
-            self.feed(data[upgrade.args[0] :])
+            self._decline(self.whole.pop(), data[upgrade.args[0] :])
         except httptools.HttpParserError as error:
             raise Gone from error
 
@@ -189,6 +187,15 @@ class _Requests:
         self.whole.append(Asked(method, target, self._headers, b"".join(self._body), self._keeps))
         self.expects = False
         self._clear()
+
+    def _decline(self, offer: Asked, rest: bytes) -> None:
+        """Another protocol is offered, not demanded: read on in this one, without the offer."""
+        if offer.method == "CONNECT":
+            raise Gone("nobody is led further")
+        kept = [one for one in offer.headers if one[0] not in (b"upgrade", b"connection")]
+        head = [f"{offer.method} {offer.target} HTTP/1.1".encode("latin-1"), *(b"%b: %b" % one for one in kept)]
+        self._parser = httptools.HttpRequestParser(self)
+        self.feed(b"\r\n".join([*head, b"", rest]))
 
     def _clear(self) -> None:
         self._target = b""
