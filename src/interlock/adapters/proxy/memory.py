@@ -8,12 +8,12 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from ...core import CheckpointInfo, Message, Step
+from ...core import CheckpointInfo, Inject, Message, Restore, Step
 from ...core.typed import from_json
 from ...journal.interface import Reading
 from ...runtime import Run
 from ...runtime.causes import AFTER_STEP
-from ...runtime.records import StepRecord
+from ...runtime.records import InterventionRecord, StepRecord
 from ..inprocess.turn import Marks
 from .formats import Format, Json, Result
 from .formats.form import digest
@@ -143,6 +143,16 @@ class Memory:
         self._run.record(NOTED, gap)
         self._add(gap)
         return keep
+
+    def why_back(self, checkpoint_id: str) -> tuple[Message, ...]:
+        """What the agent is told by the newest intervention that took it back to this checkpoint."""
+        told: tuple[Message, ...] = ()
+        with self._run.journal.reader() as journal:
+            for record in journal.read(kinds=frozenset(("intervention",))):
+                done = from_json(record.body, InterventionRecord).directives
+                if any(isinstance(one, Restore) and one.checkpoint_id == checkpoint_id for one in done):
+                    told = tuple(one.message for one in done if isinstance(one, Inject))
+        return told
 
     def put_exchange(self, form: Format, items: list[Json], exchange: list[Json]) -> None:
         """An exchange that the client does not know of belongs after the newest item."""

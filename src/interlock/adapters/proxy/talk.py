@@ -162,6 +162,9 @@ class Talk:
             newest = last_of_model(self._form, self._told) + 1
             words = [self._form.said(item) for item in self._told[max(newest, keep) :]]
             self._memory.keep([Message(text) for text in words if text])
+            if not self._proxy.steps:
+                # A hook told the agent why, in the part that is left out now.
+                self._memory.keep(self._memory.why_back(wanted))
             del self._told[keep:]
 
     def _answer(self, deed: Deed, first: Reader | None, passage: Step) -> Reader | None:
