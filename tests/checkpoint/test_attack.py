@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -15,9 +14,7 @@ from interlock.config.model import Checkpoints as Settings
 from interlock.core import InvalidState
 
 from .conftest import Open
-from .picture import names, picture
-
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may do this")
+from .picture import picture
 
 
 @pytest.fixture
@@ -106,66 +103,6 @@ def test_a_second_name_of_a_file_outside_is_replaced_not_changed(
     assert done.verified
     assert stat.S_IMODE((workspace / "file").stat().st_mode) == 0o777
     assert picture(outside) == before
-
-
-def plant_fifo(path: Path) -> None:
-    os.mkfifo(path)
-
-
-def plant_socket(path: Path) -> None:
-    here = Path.cwd()
-    os.chdir(path.parent)
-    try:
-        socket.socket(socket.AF_UNIX).bind(path.name)
-    finally:
-        os.chdir(here)
-
-
-def plant_device(path: Path) -> None:
-    os.mknod(path, 0o600 | stat.S_IFCHR, os.makedev(1, 5))
-
-
-SPECIAL = pytest.mark.parametrize(
-    ("plant", "word"),
-    [(plant_fifo, "a FIFO"), (plant_socket, "a socket"), pytest.param(plant_device, "a device", marks=needs_root)],
-)
-
-
-@SPECIAL
-def test_a_special_file_is_not_opened_not_saved_and_said(
-    checkpoints: Checkpoints, workspace: Path, plant: Callable[[Path], None], word: str
-) -> None:
-    plant(workspace / "special")
-    assert checkpoints.create().not_covered == (f"special: {word}",)
-
-
-@SPECIAL
-def test_a_special_file_in_a_files_place_stays_unless_told_otherwise(
-    checkpoints: Checkpoints, workspace: Path, plant: Callable[[Path], None], word: str
-) -> None:
-    (workspace / "file").write_text("mine")
-    saved = checkpoints.create()
-    (workspace / "file").unlink()
-    plant(workspace / "file")
-    done = checkpoints.restore(saved.id)
-    assert [(left.path, word in left.reason) for left in done.left_alone] == [("file", True)]
-    done = checkpoints.restore(saved.id, force=True)
-    assert done.verified and not done.left_alone
-    assert (workspace / "file").read_text() == "mine"
-
-
-@SPECIAL
-def test_a_special_file_in_a_new_folder_keeps_the_folder(
-    checkpoints: Checkpoints, workspace: Path, plant: Callable[[Path], None], word: str
-) -> None:
-    saved = checkpoints.create()
-    (workspace / "new").mkdir()
-    (workspace / "new" / "file").write_text("x")
-    plant(workspace / "new" / "special")
-    done = checkpoints.restore(saved.id)
-    assert [left.path for left in done.left_alone] == ["new"]
-    assert names(workspace / "new") == ["special"]
-    assert done.not_covered == (f"new/special: {word}",)
 
 
 def test_ten_gigabytes_of_holes_cost_nothing(checkpoints: Checkpoints, workspace: Path, stores: Path) -> None:

@@ -173,6 +173,17 @@ def test_old_checkpoints_are_collected(shell: Shell) -> None:
     assert len(shell.json("checkpoints")["checkpoints"]) == 1
 
 
+def test_a_checkpoint_is_named_by_its_label_where_only_one_has_it(shell: Shell) -> None:
+    first = shell.json("checkpoint", "create", "--label", "before the upgrade")
+    (shell.work / "a").write_text("changed\n")
+    assert shell.json("rollback", "--to", "before the upgrade", "--yes")["checkpoint_id"] == first["id"]
+    second = shell.json("checkpoint", "create", "--label", "before the upgrade")
+    err = shell.run("rollback", "--to", "before the upgrade", "--yes", status=3)
+    assert "2 checkpoints have the label 'before the upgrade'" in err
+    assert f"{second['id']}, {first['id']}" in err
+    assert shell.json("checkpoint", "show", first["id"])["id"] == first["id"]
+
+
 def test_what_does_not_exist_gives_status_3(shell: Shell) -> None:
     shell.run("checkpoint", "create")
     assert "there is no checkpoint 'c9'" in shell.run("rollback", "--to", "c9", "--yes", status=3)

@@ -29,7 +29,7 @@ def own(home: Path, run_id: str = "r1") -> Owned:
 def test_a_run_is_paused_resumed_and_cancelled_by_its_beginning(home: Path) -> None:
     with own(home, "abc123") as owned:
         done = interlock("pause", "abc", "--reason", "lunch", home=home)
-        assert (done.returncode, done.stdout) == (0, "abc123: paused at iteration 1\n"), done.stderr
+        assert (done.returncode, done.stdout) == (0, "abc123 is paused\n"), done.stderr
         assert owned.endpoint.state.status == "paused"
         again = interlock("pause", "abc", home=home)
         assert again.returncode == 4 and "paused already" in again.stderr and again.stdout == ""
@@ -37,7 +37,17 @@ def test_a_run_is_paused_resumed_and_cancelled_by_its_beginning(home: Path) -> N
         assert result["type"] == "RESULT" and result["payload"]["status"] == "success"
         assert interlock("cancel", "abc", home=home).returncode == 0
         ended = interlock("pause", "abc", home=home)
-        assert ended.returncode == 3 and "not_found" in ended.stderr
+        assert (ended.returncode, ended.stderr) == (3, "interlock: abc123: the run has ended (aborted)\n")
+
+
+def test_the_answer_calls_a_run_by_its_name_and_with_v_by_its_id_and_the_protocols_words(home: Path) -> None:
+    with Owned(home / "state" / "interlock" / "runs", run_id="abc123", name="nap"):
+        assert interlock("pause", "abc", home=home).stdout == "nap is paused\n"
+        again = interlock("pause", "nap", "-v", home=home)
+        assert again.stderr == "interlock: abc123: the run is paused already (invalid_state)\n"
+        assert interlock("resume", "nap", "-v", home=home).stdout == "abc123: resumed at iteration 1\n"
+        assert interlock("resume", "nap", home=home).stderr == "interlock: nap: the run is running already\n"
+        assert interlock("cancel", "nap", home=home).stdout == "nap is cancelled\n"
 
 
 def test_escalate_says_both_models_and_refuses_unknown_ones(home: Path) -> None:
@@ -121,7 +131,7 @@ def test_runs_of_another_machine_are_listed_and_steered_through_the_hub(home: Pa
         (run,) = answer["runs"]
         assert (run["run_id"], run["status"]) == ("far", "running") and run["host"]
         assert "far" in interlock("ps", "--hub", broker.url, home=home).stdout
-        assert interlock("pause", "fa", "--hub", broker.url, home=home).stdout == "far: paused at iteration 1\n"
+        assert interlock("pause", "fa", "--hub", broker.url, home=home).stdout == "far is paused\n"
         assert interlock("resume", "far", "--hub", broker.url, home=home).returncode == 0
         assert interlock("cancel", "--all", "--hub", broker.url, home=home).returncode == 0
         assert owned.endpoint.state.status == "aborted"

@@ -1,9 +1,12 @@
 """The demonstration shows every pattern and every rung, and leaves nothing behind."""
 
+import time
 from collections import Counter
 
 from interlock.core import ISSUE_TYPES, LADDER
 from interlock.demo import play
+from interlock.demo.playing import STORY_S
+from interlock.journal import JournalReader, Store
 from tests.cli.calling import interlock, lines_of
 
 
@@ -48,3 +51,14 @@ def test_a_run_that_is_kept_can_be_looked_at(tmp_path):
     assert "emergency stop" in shown.stdout
     changed = interlock("rollback", "demo", "--dry-run", home=tmp_path)
     assert changed.returncode == 0, changed.stderr
+
+
+def test_a_run_that_is_kept_happened_just_now_and_not_in_the_future(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    began = time.time()
+    store = Store(tmp_path / "runs")
+    *_, last = play(fast=True, keep=store)
+    assert last.clock <= STORY_S
+    with JournalReader.open(store.find("demo")) as journal:
+        newest = max(record.time for record in journal.read())
+    assert began - 300 < newest <= began

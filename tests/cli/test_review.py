@@ -64,6 +64,17 @@ def test_the_folder_counts_where_a_command_runs(interlock: Interlock) -> None:
     assert interlock("--workspace", "/data/project", "rm -rf /data/other").returncode == 1
 
 
+def test_without_a_folder_a_command_is_judged_in_its_workspace_there_or_not(
+    interlock: Interlock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", "/data/me")
+    for workspace in ("/data/project", "~/project"):
+        assert interlock("--workspace", workspace, "rm -rf ../other").returncode == 1
+        assert interlock("--workspace", workspace, "rm -rf build").returncode == 0
+    assert interlock("--workspace", ".", "rm -rf build").returncode == 0
+
+
 def test_lines_are_answered_in_order_with_every_field(interlock: Interlock) -> None:
     requests = [{"command": "ls"}, {"command": "rm -rf /"}, {"command": "git status", "cwd": "/data/project"}]
     done = interlock("-", given=lines(*requests))

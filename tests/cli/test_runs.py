@@ -38,6 +38,15 @@ def test_ended_runs_are_listed_with_all(ended):
     assert "counter" in interlock("ps", "--all", home=ended).stdout
 
 
+def test_no_line_of_the_list_ends_in_spaces(ended):
+    """A long task widens its column for every row, the header's too."""
+    with Supervisor.open(task="long " * 40, config=Config(), store=Store(ended / "state" / "interlock" / "runs")):
+        pass
+    lines = interlock("ps", "--all", home=ended).stdout.splitlines()
+    assert len(lines) == 3
+    assert [line for line in lines if line != line.rstrip()] == []
+
+
 def test_a_run_is_shown_by_name_with_what_happened(ended):
     done = interlock("show", "counter", home=ended)
     assert done.returncode == 0

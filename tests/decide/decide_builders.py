@@ -11,6 +11,7 @@ from interlock.core import EVERY_CAPABILITY, Capability, Context, Issue, RunStat
 from interlock.decide import Controller, ControllerState, Ruling, Rulings
 
 START = 1_700_000_000.0
+FREE = {"intervention_cooldown_seconds": 0, "delay": 0}
 
 
 def issue(kind: str = "loop", severity: str | None = "medium", step: int = 1, **changes: Any) -> Issue:
@@ -81,3 +82,8 @@ class Driver:
         if self.store:
             self.state = msgspec.json.decode(msgspec.json.encode(self.state), type=ControllerState)
             self.run = msgspec.json.decode(msgspec.json.encode(self.run), type=RunState)
+
+
+def want(level: int | str, settings=None, **options) -> Driver:
+    """A run whose strategy always wants the same."""
+    return Driver(settings or config("mine", **FREE), strategies={"mine": lambda found: level}, **options)

@@ -73,6 +73,11 @@ def test_the_number_of_agents_is_bounded() -> None:
     assert len(detectors._agents) == 32
 
 
+def test_a_type_that_was_muted_stays_quiet_whatever_the_finding() -> None:
+    assert {issue.type for issue in watch(steps([LOOK] * 5))} == {"loop"}
+    assert watch(steps([LOOK] * 5), Detectors(muted={"loop"})) == []
+
+
 def test_a_finding_that_was_muted_stays_quiet_in_the_next_run_too() -> None:
     found = watch(steps([LOOK] * 3))
     assert watch(steps([LOOK] * 5), Detectors(muted={finding_key(found[0])})) == []

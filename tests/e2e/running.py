@@ -23,7 +23,7 @@ from interlock.process.family import MARKER, has_marker
 from interlock.process.proc import environment_of, look_around
 from interlock.runtime.continuing import read_tree
 
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 
 
 class Place:
@@ -47,6 +47,7 @@ class Place:
             "XDG_STATE_HOME": str(self.root / "state"),
             "XDG_CONFIG_HOME": str(self.root / "config"),
             "XDG_RUNTIME_DIR": str(self.root / "run"),
+            "INTERLOCK_STORE__DIR": str(self.store.root),
         }
         return {**{k: v for k, v in os.environ.items() if not k.startswith("INTERLOCK")}, **mine}
 
@@ -71,10 +72,9 @@ class Place:
 
     def interlock(self, *words: str) -> tuple[int, bytes, bytes]:
         """Another command of ours, with the same store."""
-        environment = {**self.environment, "INTERLOCK_STORE__DIR": str(self.store.root)}
         done = subprocess.run(
             [sys.executable, "-m", "interlock", *words],
-            cwd=self.workspace, env=environment, capture_output=True, timeout=PATIENCE_S, check=False,
+            cwd=self.workspace, env=self.environment, capture_output=True, timeout=PATIENCE_S, check=False,
         )  # fmt: skip
         return done.returncode, done.stdout, done.stderr
 
@@ -93,6 +93,12 @@ class Place:
         folder = self.folder
         request = new_request(str(uuid.uuid4()), command, folder.run_id, payload or {})
         return ask_owner(folder, request, timeout=PATIENCE_S)
+
+    def begin_pause(self) -> subprocess.Popen[bytes]:
+        """`interlock pause` in a second terminal, acknowledged; it waits for the step that is under way."""
+        process = self.begin([sys.executable, "-m", "interlock", "pause", self.folder.run_id])
+        until("it is about to pause", lambda: self.store.runs()[0].status in ("pausing", "paused"))
+        return process
 
     def records(self, *kinds: str, folder: RunFolder | None = None) -> list[dict[str, Any]]:
         """Bodies of the newest run's records."""

@@ -98,10 +98,10 @@ def test_a_pause_holds_the_next_request_and_escalate_switches_the_model(scene_wi
     scene = scene_with(turns(run("touch one; while [ ! -e go ]; do sleep 0.02; done"), run("touch two"), "Done."))
     running = scene.start("anthropic")
     scene.place.wait_for("one")
-    paused = scene.place.interlock("pause", "--timeout", "0", scene.place.folder.run_id)
+    pausing = scene.place.begin_pause()
     (scene.place.workspace / "go").touch()
-    until("it is paused", lambda: scene.place.store.runs()[0].status == "paused")
-    assert paused[0] in (0, 5), paused
+    assert finish(pausing)[0] == 0
+    assert scene.place.store.runs()[0].status == "paused"
     assert len(scene.model.requests) == 1
     assert scene.place.order("escalate", {"model": "opus"}).outcome == "success"
     scene.place.order("resume")
@@ -158,9 +158,9 @@ def test_a_request_that_is_held_stays_held_when_the_owner_dies(scene_with: Make)
     scene = scene_with(turns(run(waits), run("touch two"), "Done."))
     running = scene.start("anthropic")
     scene.place.wait_for("one")
-    scene.place.interlock("pause", "--timeout", "0", scene.place.folder.run_id)
+    pausing = scene.place.begin_pause()
     (scene.place.workspace / "go").touch()
-    until("it is paused", lambda: scene.place.store.runs()[0].status == "paused")
+    assert finish(pausing)[0] == 0
     (first,) = owners(scene.place)
     os.kill(first, signal.SIGKILL)
     until("there is another owner", lambda: (found := scene.place.folder.owner()) is not None and found.pid != first)

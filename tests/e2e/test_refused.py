@@ -46,17 +46,30 @@ def test_the_root_folder_is_refused_without_a_run(place: Place) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "status"), [("no-such-command", 127), ("./no-such", 127), ("./plain", 126), ("./folder", 126)]
+    ("words", "status"),
+    [
+        ("no-such-command", 127),
+        ("./no-such", 127),
+        ("./plain", 126),
+        ("./folder", 126),
+        ("./bare", 126),
+        ("./lost", 127),
+    ],
 )
 def test_a_program_that_cannot_be_started_is_refused_before_anything_is_saved(
     place: Place, words: str, status: int
 ) -> None:
     (place.workspace / "plain").write_text("echo no\n")
     (place.workspace / "folder").mkdir()
+    for name, text in (("bare", "echo no\n"), ("lost", "#!/no/such/shell -e\n")):
+        (place.workspace / name).write_text(text)
+        (place.workspace / name).chmod(0o755)
     code, _, err = place.run(words)
     assert code == status
     assert err.count(b"\n") == 1 and words.encode() in err
     assert (b"chmod +x" in err) == (words == "./plain")
+    assert (b"#!/bin/sh" in err) == (words == "./bare")
+    assert (b"/no/such/shell" in err) == (words == "./lost")
     assert place.store.runs() == []
     assert not (place.root / "state").exists(), "no checkpoint either"
 

@@ -14,6 +14,8 @@ from interlock.gui.desktop.programs import Programs
 from interlock.gui.desktop.windows import Window, WindowSystem
 from interlock.gui.waiting import wait_until
 
+from .replay_desk import Desk
+
 
 @pytest.fixture(scope="session")
 def desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VirtualDisplay]:
@@ -27,6 +29,13 @@ def desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VirtualDisplay
 def windows(desktop: VirtualDisplay) -> Iterator[WindowSystem]:
     with WindowSystem.open(desktop.name) as connection:
         yield connection
+
+
+@pytest.fixture
+def desk(tmp_path: Path, desktop: VirtualDisplay) -> Iterator[Desk]:
+    desk = Desk(tmp_path, desktop)
+    yield desk
+    desk.close()
 
 
 Launch = Callable[..., Window]

@@ -2,96 +2,24 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Callable
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from PIL import Image
 from structlog.testing import capture_logs
 
 from interlock.core import ManualClock
 from interlock.gui import (
     AnalysisResult,
-    InterventionConfig,
     InterventionEvent,
     InterventionOrchestrator,
-    MSSBackend,
-    RecoveryResult,
     ReplayStatus,
-    Screenshot,
-    ScreenshotBackend,
 )
 from interlock.gui.analyzer import Situation
-from interlock.gui.desktop.display import VirtualDisplay
-from interlock.gui.desktop.programs import Programs
 from interlock.gui.run import NoRun
 
-NORMAL = AnalysisResult(ReplayStatus.NORMAL, 0.95, "fine")
-DIALOG = AnalysisResult(ReplayStatus.DIALOG_BLOCKING, 0.95, "a dialog", ["press Escape"])
-WRONG = AnalysisResult(ReplayStatus.WRONG_FILE, 0.95, "b.py", ["open_file a.py"])
-UNSURE = AnalysisResult(ReplayStatus.DIALOG_BLOCKING, 0.84, "perhaps a dialog", ["press Escape"])
-UNKNOWN = AnalysisResult(ReplayStatus.UNKNOWN, 0.0, "no idea")
-
-
-class Screen(ScreenshotBackend):
-    """A screen that is white, or that cannot be captured."""
-
-    def __init__(self, fails: Exception | None = None) -> None:
-        self.captured, self.fails = 0, fails
-
-    def capture_screen(self) -> Screenshot:
-        self.captured += 1
-        if self.fails:
-            raise self.fails
-        return Screenshot.of_image(Image.new("RGB", (400, 300), "white"), 1000.0 + self.captured)
-
-    def capture_window(self, window_id: int | str) -> Screenshot:
-        return self.capture_screen()
-
-    def is_available(self) -> bool:
-        return True
-
-
-class Verdicts:
-    """Gives these verdicts in turn, the last one for ever."""
-
-    def __init__(self, *verdicts: AnalysisResult | Exception) -> None:
-        self._verdicts, self.contexts = list(verdicts), list[Any]()
-
-    def analyze(self, screenshot: Screenshot, context: object = None) -> AnalysisResult:
-        self.contexts.append(context)
-        verdict = self._verdicts.pop(0) if len(self._verdicts) > 1 else self._verdicts[0]
-        if isinstance(verdict, Exception):
-            raise verdict
-        return verdict
-
-
-class Steps:
-    """Writes the actions down; they work or not."""
-
-    def __init__(self, *, works: bool = True) -> None:
-        self.executed: list[list[str]] = []
-        self._works = works
-
-    def execute(self, actions: list[str]) -> RecoveryResult:
-        self.executed.append(actions)
-        return RecoveryResult(True, "; ".join(actions)) if self._works else RecoveryResult(False, "", "no such key")
-
-
-def orchestrator(
-    tmp_path: Path,
-    *verdicts: AnalysisResult | Exception,
-    steps: Steps | None = None,
-    screen: Screen | None = None,
-    **keys: Any,
-) -> InterventionOrchestrator:
-    extra = {key: keys.pop(key) for key in ("clock", "pace", "run", "window_id", "pictures") if key in keys}
-    config = InterventionConfig(**({"screenshot_dir": str(tmp_path), "min_cooldown_seconds": 0} | keys))
-    return InterventionOrchestrator(config, screen or Screen(), Verdicts(*verdicts), steps or Steps(), **extra)
+from .scripted_screen import DIALOG, NORMAL, UNKNOWN, UNSURE, WRONG, Screen, Steps, Verdicts, orchestrator
 
 
 def test_a_normal_screen_needs_nothing(tmp_path: Path) -> None:
@@ -259,130 +187,6 @@ def test_events_are_given_as_a_copy(tmp_path: Path) -> None:
     assert len(watch.get_events()) == 1
 
 
-def paced(times: int) -> tuple[Callable[[float], bool], list[float], threading.Event]:
-    """A pace that lets a number of checks through at once, and then stops."""
-    asked: list[float] = []
-    over = threading.Event()
-
-    def pace(seconds: float) -> bool:
-        asked.append(seconds)
-        if len(asked) > times:
-            over.set()
-            return True
-        return False
-
-    return pace, asked, over
-
-
-def test_checks_run_in_the_background_at_the_interval(tmp_path: Path) -> None:
-    pace, asked, over = paced(3)
-    watch = orchestrator(tmp_path, NORMAL, pace=pace, interval_seconds=600)
-    watch.start()
-    assert over.wait(10)
-    watch.stop()
-    assert asked == [600] * 4
-    assert len(watch.get_events()) == 3
-
-
-def test_starting_twice_warns(tmp_path: Path) -> None:
-    watch = orchestrator(tmp_path, NORMAL)
-    watch.start()
-    with capture_logs() as logs:
-        watch.start()
-    watch.stop()
-    assert [entry["log_level"] for entry in logs] == ["warning"]
-
-
-def test_it_can_be_started_again_after_a_stop(tmp_path: Path) -> None:
-    watch = orchestrator(tmp_path, DIALOG, NORMAL)
-    watch.start()
-    watch.stop()
-    watch.start()
-    assert watch.check_now().outcome == "recovered"
-    watch.stop()
-
-
-def test_stop_ends_the_thread(tmp_path: Path) -> None:
-    watch = orchestrator(tmp_path, NORMAL)
-    watch.start()
-    thread = watch._thread
-    assert thread is not None
-    watch.stop()
-    assert not thread.is_alive()
-
-
-def test_stop_returns_within_five_seconds_though_the_analyzer_hangs(tmp_path: Path) -> None:
-    release, entered = threading.Event(), threading.Event()
-
-    class Hanging(Verdicts):
-        def analyze(self, screenshot: Screenshot, context: object = None) -> AnalysisResult:
-            entered.set()
-            release.wait(60)
-            return DIALOG
-
-    steps = Steps()
-    config = InterventionConfig(screenshot_dir=str(tmp_path), interval_seconds=0.01)
-    watch = InterventionOrchestrator(config, Screen(), Hanging(DIALOG), steps)
-    watch.start()
-    assert entered.wait(10)
-    started = time.monotonic()
-    watch.stop()
-    took = time.monotonic() - started
-    release.set()
-    assert took < 5
-    watch.analyzer = Verdicts(NORMAL)
-    assert watch.check_now().status is ReplayStatus.NORMAL
-    assert steps.executed == []
-
-
-def test_only_one_check_runs_at_a_time(tmp_path: Path) -> None:
-    inside: list[int] = []
-    most: list[int] = []
-
-    class Slow(Verdicts):
-        def analyze(self, screenshot: Screenshot, context: object = None) -> AnalysisResult:
-            inside.append(1)
-            most.append(len(inside))
-            time.sleep(0.01)
-            inside.pop()
-            return NORMAL
-
-    config = InterventionConfig(screenshot_dir=str(tmp_path))
-    watch = InterventionOrchestrator(config, Screen(), Slow(NORMAL), Steps())
-    threads = [threading.Thread(target=watch.check_now) for _ in range(5)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert max(most) == 1
-    assert len(watch.get_events()) == 5
-
-
-def test_a_recovery_happens_at_a_safe_point_or_not_at_all(tmp_path: Path) -> None:
-    order: list[str] = []
-    steps = Steps()
-    watch = orchestrator(tmp_path, DIALOG, NORMAL, steps=steps)
-
-    @contextmanager
-    def parked() -> Any:
-        order.append(f"parked before {len(steps.executed)}")
-        yield True
-        order.append(f"released after {len(steps.executed)}")
-
-    watch.safe_point = parked
-    watch.check_now()
-    assert order == ["parked before 0", "released after 1"]
-
-    @contextmanager
-    def busy() -> Any:
-        yield False
-
-    refused = orchestrator(tmp_path, DIALOG, steps=steps)
-    refused.safe_point = busy
-    assert refused.check_now().reason == "the replay did not reach a safe point"
-    assert len(steps.executed) == 1
-
-
 def test_the_live_situation_goes_to_the_analyzer(tmp_path: Path) -> None:
     watch = orchestrator(tmp_path, NORMAL)
     watch.situation = lambda: Situation("src/a.py", typing=True)
@@ -403,25 +207,6 @@ def test_every_event_goes_to_the_runs_journal(tmp_path: Path) -> None:
     watch = orchestrator(tmp_path, DIALOG, NORMAL, run=Journal())
     event = watch.check_now()
     assert records == [("gui_event", event)]
-
-
-def test_a_full_disk_does_not_end_the_watch(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    event = orchestrator(tmp_path, NORMAL, screenshot_dir=str(tmp_path / "file" / "folder")).check_now()
-    assert (event.status, event.screenshot_path) == (ReplayStatus.NORMAL, None)
-
-
-def test_a_display_that_goes_away_in_mid_watch_ends_nothing(tmp_path: Path) -> None:
-    display = VirtualDisplay(Programs(tmp_path / "programs"), 320, 200, manager=False, bus=False)
-    watch = InterventionOrchestrator(
-        InterventionConfig(screenshot_dir=str(tmp_path)), MSSBackend(display.name), Verdicts(NORMAL), Steps()
-    )
-    assert watch.check_now().status is ReplayStatus.NORMAL
-    display.close()
-    event = watch.check_now()
-    assert event.status is ReplayStatus.UNKNOWN
-    assert "capture failed" in event.reason
-    watch.stop()
 
 
 def test_the_configuration_may_be_a_mapping(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from interlock.journal import JournalReader
 from interlock.link import ask_owner
 from interlock.runtime import Supervisor, open_store
 
-from .test_orchestrator import DIALOG, NORMAL, orchestrator
+from .scripted_screen import DIALOG, NORMAL, orchestrator
 
 
 @pytest.fixture

@@ -16,9 +16,7 @@ from interlock.gui.desktop.windows import Place, Window
 from interlock.gui.editor.title import parse_title
 from interlock.gui.waiting import wait_until
 
-from .test_replay import Desk, desk
-
-__all__ = ["desk"]
+from .replay_desk import Desk
 
 DIALOG = """
 import sys, time

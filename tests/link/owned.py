@@ -44,12 +44,14 @@ class TestActuator:
 class Owned:
     """Start it with `with`; `crash` forgets everything but the disk."""
 
-    def __init__(self, root: Path, rules: Rules | None = None, run_id: str = RUN, frame_id: str | None = None) -> None:
+    def __init__(
+        self, root: Path, rules: Rules | None = None, run_id: str = RUN, frame_id: str | None = None, name: str = ""
+    ) -> None:
         store = Store(root)
         self.frame_id = frame_id or run_id
         self.rules = rules or Rules()
         try:
-            self.folder = store.create(RunSpec(run_id=run_id))
+            self.folder = store.create(RunSpec(run_id=run_id, name=name))
         except Exception:
             self.folder = store.find(run_id)
         self.start()

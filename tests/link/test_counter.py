@@ -28,6 +28,8 @@ class House:
         self.counter.start()
 
     def answer(self, line: bytes, caller: Caller) -> bytes | None:
+        if line == b"break":
+            raise ValueError("a mistake of ours")
         if line != b"hold":
             return line.upper()
         self.held.put(caller)
@@ -109,3 +111,11 @@ def test_connections_that_are_cut_wait_no_more(house: House) -> None:
         house.counter.hang_up()
         house.open.set()
         assert house.left.get(timeout=20) is False
+
+
+def test_a_mistake_over_one_connection_costs_the_others_nothing(house: House) -> None:
+    for _ in range(2 * KEPT):
+        with house.call(b"break\n") as sock:
+            assert sock.recv(100) == b""
+    with house.call(b"one\n") as sock:
+        assert sock.recv(100) == b"ONE\n"

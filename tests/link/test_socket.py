@@ -285,3 +285,24 @@ def test_a_socket_that_outlives_its_owner_is_served_by_the_next(quick_root: Path
 
 def test_two_runs_have_two_sockets(quick_root: Path) -> None:
     assert socket_path(quick_root / "a") != socket_path(quick_root / "b")
+
+
+def test_a_mistake_over_one_message_does_not_end_control_of_the_run(
+    quick_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Owned(quick_root) as owned:
+        receive = owned.endpoint.receive
+
+        def stumble(data: bytes, *rest: object, **more: object) -> None:
+            if b"stumble" in data:
+                raise ValueError("a mistake of ours")
+            receive(data, *rest, **more)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(owned.endpoint, "receive", stumble)
+        first, second = SocketDesk(owned), SocketDesk(owned)
+        first.sock.sendall(b"stumble\n")
+        assert first.lines.readline() == b""
+        assert second.say(make("pause", id="p"), 3)
+        assert ask(owned, "resume", timeout=20).outcome == "success"  # type: ignore[attr-defined]
+        first.close()
+        second.close()

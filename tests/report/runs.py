@@ -6,7 +6,7 @@ from pathlib import Path
 
 from interlock.config import Config
 from interlock.core import Context, ManualClock
-from interlock.demo.play import Play
+from interlock.demo.playing import Play
 from interlock.demo.script import TASK
 from interlock.demo.workshop import Workshop
 from interlock.journal import Journal, RunFolder, RunSummary, Store

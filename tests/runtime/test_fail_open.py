@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from interlock.config import Config
 from interlock.config.model import Runtime
-from interlock.core import EVERY_CAPABILITY, Applied, Hold, ManualClock, Notify
+from interlock.core import EVERY_CAPABILITY, Applied, Hold, InterlockError, Limits, ManualClock, Notify, Stop
 from interlock.journal import JournalReader, Store
 from interlock.runtime import Plugins, Supervisor
 from interlock.runtime.notify import Notifier
@@ -182,3 +182,22 @@ def stop_now(supervisor):
 
     supervisor.hands.carry_out(Notify("t", "t"))
     supervisor.hands.carry_out(Stop("emergency_stop"))
+
+
+def test_a_limit_stops_the_agent_also_when_the_journal_cannot_be_written(tmp_path, monkeypatch):
+    config = replace(Config(), limits=Limits(max_steps=2, max_memory_mb=100))
+    with Supervisor.open(task="t", store=Store(tmp_path), clock=ManualClock(START), config=config) as supervisor:
+        append = supervisor.run.journal.append
+
+        def refuse(entries, *, durable=False, summary=None):
+            if durable:
+                raise InterlockError("the disk is full")
+            return append(entries, durable=durable, summary=summary)
+
+        monkeypatch.setattr(supervisor.run.journal, "append", refuse)
+        told = []
+        monkeypatch.setattr(supervisor.hands, "carry_out", lambda order: told.append(type(order)) or Applied(True, ""))
+        supervisor.look(200.0, 1.0)
+        assert told == [Stop]
+        assert supervisor.before(supervisor.call("bash", {"command": "ls"})).action == "stop"
+        monkeypatch.undo()

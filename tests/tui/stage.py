@@ -12,7 +12,7 @@ from interlock.config import Config
 from interlock.config.model import Runtime
 from interlock.control import Command, new_request
 from interlock.core import Applied, Context, Directive, Limits, ManualClock, RunSpec, Usage
-from interlock.demo.play import Play
+from interlock.demo.playing import Play
 from interlock.demo.script import TASK
 from interlock.demo.workshop import Workshop
 from interlock.journal import Store

@@ -122,7 +122,7 @@ export function Incident({ id }: { id: string }) {
               <List items={report.recommendations.immediate} none="Nothing in particular." />
               <h3>So that it does not happen again</h3>
               <List items={report.recommendations.preventive} none="Nothing in particular." />
-              <h3>To set</h3>
+              <h3>Settings that help</h3>
               <List items={report.recommendations.configuration} none="Nothing in particular." />
             </div>
           </Card>

@@ -61,8 +61,8 @@ function tally(made: Intervention[]): Rung {
 function outcome(rung: Rung): string {
   const parts = [];
   if (rung.worked) parts.push(`${rung.worked} worked`);
-  if (rung.failed) parts.push(`${rung.failed} did not`);
-  if (rung.open) parts.push(`${rung.open} not judged yet`);
+  if (rung.failed) parts.push(`${rung.failed} did not work`);
+  if (rung.open) parts.push(`${rung.open} with no effect known yet`);
   const rest = rung.made - rung.worked - rung.failed - rung.open;
   if (rest) parts.push(`${rest} held back`);
   return parts.join(", ");

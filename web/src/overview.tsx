@@ -124,7 +124,7 @@ export function Overview({ tell }: { tell: (link: LinkInfo) => void }) {
       {all.length === 0 ? (
         <Empty title="No runs yet">
           Start one in a terminal: <code>interlock run -- claude -p "fix the tests"</code>. It appears here at once. For a
-          first look without an agent: <code>interlock demo</code>.
+          first look without an agent: <code>interlock demo --keep</code>.
         </Empty>
       ) : found.length === 0 ? (
         <Empty title="No run fits">

@@ -153,7 +153,7 @@ class Checkpoints:
             return self._history.infos()
 
     def get(self, wanted: str) -> CheckpointInfo:
-        """One checkpoint by its id, short id or unique beginning; NotFound if there is none."""
+        """One checkpoint by its id, short id, label or unique beginning; NotFound where none or several fit."""
         with self._reading():
             return self._history.info(self._history.find(wanted))
 

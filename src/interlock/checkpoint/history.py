@@ -19,6 +19,9 @@ from .tree import Delta, Tree, decode_delta, encode_delta, fold
 CHAIN = 256
 """Deltas in a row before a whole tree is written again."""
 
+NAMED = 3
+"""Checkpoints that are named where one was meant and several fit."""
+
 SHOWN = 50
 """Paths that a checkpoint names as not covered before it only counts them."""
 
@@ -39,14 +42,19 @@ class History:
         return self._store.number("SELECT max(seq) FROM checkpoint")
 
     def find(self, wanted: str) -> int:
-        """The number of a checkpoint by its id, its short id (before the dash) or a unique beginning."""
-        rows = self._store.rows("SELECT seq, id FROM checkpoint")
-        exact = [seq for seq, name in rows if name == wanted or name.partition("-")[0] == wanted]
-        found = exact or [seq for seq, name in rows if wanted and name.startswith(wanted)]
+        """The number of a checkpoint by its id, its short id (before the dash), its label or a unique beginning."""
+        ids: dict[str, int] = {name: seq for seq, name in self._store.rows("SELECT seq, id FROM checkpoint")}
+        found, said = [name for name in ids if wanted in (name, name.partition("-")[0])], "have the id"
+        if wanted and not found:
+            found, said = [info.id for info in self.infos() if info.label == wanted], "have the label"
+        if wanted and not found:
+            found, said = [name for name in ids if name.startswith(wanted)], "begin with"
         if len(found) == 1:
-            return int(found[0])
-        what = f"several checkpoints begin with {wanted!r}" if found else f"there is no checkpoint {wanted!r}"
-        raise NotFound(what, todo="List them with: interlock checkpoints")
+            return ids[found[0]]
+        if not found:
+            raise NotFound(f"there is no checkpoint {wanted!r}", todo="List them with: interlock checkpoints")
+        newest = ", ".join(reversed(found[-NAMED:]))
+        raise NotFound(f"{len(found)} checkpoints {said} {wanted!r}", todo=f"Name one by its id; the newest: {newest}")
 
     def info(self, seq: int) -> CheckpointInfo:
         row = self._store.row("SELECT info FROM checkpoint WHERE seq=?", seq)

@@ -140,10 +140,12 @@ class Scanner:
                 old = get(name)
                 if (
                     old is not None
-                    # Nobody can set it, and it moves with every change of content, times, owner and mode.
                     and old.ctime_ns == found.st_ctime_ns
                     and old.ino == found.st_ino
                     and old.size == found.st_size
+                    # On most file systems the change time moves with these two as well, but not on all.
+                    and old.mtime_ns == found.st_mtime_ns
+                    and old.mode == found.st_mode
                 ):
                     if deep and old.mode & 0o040000:  # of files, folders and links, folders alone have it
                         waiting.append(prefix + name)

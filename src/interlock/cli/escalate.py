@@ -16,6 +16,7 @@ from .steering import (
     ReasonOption,
     RunArgument,
     TimeoutOption,
+    VerboseOption,
     WhereOption,
     control_run,
 )
@@ -33,6 +34,7 @@ def escalate(
     timeout: TimeoutOption = TIMEOUT_S,
     hub: HubOption = None,
     json: JsonOption = False,
+    verbose: VerboseOption = False,
 ) -> None:
     """Have a run's agent go on with a stronger model.
 
@@ -40,6 +42,8 @@ def escalate(
 
     Example: interlock escalate fix-tests --model opus --reason "it goes in circles"
     """
-    choice = Choice(run=run, every=every, where=tuple(where or ()), hub=hub, timeout=timeout, json=json)
+    choice = Choice(
+        run=run, every=every, where=tuple(where or ()), hub=hub, timeout=timeout, json=json, verbose=verbose
+    )
     payload: dict[str, object] = {"model": model} if reason is None else {"model": model, "reason": reason}
     control_run("escalate", choice, lambda place, run_id: payload, reason)

@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
 from .app import new_app
+from .installation import Agent, AsJson, Diff, Project, Yes, carry_out
 
 app = new_app()
 
 
 @app.command()
 def install(
-    agent: Annotated[str, typer.Argument(help="claude-code, codex, gemini or opencode.", metavar="AGENT")],
-    project: Annotated[
-        Path | None, typer.Option("--project", help="In this folder's settings, not the user's.", metavar="DIR")
-    ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print what was changed as JSON.")] = False,
+    agent: Agent, project: Project = None, diff: Diff = False, yes: Yes = False, as_json: AsJson = False
 ) -> None:
-    """Install permanent hooks that talk to interlock serve. The change is shown first, and backed up.
+    """Install permanent hooks that talk to interlock serve. What changes is said first, and backed up.
 
     Example: interlock install claude-code --project . --yes
     """
     from ..adapters.hooks.places import plan_install
-    from ..core import BadInput
-    from .installation import carry_out
 
-    if project is not None and not project.is_dir():
-        raise BadInput("the project is not a folder", where=str(project))
-    where = project.resolve() if project is not None else None
-    carry_out(plan_install(agent, where), yes=yes, as_json=as_json, nothing="these hooks are installed already")
+    carry_out(
+        plan_install, agent, project, diff=diff, yes=yes, as_json=as_json, nothing="these hooks are installed already"
+    )

@@ -1,9 +1,11 @@
-"""How install and uninstall show what they change, ask, and do it."""
+"""What install and uninstall share: their options, and how they show what they change, ask, and do it."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,17 +15,37 @@ from .output import print_json
 if TYPE_CHECKING:
     from ..adapters.hooks.installing import Change
 
+Agent = Annotated[str, typer.Argument(help="claude-code, codex, gemini or opencode.", metavar="AGENT")]
+Project = Annotated[
+    Path | None, typer.Option("--project", help="In this folder's settings, not the user's.", metavar="DIR")
+]
+Diff = Annotated[bool, typer.Option("--diff", help="Show every line that changes.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print what was changed as JSON.")]
 
-def carry_out(changes: tuple[Change, ...], *, yes: bool, as_json: bool, nothing: str) -> None:
-    """Show the changes as a diff, ask, make them, and say where the backups are."""
-    needed = [change for change in changes if change.is_needed]
+
+def carry_out(
+    plan: Callable[[str, Path | None], tuple[Change, ...]],
+    agent: str,
+    project: Path | None,
+    *,
+    diff: bool,
+    yes: bool,
+    as_json: bool,
+    nothing: str,
+) -> None:
+    """Show the changes, ask, make them, and say where the backups are."""
+    if project is not None and not project.is_dir():
+        raise BadInput("the project is not a folder", where=str(project))
+    where = project.resolve() if project is not None else None
+    needed = [change for change in plan(agent, where) if change.is_needed]
     if not as_json:
         for change in needed:
-            sys.stdout.write(change.diff())
+            sys.stdout.write(change.diff() if diff else f"{change.summary()}\n")
         sys.stdout.flush()
     if needed and not yes:
         if not sys.stdin.isatty():
-            raise BadInput("nobody is there to agree to the change", todo="Look at the diff, then add --yes.")
+            raise BadInput("nobody is there to agree to the change", todo="Look at it with --diff, then add --yes.")
         typer.confirm("Make this change?", abort=True, err=True)
     made = [(change.path, change.make()) for change in needed]
     if as_json:

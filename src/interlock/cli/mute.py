@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ..core import BadInput, InterlockError
 from ..core.typed import from_json
 from .app import new_app
-from .output import print_json
+from .output import print_json, say_error
 
 app = new_app()
+
+ISSUE_ID = re.compile(r"[^:]+:\d+:[0-9a-f]{8}")
+"""What an issue's id looks like: it names one finding of one run, and means nothing where no run has it."""
 
 
 @app.command()
 def mute(
-    finding: Annotated[str | None, typer.Argument(help="An issue's id, or its `key` in the details.")] = None,
-    run: Annotated[
-        str | None, typer.Option("--run", help="The run that the issue's id is from; default: the newest.")
+    finding: Annotated[
+        str | None, typer.Argument(help="An issue's id, its `key` in the details, or a type of issue.")
     ] = None,
+    run: Annotated[str | None, typer.Option("--run", help="The run that the issue's id is from; default: any.")] = None,
     remove: Annotated[bool, typer.Option("--remove", help="Let it be heard again.")] = False,
     json: Annotated[bool, typer.Option("--json", help='{"project", "muted": [...]}')] = False,
 ) -> None:
@@ -32,7 +39,7 @@ def mute(
     project = Path.cwd()
     muted = read_mutes(project)
     if finding is not None:
-        key = _key_of(finding, run)
+        key = _muted_key(finding, run, muted) if remove else _key_of(finding, run)
         muted = muted - {key} if remove else muted | {key}
         write_mutes(project, muted)
     if json:
@@ -44,19 +51,54 @@ def mute(
 
 
 def _key_of(finding: str, run: str | None) -> str:
-    """The key of a finding: the one given, or that of the issue with this id in a run."""
+    """The key of a finding: of the issue with this id, or the one given, or a type of issue for all of its findings."""
+    from ..detect import issue_types
 
+    seen = _seen(run)
+    if finding in seen:
+        return seen[finding]
+    keys = set(seen.values())
+    types = issue_types() | {key.partition(":")[0] for key in keys}
+    if finding in keys | types:
+        return finding
+    kind, _, rest = finding.partition(":")
+    if kind in types and rest and not ISSUE_ID.fullmatch(finding):
+        # A recorded trace that was scanned has left no run behind.
+        say_error(f"no run has shown {finding} so far; it will be quiet should it come.")
+        return finding
+    raise BadInput(f"{finding!r} is neither a finding nor a type of issue", todo=_nearest(finding, keys | types, types))
+
+
+def _muted_key(finding: str, run: str | None, muted: frozenset[str]) -> str:
+    """What is to be heard again: it has to be quiet now."""
+
+    key = finding if finding in muted else _seen(run).get(finding, finding)
+    if key not in muted:
+        raise BadInput(f"{finding!r} is not muted here", todo=_nearest(finding, muted, muted))
+    return key
+
+
+def _seen(run: str | None) -> dict[str, str]:
+    """The key of every issue by its id, in one run or in all; the newest run speaks where two have the same id."""
     from ..core import Issue
     from ..detect import finding_key
     from ..journal import JournalReader
     from .runs import the_store
 
     store = the_store()
-    folders = [store.find(run)] if run is not None else store.folders()[:1]
-    for folder in folders:
-        with JournalReader.open(folder) as reader:
+    seen: dict[str, str] = {}
+    for folder in [store.find(run)] if run is not None else store.folders():
+        # A run that cannot be read has no findings to offer.
+        with suppress(InterlockError), JournalReader.open(folder) as reader:
             for record in reader.read(kinds=frozenset(("issue",))):
                 issue = from_json(record.body, Issue)
-                if issue.id == finding:
-                    return finding_key(issue)
-    return finding
+                seen.setdefault(issue.id, finding_key(issue))
+    return seen
+
+
+def _nearest(word: str, words: Collection[str], listed: Collection[str]) -> str:
+    from ..config.nearest import nearest
+
+    found = nearest(word, words)
+    meant = f"Did you mean {found}? " if found else ""
+    return f"{meant}Known: {', '.join(sorted(listed)) or 'nothing is muted here'}"

@@ -118,13 +118,19 @@ def say_table(table: Callable[[int], Table | None], every: bool, watch: bool) ->
     while True:
         with console.capture() as shown:
             console.print(made())
-        if shown.get() != last:
-            last = shown.get()
+        now = unpadded(shown.get())
+        if now != last:
+            last = now
             sys.stdout.write(last)
             sys.stdout.flush()
         if not watch or not is_read():
             return
         time.sleep(LOOK_S)
+
+
+def unpadded(text: str) -> str:
+    """The lines without the spaces that fill a table's last column."""
+    return "".join(f"{line.rstrip(' ')}\n" for line in text.splitlines())
 
 
 def is_read() -> bool:

@@ -52,7 +52,9 @@ def review(
         typer.Argument(help="A command, best in quotes or after --; - reads JSON lines from standard input."),
     ],
     json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
-    cwd: Annotated[str | None, typer.Option(help="Where it would run; for a command given here: this folder.")] = None,
+    cwd: Annotated[
+        str | None, typer.Option(help="Where it would run; for a command given here: the workspace, else this folder.")
+    ] = None,
     workspace: Annotated[str | None, typer.Option(help="The folder that the work is in.")] = None,
     rules: Annotated[str | None, typer.Option(help="Your own rules: a YAML file or a folder.")] = None,
     config: Annotated[str | None, typer.Option(help="A configuration file.")] = None,
@@ -68,13 +70,15 @@ def review(
     from ..config import load
     from ..review import Judge
 
+    if workspace is not None:
+        workspace = str(Path(workspace).expanduser().absolute())
     judge = Judge(load(Path(config) if config is not None else None).review, rules_path=rules)
     if command == ["-"]:
         blocked, bad = answer_lines(judge, cwd, workspace)
         raise typer.Exit(2 if bad else 1 if blocked else 0)
     text = command[0] if len(command) == 1 else shlex.join(command)
     check(text)
-    found = judge.review(text, cwd=cwd or str(Path.cwd()), workspace=workspace)
+    found = judge.review(text, cwd=cwd or workspace or str(Path.cwd()), workspace=workspace)
     if json:
         print_json(as_answer(text, found))
     else:

@@ -13,6 +13,8 @@ COLOURS = {"allow": "green", "warn": "yellow", "modify": "magenta", "block": "bo
 MAX_SHOWN = 400
 """Characters of the command that are repeated."""
 
+NO_SAFE_FORM = "nothing: no safe form of it is known, so it is refused"
+
 
 def print_review(command: str, review: Review) -> None:
     """Verdict, rule, why, what to do instead."""
@@ -27,7 +29,7 @@ def print_review(command: str, review: Review) -> None:
         ("rule", ", ".join(review.rules)),
         ("why", review.reason),
         ("instead", review.instead),
-        ("runs as", str(rewritten) if rewritten else ""),
+        ("runs as", str(rewritten) if rewritten else NO_SAFE_FORM if review.verdict == "modify" else ""),
         ("risk", f"{review.risk:.2f}"),
     ):
         if value:

@@ -19,7 +19,11 @@ def rollback(
     ] = None,
     to: Annotated[
         str | None,
-        typer.Option("--to", metavar="ID", help="Where to; default: a run's start, else the newest that differs."),
+        typer.Option(
+            "--to",
+            metavar="CHECKPOINT",
+            help="Where to: an id or a label; default: a run's start, else the newest that differs.",
+        ),
     ] = None,
     path: Annotated[list[str] | None, typer.Option("--path", help="Only this file or folder; may be repeated.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")] = False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..control import Answer, Command, Request, decode_current, new_request
-from ..core import ENDED, BadInput, InvalidState
+from ..core import ENDED, BadInput, InterlockError, InvalidState
 from ..journal import JournalReader, RunSummary
 from .output import print_json, say_error
 
@@ -29,12 +29,16 @@ WhereOption = Annotated[
 TimeoutOption = Annotated[float, typer.Option("--timeout", min=0.0, help="Seconds to wait for the answer.")]
 ReasonOption = Annotated[str | None, typer.Option("--reason", help="Why; it is recorded.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="The RESULT, or all of them under `results`.")]
+VerboseOption = Annotated[bool, typer.Option("-v", "--verbose", help="The run's id and the protocol's own words too.")]
 HubOption = Annotated[str | None, typer.Option("--hub", metavar="URL", help="Runs on other machines: nats://host:port")]
 StepOption = Annotated[int | None, typer.Option("--step", min=0, help="Which step; else the one that waits.")]
 
 TIMEOUT_S = 60.0
 AT_ONCE = 32
 """Requests under way at one time when there are many runs."""
+
+DONE = {"pause": "is paused", "resume": "goes on", "cancel": "is cancelled"}
+"""What a command has done, in people's words; the other commands' answers say more than this could."""
 
 KEYS = ("status", "name", "model", "adapter", "run_id")
 EXIT = {"bad_request": 2, "not_found": 3, "invalid_state": 4, "failed": 4}
@@ -49,6 +53,7 @@ class Choice(Struct, frozen=True, kw_only=True):
     hub: str | None = None
     timeout: float = TIMEOUT_S
     json: bool = False
+    verbose: bool = False
 
 
 Payload = Callable[["Place", str], dict[str, object]]
@@ -77,7 +82,11 @@ def control_run(command: Command, choice: Choice, payload: Payload | None = None
         ]
         with ThreadPoolExecutor(max(1, min(AT_ONCE, len(requests)))) as pool:
             answers = list(pool.map(lambda request: place.ask(request, choice.timeout), requests))
-    _say(list(zip(requests, answers, strict=True)), batch_id, choice.json)
+    if choice.json:
+        documents = [_document(*each) for each in zip(requests, answers, strict=True)]
+        print_json(documents[0] if batch_id is None else {"batch_id": batch_id, "results": documents})
+    else:
+        _say(command, list(zip(chosen, answers, strict=True)), choice.verbose)
     status = max((exit_status(answer) for answer in answers), default=0)
     if status:
         raise SystemExit(status)
@@ -107,7 +116,11 @@ class Place:
         return [run for run in live if all(str(getattr(run, key)) == value for key, value in conditions)]
 
     def find(self, ref: str) -> RunSummary:
-        return RunSummary(run_id=self._store.find(ref).run_id)
+        folder = self._store.find(ref)
+        # A run whose spec is broken can still be steered, by its id.
+        with suppress(InterlockError):
+            return RunSummary(run_id=folder.run_id, name=folder.spec().name)
+        return RunSummary(run_id=folder.run_id)
 
     def runs(self) -> list[RunSummary]:
         return self._store.runs()
@@ -121,7 +134,7 @@ class Place:
         """The step of a run that waits for a person."""
         with JournalReader.open(self._store.find(run_id)) as reader:
             last = reader.last("state")
-        return step_that_waits(bytes(last.body) if last is not None else b"", run_id)
+        return step_that_waits(bytes(last.body) if last is not None else b"")
 
 
 class HubPlace(Place):
@@ -143,7 +156,7 @@ class HubPlace(Place):
         return self._client.ask(request, timeout=timeout, notice=say_error)
 
     def waiting_step(self, run_id: str) -> int:
-        return step_that_waits(self._client.current(run_id) or b"", run_id)
+        return step_that_waits(self._client.current(run_id) or b"")
 
 
 def parse_condition(text: str) -> tuple[str, str]:
@@ -154,12 +167,12 @@ def parse_condition(text: str) -> tuple[str, str]:
     return key, value
 
 
-def step_that_waits(body: bytes, run_id: str) -> int:
+def step_that_waits(body: bytes) -> int:
     """The step of the last state of a run that waits for a person."""
     event = decode_current(body)
     waiting = getattr(event, "waiting", None)
     if waiting is None or waiting.kind != "approval":
-        raise InvalidState(f"no step of run {run_id} waits for a person", todo="See interlock show RUN.")
+        raise InvalidState("no step of this run waits for a person", todo="See interlock show RUN.")
     return int(waiting.step)
 
 
@@ -172,20 +185,28 @@ def _open(hub: str | None, stack: ExitStack) -> Place:
     return HubPlace(stack.enter_context(HubClient(replace(load().hub, url=hub))))
 
 
-def _say(done: list[tuple[Request, Answer]], batch_id: str | None, json: bool) -> None:
-    if json and batch_id is None:
-        print_json(_document(*done[0]))
-    elif json:
-        print_json({"batch_id": batch_id, "results": [_document(*each) for each in done]})
-    elif not done:
+def _say(command: Command, done: list[tuple[RunSummary, Answer]], verbose: bool) -> None:
+    if not done:
         typer.echo("No live runs.")
-    else:
-        for request, answer in done:
-            line = f"{request.target.run_id}: {answer.message}"
-            if answer.outcome == "success":
-                typer.echo(line)
-            else:
-                say_error(f"{line} ({answer.code or 'outcome unknown'})")
+    for run, answer in done:
+        line = _line(command, run, answer, verbose)
+        if answer.outcome == "success":
+            typer.echo(line)
+        else:
+            say_error(line)
+
+
+def _line(command: Command, run: RunSummary, answer: Answer, verbose: bool) -> str:
+    """What came of it, for a person; the id and the protocol's code only where they are asked for."""
+    if verbose:
+        code = "" if answer.outcome == "success" else f" ({answer.code or 'outcome unknown'})"
+        return f"{run.run_id}: {answer.message}{code}"
+    name = run.name or run.run_id
+    if answer.outcome == "unknown":
+        return f"{name}: whether it was done is unknown: {answer.message}"
+    if answer.outcome == "success" and command in DONE:
+        return f"{name} {DONE[command]}"
+    return f"{name}: {answer.message}"
 
 
 def _document(request: Request, answer: Answer) -> object:

@@ -17,6 +17,7 @@ from .steering import (
     RunArgument,
     StepOption,
     TimeoutOption,
+    VerboseOption,
     WhereOption,
     control_run,
 )
@@ -35,8 +36,11 @@ def command_to_runs(command: Command, about: str) -> typer.Typer:
         timeout: TimeoutOption = TIMEOUT_S,
         hub: HubOption = None,
         json: JsonOption = False,
+        verbose: VerboseOption = False,
     ) -> None:
-        choice = Choice(run=run, every=every, where=tuple(where or ()), hub=hub, timeout=timeout, json=json)
+        choice = Choice(
+            run=run, every=every, where=tuple(where or ()), hub=hub, timeout=timeout, json=json, verbose=verbose
+        )
         control_run(command, choice, reason=reason)
 
     return app
@@ -54,11 +58,12 @@ def answer_to_step(command: Command, about: str) -> typer.Typer:
         timeout: TimeoutOption = TIMEOUT_S,
         hub: HubOption = None,
         json: JsonOption = False,
+        verbose: VerboseOption = False,
     ) -> None:
         def payload(place: Place, run_id: str) -> dict[str, object]:
             chosen = place.waiting_step(run_id) if step is None else step
             return {"step": chosen} if reason is None else {"step": chosen, "reason": reason}
 
-        control_run(command, Choice(run=run, hub=hub, timeout=timeout, json=json), payload, reason)
+        control_run(command, Choice(run=run, hub=hub, timeout=timeout, json=json, verbose=verbose), payload, reason)
 
     return app

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..core import LADDER
-from .play import Event
+from .playing import Event
 
 LEVEL_STYLE = ("green", "cyan", "yellow", "magenta", "bold red")
 MEANING = {

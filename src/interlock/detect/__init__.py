@@ -3,10 +3,10 @@
 from .detector import Asked, Detector, DetectorFailed, Factory, Remembering, Setting
 from .history import History
 from .panel import Detectors, finding_key
-from .registry import factories, register, unregister
+from .registry import factories, issue_types, register, unregister
 from .tuning import Tuning
 
 __all__ = [
     "Asked", "Detector", "DetectorFailed", "Detectors", "Factory", "History", "Remembering", "Setting", "Tuning",
-    "factories", "finding_key", "register", "unregister",
+    "factories", "finding_key", "issue_types", "register", "unregister",
 ]  # fmt: skip

@@ -81,7 +81,7 @@ class Detectors:
             agent.drop(self._dropped)
 
     def mute(self, key: str) -> None:
-        """Keep a finding quiet from now on; its key is `finding_key(issue)`."""
+        """Keep a finding quiet from now on; its key is `finding_key(issue)`, or a type for all of its findings."""
         self.muted.add(key)
 
     def save(self) -> bytes:
@@ -135,7 +135,7 @@ class Detectors:
         return agent
 
     def _counts(self, issue: Issue) -> bool:
-        if finding_key(issue) in self.muted:
+        if finding_key(issue) in self.muted or issue.type in self.muted:
             return False
         exceptions = self.config.exceptions
         if not exceptions:

@@ -33,6 +33,11 @@ def factories() -> tuple[Factory, ...]:
     return (*_built_in(), *_installed(), *_registered)
 
 
+def issue_types() -> frozenset[str]:
+    """The types of issues that these detectors raise; one made by a function does not say."""
+    return frozenset(kind for factory in factories() if isinstance(kind := getattr(factory, "type", None), str))
+
+
 @cache
 def _built_in() -> tuple[Factory, ...]:
     names = sorted(module.name for module in pkgutil.iter_modules(patterns.__path__))

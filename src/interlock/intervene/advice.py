@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ..core import Issue
 from ..core.issue import (
     DESTRUCTIVE_ACTION,
     EXPLORATION_WANDERING,
@@ -14,6 +15,7 @@ from ..core.issue import (
     RESOURCE_SPIRAL,
     SCOPE_CREEP,
 )
+from .dangers import danger_of
 
 
 class Advice(NamedTuple):
@@ -26,9 +28,27 @@ class Advice(NamedTuple):
     configuration: tuple[str, ...]
 
 
-def advice_for(issue_type: str) -> Advice:
-    """The advice for a type; a general one for types that we do not know."""
-    return ADVICE.get(issue_type, GENERAL)
+def advice_for(issue: Issue) -> Advice:
+    """The advice for an issue's type; a general one for types that we do not know."""
+    if issue.type == DESTRUCTIVE_ACTION:
+        return advice_on_danger(issue)
+    return ADVICE.get(issue.type, GENERAL)
+
+
+def advice_on_danger(issue: Issue) -> Advice:
+    """What fits the harm that the call does, or would have done had it not been refused."""
+    danger = danger_of(issue)
+    refused = issue.details.get("prevented") is True
+    return Advice(
+        attempt=danger.attempt,
+        cause=f"The agent tried to {danger.tried}; the call was refused." if refused else danger.done,
+        immediate=(REFUSED if refused else danger.immediate,),
+        preventive=(danger.preventive,),
+        configuration=("review.rules_path: a rule that blocks this kind of command",),
+    )
+
+
+REFUSED = "Nothing was harmed, for the call was refused. Find out why the agent wanted it, and give it another way."
 
 
 GENERAL = Advice(
@@ -88,12 +108,5 @@ ADVICE: dict[str, Advice] = {
         immediate=("Check the claims listed in the issue; do not trust results that rest on them.",),
         preventive=("Ask for evidence: commands that show each result.",),
         configuration=("detect.second_opinion.enabled: a model checks claims too",),
-    ),
-    DESTRUCTIVE_ACTION: Advice(
-        attempt="Use a way that can be undone, keep to the workspace, and ask before you delete anything.",
-        cause="The agent did something that destroys data or cannot be undone.",
-        immediate=("See what was destroyed, and restore it from a checkpoint or a backup.",),
-        preventive=("Run the agent with rights that do not reach what must not be lost.",),
-        configuration=("review.rules_path: a rule that blocks this kind of command",),
     ),
 }

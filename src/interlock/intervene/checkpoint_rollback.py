@@ -70,7 +70,7 @@ def guidance_text(issue: Issue, checkpoint: CheckpointInfo) -> str:
         (
             f"Files, conversation and context were taken back to checkpoint {name}, before step {checkpoint.step}.",
             f"What went wrong: {one_line(issue.description or issue.type)}",
-            f"What to try: {advice_for(issue.type).attempt}",
+            f"What to try: {advice_for(issue).attempt}",
             "Look at the files again before you change them: what you remember of them may no longer hold.",
         )
     )

@@ -78,7 +78,7 @@ What the trace says: {observed}
 Look at the real file or output before you build on it, and correct what you said.
 """,
     DESTRUCTIVE_ACTION: """\
-What you did destroys data or cannot be undone. Do not do it again.
+That call is dangerous: it harms what people rely on, or cannot be undone. Do not try it again.
 What was seen: {description}
 The command: {command}
 The path: {path}

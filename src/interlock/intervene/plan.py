@@ -29,7 +29,7 @@ def make_plan(issue: Issue, state: RunState, now: float, why: str, *, quiet_step
         steps=(
             f"Look at what happened: {why}.",
             f"See the issue: {issue.description or issue.type}",
-            *advice_for(issue.type).immediate,
+            *advice_for(issue).immediate,
             "Resume the run, or cancel it.",
         ),
         constraints=(*state.context.constraints, *state.context.boundaries),

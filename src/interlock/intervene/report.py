@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from msgspec import Struct
 
-from ..core import Issue, RunState, Spend
+from ..core import Issue, Outcome, RunState, Spend
 from .advice import advice_for
 from .checkpoints import started_step
 from .incident import Incident
@@ -14,6 +14,15 @@ from .values import growth_of, usage_of
 
 TIMELINE = 30
 """Entries of the timeline; the incident and the journal have more."""
+
+
+OUTCOMES: dict[Outcome, str] = {
+    "success": "worked",
+    "failure": "did not work",
+    "pending": "(its effect was not known yet)",
+    "held_back": "was held back",
+    "not_applied": "could not be applied",
+}
 
 
 class Moment(Struct, frozen=True, omit_defaults=True):
@@ -62,13 +71,13 @@ class Report(Struct, frozen=True, kw_only=True):
 
 def make_report(incident: Incident, state: RunState) -> Report:
     """The report of an incident, from whatever is known."""
-    issue, advice = incident.issue, advice_for(incident.issue.type)
+    issue, advice = incident.issue, advice_for(incident.issue)
     return Report(
         incident_id=incident.id,
         run_id=incident.run_id,
         time=incident.time,
         summary=f"The run was stopped at step {max(state.step, issue.step)}: {issue.description or issue.type}",
-        severity=issue.severity or "medium",
+        severity=severity_of(issue),
         timeline=timeline(incident, state),
         impact=Impact(
             files=files_of(issue),
@@ -87,7 +96,7 @@ def make_report(incident: Incident, state: RunState) -> Report:
 def timeline(incident: Incident, state: RunState) -> tuple[Moment, ...]:
     """Issues, interventions and failed actions in the order of steps, ending with the stop."""
     moments = [Moment(known.step, f"{known.type}: {known.description}") for known in incident.patterns]
-    moments += [Moment(made.step, f"{made.type} ({made.outcome})", made.time) for made in state.interventions]
+    moments += [Moment(made.step, f"{made.type} {OUTCOMES[made.outcome]}", made.time) for made in state.interventions]
     moments += [Moment(action.step, action.text, action.time) for action in incident.actions if action.error]
     begun = started_step(incident.issue)
     if begun < incident.issue.step:
@@ -105,7 +114,7 @@ def contributing_factors(incident: Incident, state: RunState) -> tuple[str, ...]
         factors.append(f"Other patterns were seen too: {', '.join(others)}")
     failed = [made for made in state.interventions if made.outcome == "failure"]
     if failed:
-        factors.append(f"{len(failed)} earlier interventions did not work")
+        factors.append(f"{_many(len(failed), 'earlier intervention')} did not work")
     errors = sum(1 for action in incident.actions if action.error)
     if errors:
         factors.append(f"{errors} of the last {len(incident.actions)} actions failed")
@@ -114,8 +123,13 @@ def contributing_factors(incident: Incident, state: RunState) -> tuple[str, ...]
     if state.throttled:
         factors.append("The run had been throttled before")
     if state.rollbacks:
-        factors.append(f"The run had been rolled back {state.rollbacks} times")
+        factors.append(f"The run had been rolled back {_many(state.rollbacks, 'time')}")
     return tuple(factors)
+
+
+def severity_of(issue: Issue) -> str:
+    """How bad it was; of a call that was refused, how bad it would have been."""
+    return str(issue.details.get("attempted") or issue.severity or "medium")
 
 
 def files_of(issue: Issue) -> tuple[str, ...]:
@@ -163,6 +177,10 @@ def _text_lines(report: Report) -> list[str]:
 
 def _items(items: tuple[str, ...]) -> list[str]:
     return [f"  - {item}" for item in items] or ["  - none known"]
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _clock(time: float) -> str:

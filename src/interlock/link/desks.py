@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import select
 import socket
@@ -18,6 +19,8 @@ KEPT = 32
 
 FULL_S = 0.05
 JOIN_S = 1.0
+
+log = logging.getLogger("interlock")
 
 
 class Desk:
@@ -122,6 +125,9 @@ class Desks:
             self._hire()
         try:
             self._serve(desk)
+        except Exception:
+            # Whatever one connection led to must not cost the others a thread.
+            log.exception("a connection was cut: what it sent could not be handled")
         finally:
             with self._changed:
                 self._open.discard(desk)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
@@ -37,6 +38,8 @@ from ..control import (
 from ..core import Applied, Clock, InterlockError, Record, SystemClock
 from ..core.typed import from_json
 from .clock import LOOK_S, LiveClock
+
+log = logging.getLogger("interlock")
 
 SOON_S = 1.0
 """How long an iteration may go unannounced, and how often something that failed is tried again."""
@@ -216,7 +219,7 @@ class Endpoint:
         try:
             for effect in effects:
                 self._carry_out(effect, event)
-        except InterlockError:
+        except Exception:
             # Nothing after a failed commit may happen: go back to what the log says, and try again soon.
             self._events.clear()
             self._must_restart = True
@@ -322,4 +325,7 @@ class Endpoint:
             self.post(event)
         except InterlockError:
             # The log cannot be written: the journal tells of its own trouble, and the next look tries again.
+            self._must_restart = True
+        except Exception:
+            log.exception("run %s: what was due could not be done; it is tried again", self._fresh.run_id)
             self._must_restart = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import selectors
 import socket
@@ -22,6 +23,8 @@ MAX_SKIP = 64 * 1024 * 1024
 
 FULL_S = 0.05
 _CHUNK = 65_536
+
+log = logging.getLogger("interlock")
 
 
 class LineHandler:
@@ -112,7 +115,7 @@ class LineServer:
                     elif key.fileobj == self._bell:
                         self._answer_bell()
                     else:
-                        self._attend(key.data, events)
+                        self._attend_safely(key.data, events)
         finally:
             self._end()
 
@@ -141,6 +144,15 @@ class LineServer:
         for peer in stuck:
             if not peer.closed and not peer.flush():
                 self._selector.modify(peer.sock, selectors.EVENT_READ | selectors.EVENT_WRITE, peer)
+
+    def _attend_safely(self, peer: Peer, events: int) -> None:
+        try:
+            self._attend(peer, events)
+        except Exception:
+            # Whatever one message led to must not take the others' hands off the run.
+            log.exception("a connection was cut: what it sent could not be handled")
+            if not peer.closed:
+                self._drop(peer)
 
     def _attend(self, peer: Peer, events: int) -> None:
         if events & selectors.EVENT_WRITE and peer.flush():

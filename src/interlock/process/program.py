@@ -1,4 +1,4 @@
-"""Whether there is such a program: found out before anything is made for it."""
+"""Whether there is such a program, and whether it can be run: found out before anything is made for it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,24 @@ from pathlib import Path
 
 from ..core import BadInput, RunSpec
 
+NOT_EXECUTABLE, NOT_FOUND = 126, 127
+"""A shell's statuses for a command that it cannot start."""
+
+FIRST_LINE = 256
+"""What the kernel reads of a file to know how to run it."""
+
+SCRIPT = b"#!"
+FORMATS = Path("/proc/sys/fs/binfmt_misc")
+"""Formats that this kernel was taught, one file each beside its two controls."""
+
+
+class CannotStart(BadInput):
+    """Raised when there is no such command, or it cannot be run; the exit status is the shell's."""
+
+    def __init__(self, what: str, *, where: str = "", todo: str = "", found: bool = False) -> None:
+        super().__init__(what, where=where, todo=todo)
+        self.exit_status = NOT_EXECUTABLE if found else NOT_FOUND
+
 
 def refuse_missing_program(spec: RunSpec, env: Mapping[str, str]) -> None:
     """Raise BadInput where `spec.argv` cannot be started in `spec.cwd`, as far as looking tells."""
@@ -17,20 +35,52 @@ def refuse_missing_program(spec: RunSpec, env: Mapping[str, str]) -> None:
     name = spec.argv[0]
     places = [""] if os.path.dirname(name) else os.get_exec_path(env)  # noqa: PTH120  ./x has a folder, x has none
     found = [path for place in places if (path := Path(spec.cwd or "", place, name)).exists()] if name else []
-    if any(path.is_file() and os.access(path, os.X_OK) for path in found):
+    runnable = [path for path in found if path.is_file() and os.access(path, os.X_OK)]
+    problems = [problem_of(path) for path in runnable]
+    if None in problems:
         return
     number = errno.EACCES if found else errno.ENOENT
-    raise cannot_start(spec, OSError(number, os.strerror(number), name))
+    raise cannot_start(spec, next(filter(None, problems), OSError(number, os.strerror(number), name)))
 
 
-def cannot_start(spec: RunSpec, error: Exception) -> BadInput:
+def problem_of(program: Path) -> OSError | None:
+    """Why the kernel would not run an executable file, as its first bytes tell; None where they do not."""
+    try:
+        with program.open("rb") as file:
+            begin = file.read(FIRST_LINE)
+    except OSError:
+        # What we may not read may still be run.
+        return None
+    if begin.startswith(SCRIPT):
+        words = begin[len(SCRIPT) :].partition(b"\n")[0].split()
+        interpreter = Path(os.fsdecode(words[0])) if words else Path()
+        if words and interpreter.is_absolute() and not interpreter.exists():
+            return FileNotFoundError(errno.ENOENT, f"{os.strerror(errno.ENOENT)}: {interpreter}", str(program))
+    elif b"\0" not in begin and not runs_by_name():
+        return OSError(errno.ENOEXEC, os.strerror(errno.ENOEXEC), str(program))
+    return None
+
+
+def runs_by_name() -> bool:
+    """Whether this kernel runs files by how their names end, so that a text without a first line may be a program."""
+    try:
+        taught = [path for path in FORMATS.iterdir() if path.name not in ("register", "status")]
+        return any("extension" in path.read_text(errors="replace") for path in taught)
+    except OSError:
+        return False
+
+
+def cannot_start(spec: RunSpec, error: Exception) -> CannotStart:
     """What a person reads where the system refuses to start the command."""
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     if isinstance(error, OSError) and spec.cwd and error.filename == spec.cwd:
-        return BadInput(f"cannot start in this folder ({reason})", where=spec.cwd, todo="Name one that exists.")
+        return CannotStart(f"cannot start in this folder ({reason})", where=spec.cwd, todo="Name one that exists.")
     todo = "Is it installed, and spelled like this?"
+    found = isinstance(error, PermissionError)
     if Path(spec.cwd or "", spec.argv[0]).is_dir():
         todo = "Name a program, not a folder."
     elif isinstance(error, PermissionError):
         todo = "Make it executable with chmod +x, or name the program that runs it."
-    return BadInput(f"cannot start {spec.argv[0]!r} ({reason})", todo=todo)
+    elif isinstance(error, OSError) and error.errno == errno.ENOEXEC:
+        found, todo = True, "Give it a first line such as #!/bin/sh, or name the program that runs it."
+    return CannotStart(f"cannot start {spec.argv[0]!r} ({reason})", todo=todo, found=found)

@@ -67,7 +67,7 @@ def _ladder(document: Document) -> list[str]:
     return [
         "## The ladder",
         "",
-        "| answer | made | worked | did not | held back |",
+        "| answer | made | worked | did not work | held back |",
         "|---|---:|---:|---:|---:|",
         *rows,
         "",

@@ -93,7 +93,12 @@ def _refusals(story: Story) -> str:
         return ""
     kinds = [
         f"{verdicts[name]:,} {word}"
-        for name, word in (("block", "blocked"), ("modify", "changed or refused"), ("warn", "warned about"))
+        for name, word in (
+            ("block", "blocked"),
+            ("deny", "refused"),
+            ("modify", "to be changed"),
+            ("warn", "warned about"),
+        )
         if verdicts[name]
     ]
     said = f", {_list(kinds)}" if kinds else ", all of them harmless"

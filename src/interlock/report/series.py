@@ -76,9 +76,14 @@ class _Review(Struct):
     verdict: str = "allow"
 
 
+class _Decision(Struct):
+    action: str = "proceed"
+
+
 class _StepLine(Struct):
     step: _Step
     review: _Review | None = None
+    decision: _Decision | None = None
     stalled: bool = False
     cost_usd: float = 0.0
 
@@ -207,7 +212,9 @@ class Tally:
             if step.tool is not None:
                 count(sums.tools, step.tool.name)
             if line.review is not None:
-                count(sums.verdicts, line.review.verdict)
+                refused = line.decision is not None and line.decision.action == "deny"
+                verdict = line.review.verdict
+                count(sums.verdicts, "deny" if verdict == "modify" and refused else verdict)
         elif step.kind == "tool_result":
             sums.failed += failed
         if len(self._forward) == WINDOW:

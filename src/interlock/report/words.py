@@ -48,7 +48,10 @@ def tell_step(body: Body) -> Told:
     if verdict in VERDICT_LEVEL:
         why = review.get("reason") or decision.get("reason") or ""
         instead = f" Instead: {review['instead']}" if review.get("instead") else ""
-        return Told("review", VERDICT_LEVEL[verdict], f"{verdict}: {title}", cut(f"{why}{instead}", DETAIL), index)
+        # A call that has no safe form is refused, whatever was hoped for.
+        refused = verdict == "modify" and decision.get("action") == "deny"
+        word = "deny" if refused else verdict
+        return Told("review", VERDICT_LEVEL[verdict], f"{word}: {title}", cut(f"{why}{instead}", DETAIL), index)
     if decision.get("action") in ("deny", "stop"):
         return Told("review", "warning", f"{decision['action']}: {title}", decision.get("reason", ""), index)
     if body.get("unobserved"):

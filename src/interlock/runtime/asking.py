@@ -6,6 +6,8 @@ import asyncio
 import threading
 import time
 from abc import ABC, abstractmethod
+from types import TracebackType
+from typing import Self
 
 from msgspec.structs import replace
 
@@ -14,7 +16,7 @@ from .run import Run
 
 
 class Asking(ABC):
-    """The outer half of a supervisor: numbers the run's steps, and waits out holds and delays."""
+    """The outer half of a supervisor: numbers the run's steps, waits out holds and delays, and ends with its block."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -24,6 +26,24 @@ class Asking(ABC):
     @abstractmethod
     def before(self, step: Step) -> Decision:
         """May this step run?"""
+
+    @abstractmethod
+    def close(self, error: BaseException | None = None) -> None:
+        """End the run, if it has not ended, and let go of it."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close(error)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self.close(error)
 
     def call(self, tool: str, arguments: dict[str, object], *, call_id: str | None = None, said: str = "") -> Step:
         """A tool call as the run's next step; hand it to `before` or `ask`."""

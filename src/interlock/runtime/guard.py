@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 import time
@@ -10,7 +11,7 @@ from typing import Generic, TypeVar, TypeVarTuple
 
 from msgspec import Struct
 
-from ..core import Issue, Seen
+from ..core import InvalidState, Issue, Seen
 from ..detect import Asked
 
 T = TypeVar("T")
@@ -193,23 +194,26 @@ class Guard:
             raise Broken(self._fault(self._part, f"{type(error).__name__}: {error}")) from None
 
     def _worker(self) -> queue.SimpleQueue[_Job[object] | None]:
-        if self._jobs is None:
-            self._jobs = queue.SimpleQueue()
-            threading.Thread(target=_serve, args=(self._jobs,), name="interlock-supervisor", daemon=True).start()
-        return self._jobs
+        jobs = self._jobs
+        if jobs is None:
+            jobs = self._jobs = queue.SimpleQueue()
+            threading.Thread(target=_serve, args=(jobs,), name="interlock-supervisor", daemon=True).start()
+        return jobs
 
     def _fault(self, part: str, why: str, *, hung: bool = False, counts: bool = True) -> Fault:
         if not counts:
-            fault = Fault(part, why)
-            self._on_fault(fault)
-            return fault
+            return self._tell(Fault(part, why))
         self._strikes[part] = self._strikes.get(part, 0) + 1
         drop = (hung and part not in NEVER_DROPPED) or (self._strikes[part] >= STRIKES and part.startswith("detector "))
         if drop:
             self.dropped.add(part)
         self._part = "supervisor"
-        fault = Fault(part, why, drop)
-        self._on_fault(fault)
+        return self._tell(Fault(part, why, drop))
+
+    def _tell(self, fault: Fault) -> Fault:
+        # A run that has just been closed takes no more records: then there is nobody left to tell.
+        with contextlib.suppress(InvalidState):
+            self._on_fault(fault)
         return fault
 
 

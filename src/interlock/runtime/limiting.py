@@ -7,6 +7,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from ..core import Decision, Hold, Stop
+from .guard import Guard
 from .hands import Hands
 from .meter import Over
 from .records import LimitRecord
@@ -18,8 +19,11 @@ from .watch import Watch
 class Limiting:
     """For one run; whoever calls holds the supervisor's lock."""
 
-    def __init__(self, run: Run, watch: Watch, hands: Hands, scribe: Scribe, hold: Callable[[Hold], str]) -> None:
+    def __init__(
+        self, run: Run, watch: Watch, hands: Hands, scribe: Scribe, guard: Guard, hold: Callable[[Hold], str]
+    ) -> None:
         self._run, self._watch, self._hands, self._scribe, self._hold = run, watch, hands, scribe, hold
+        self._guard = guard
 
     def check_spend(self) -> Decision | None:
         """Whether a budget is used up; None where none is."""
@@ -56,8 +60,9 @@ class Limiting:
     def _over(self, over: Over) -> Decision:
         self._scribe.limit(LimitRecord(str(over), limit=over.limit))
         if over.throttled:
-            self._hold(Hold(str(over), kind="limit"))
+            self._guard.part("journal", lambda: self._hold(Hold(str(over), kind="limit")), "")
             return Decision("deny", reason=f"{over}. The run waits for a person.")
-        self._run.end("done", "MAX_ITERATIONS", str(over))
+        # A journal that cannot be written must not keep the agent from being stopped.
+        self._guard.part("journal", lambda: self._run.end("done", "MAX_ITERATIONS", str(over)), None)
         self._hands.carry_out(Stop(f"limit: {over}"))
         return Decision("stop", reason=str(over))

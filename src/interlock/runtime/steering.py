@@ -62,7 +62,9 @@ class Steering:
         rules = Rules(
             strict_ids=config.control.strict_ids,
             models=Models.from_config(config),
-            cannot_switch="" if "switch_model" in adapter.capabilities else f"{adapter.name} cannot switch models",
+            cannot_switch=""
+            if "switch_model" in adapter.capabilities
+            else f"the agent's adapter ({adapter.name}) cannot switch models",
         )
         fresh = new_state(run.spec.run_id, rules=rules, model=run.spec.model, max_iterations=config.limits.max_steps)
         self.endpoint = Endpoint(fresh, RunLog(run, metrics), self, clock=run.clock)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from types import TracebackType
 from typing import TYPE_CHECKING, Unpack
 
 from msgspec.structs import replace
@@ -20,7 +19,6 @@ from ..core import (
     Hold,
     Limits,
     Restore,
-    Review,
     SetLimits,
     Status,
     Step,
@@ -35,17 +33,18 @@ from .calls import Calls
 from .causes import AFTER_STEP
 from .checkpointing import Checkpointing, may_change
 from .disk import absent_files
-from .glance import Glance, glance, look_back
+from .glance import look_back
 from .guard import Broken, Fault, Guard
 from .hands import Hands
 from .limiting import Limiting
 from .meanwhile import Meanwhile
 from .metrics import Metrics
 from .opinion import SecondOpinion
+from .permission import Permission
 from .records import SnapshotRecord, StepRecord
 from .run import Run
 from .scribe import Scribe
-from .verdict import decide_call, degrade
+from .verdict import degrade
 from .watch import Judgement, Plugins, Watch
 
 if TYPE_CHECKING:
@@ -96,11 +95,13 @@ class Supervisor(Asking):
         )
         self.scribe = Scribe(run, self.watch, metrics, hands.notifier)
         self.answers = Answers(run, hands, self._guard)
-        self._limiting = Limiting(run, self.watch, hands, self.scribe, self._hold)
+        self._limiting = Limiting(run, self.watch, hands, self.scribe, self._guard, self._hold)
         self._checkpointing = Checkpointing(run, self.watch, hands, self._guard, self.context)
         self._metrics = metrics
         self._since_snapshot = 0
-        self._reviews: Calls[Review | None] = Calls()
+        self._permission = Permission(
+            run, self.watch, self._guard, self._limiting, self.approvals, observe=self._observe
+        )
         self._judged: Calls[Decision] = Calls()
         self._told: set[str] = set()
         opinion = config.detect.second_opinion
@@ -142,20 +143,6 @@ class Supervisor(Asking):
             self.hands.notifier.close()
         self._guard.part("journal", self.run.close, None)
 
-    def __enter__(self) -> Supervisor:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close(error)
-
-    async def __aenter__(self) -> Supervisor:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
-        self.close(error)
-
     def before(self, step: Step) -> Decision:
         """May this step run? A hold is recorded nowhere: ask again with the same step when it is over."""
         begin = time.perf_counter()
@@ -163,7 +150,7 @@ class Supervisor(Asking):
             self._note_trouble()
             self.meanwhile.catch_up()
             told, step = step, self._admit(step)
-            decision = self._wait_for_person(step) or self.run.gate.enter(step)
+            decision = self._permission.wait_for_person(step) or self.run.gate.enter(step)
             if decision.action == "proceed":
                 decision = self._before(step, whole=told.tool == step.tool)
                 if decision.action not in LET:
@@ -184,7 +171,7 @@ class Supervisor(Asking):
             if step.kind == "tool_result":
                 self.run.gate.leave(step)
                 self._judged.end(step)
-                review = self._reviews.end(step)
+                review = self._permission.forget(step)
             self._guard.part("supervisor", self.watch.count, 0.0, step)
             absent = self._guard.part("disk", absent_files, None, step, self.run.spec.workspace)
             try:
@@ -246,24 +233,6 @@ class Supervisor(Asking):
         with self._lock:
             return self.hands.carry_out(order)
 
-    def _wait_for_person(self, step: Step) -> Decision | None:
-        """A hold where a person has to answer first. It waits outside the gate: waiting is no iteration."""
-        if not self.approvals.needed or self._observe or self.run.gate.status != "running":
-            return None
-        if self._reviews.get(step) is None:
-            try:
-                self._reviews.begin(step, self._guard.run(lambda: self.watch.review(step)))
-            except Broken:
-                # Its review is tried again behind the gate, where what is broken is answered for.
-                return None
-        asked = step.index in self.approvals.waiting
-        answered = self.approvals.check(step, self._reviews.get(step))
-        if answered is None or answered.action != "hold":
-            return None
-        if not asked:
-            self.run.wait_for_person(step.index, self.approvals.waiting[step.index])
-        return answered
-
     def _before(self, step: Step, *, whole: bool) -> Decision:
         known = self._judged.get(step)
         if known is not None:
@@ -271,10 +240,11 @@ class Supervisor(Asking):
         absent = self._guard.part("disk", absent_files, None, step, self.run.spec.workspace)
         record = StepRecord(step, absent=absent)
         try:
-            seen = self._glance(step, absent)
+            seen = self._permission.glance(step, absent)
             review, judgement = seen.review, seen.judgement
-            self._reviews.begin(step, review)
-            decision = PROCEED if judgement is not None else self._decide(step, review, whole=whole)
+            # What was redacted or shortened is not written anew from what is left of it.
+            can = self.hands.adapter.capabilities - (frozenset() if whole else {"rewrite"})
+            decision = PROCEED if judgement is not None else self._permission.decide(step, review, can)
             if decision.action == "hold":
                 return decision
             if decision.action in LET and may_change(review):
@@ -291,30 +261,6 @@ class Supervisor(Asking):
             return self._broken(broken, record)
         self._take(record, judgement)
         return self._standing(decision, before=True)
-
-    def _glance(self, step: Step, absent: tuple[str, ...] | None) -> Glance:
-        """The review of a call, and at once what it leads to where no limit and no person has a say in it."""
-        known = self._reviews.get(step)
-        if known is not None:
-            return Glance(known)
-        observe = self._observe
-        free = observe or ("read" not in self.approvals.removed and self._limiting.is_free())
-        return self._guard.run(lambda: glance(self.watch, step, absent, free=free, whatever_verdict=observe))
-
-    def _decide(self, step: Step, review: Review | None, *, whole: bool) -> Decision:
-        """A person's answer, the run's limits, the verdict; a call that may go on may still have to wait."""
-        if self._observe:
-            return PROCEED
-        answered = self.approvals.check(step, review)
-        if answered is not None:
-            return answered
-        used_up = self._limiting.check_spend()
-        if used_up is not None:
-            return used_up
-        can = self.hands.adapter.capabilities
-        # What was redacted or shortened is not written anew from what is left of it.
-        decision = decide_call(review, step, can if whole else can - {"rewrite"}, observe=False)
-        return self._limiting.slow_down(decision)
 
     def _take(self, record: StepRecord, judgement: Judgement) -> None:
         """Record, then act: what cannot be made durable does not happen. An emergency stop acts first."""

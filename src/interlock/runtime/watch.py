@@ -27,7 +27,7 @@ from ..core import (
 )
 from ..core.issue import DESTRUCTIVE_ACTION, LOOP, REPETITIVE_ERRORS, RESOURCE_SPIRAL
 from ..core.typed import from_msgpack
-from ..decide import Controller, ControllerState, Ruling, StepClock, Strategy, count_anew
+from ..decide import Controller, ControllerState, Ruling, StepClock, Strategy, count_anew, remember
 from ..detect import Detectors, Factory
 from ..intervene import BUILT_IN, Custom, Templates
 from ..review import Reviewer
@@ -286,6 +286,8 @@ class Watch:
             "controller", self.controller.observe_step, (before, judged), before, step.index, types, progressed, now
         )
         self._come_down(judged)
+        if judged:
+            self._run = remember(self._run, interventions=judged)
         if not issues:
             return Judgement(now, assumed, judged=tuple(judged), progressed=progressed)
         run = replace(self.state(now), step=step.index)
@@ -319,8 +321,8 @@ def _milder(issue: Issue, review: Review | None) -> Issue:
         issue,
         severity="medium",
         impact_factor=0.0,
-        description=f"A destructive call was refused before it ran.{why}{advice}",
-        details={**issue.details, "prevented": True},
+        description=f"A dangerous call was refused before it ran.{why}{advice}",
+        details={**issue.details, "prevented": True, "attempted": issue.severity},
     )
 
 

@@ -68,7 +68,7 @@ def test_claude_code_keeps_what_the_user_has(home: Home) -> None:
     path = home.write(".claude/settings.json", json.dumps(CLAUDE))
     status, out, err = home.interlock("install", "claude-code", "--yes")
     assert status == 0, err
-    assert '+      "args"' in out or "+  " in out
+    assert f"change {path} (" in out
     settings = json.loads(path.read_text())
     assert settings["model"] == "opus"
     assert settings["permissions"] == CLAUDE["permissions"]
@@ -109,6 +109,19 @@ def test_without_yes_and_without_a_terminal_nothing_is_done(home: Home) -> None:
     assert "PreToolUse" in out
     assert "--yes" in err
     assert path.read_text() == "{}"
+
+
+@pytest.mark.parametrize("client", ["claude-code", "codex", "gemini", "opencode"])
+def test_a_change_is_told_in_a_line_a_file_and_in_full_with_diff(home: Home, client: str) -> None:
+    status, short, _ = home.interlock("install", client)
+    assert status == 2
+    assert short.splitlines()
+    assert all(line.startswith("create ") for line in short.splitlines())
+    _, full, _ = home.interlock("install", client, "--diff")
+    assert len(full.splitlines()) > 10 * len(short.splitlines())
+    home.interlock("install", client, "--yes")
+    _, removed, _ = home.interlock("uninstall", client)
+    assert all(line.startswith("remove ") for line in removed.splitlines())
 
 
 def test_broken_settings_are_named_and_left_alone(home: Home) -> None:

@@ -42,6 +42,19 @@ class Change(Struct, frozen=True):
         lines = difflib.unified_diff(old, new, str(self.path), str(self.path))
         return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
+    def summary(self) -> str:
+        """The change in one line: the file, how much of it, and for which of the client's events."""
+        lines = self.diff().splitlines()[2:]
+        added, removed = (sum(line.startswith(sign) for line in lines) for sign in "+-")
+        if self.before is None:
+            what = f"create {self.path} ({added} lines)"
+        elif self.after is None:
+            what = f"remove {self.path} ({removed} lines)"
+        else:
+            what = f"change {self.path} ({added} lines more, {removed} fewer)"
+        events = _hooked(self.before) ^ _hooked(self.after)
+        return f"{what}, hooks on {', '.join(sorted(events))}" if events else what
+
     def make(self) -> Path | None:
         """Do it, whole or not at all; gives the backup of what was there."""
         # A settings file that is a link belongs to somebody's collection of such files: what it points to changes.
@@ -140,6 +153,16 @@ def read_file(path: Path) -> bytes | None:
         return None
     except OSError as error:
         raise BadInput(f"it cannot be read ({error.strerror})", where=str(path)) from None
+
+
+def _hooked(data: bytes | None) -> set[str]:
+    """The events that a settings file has hooks of ours on; none where it is something else."""
+    try:
+        hooks = from_json(data or b"{}", Settings).get("hooks")
+    except msgspec.DecodeError:
+        return set()
+    groups = hooks.items() if isinstance(hooks, dict) else ()
+    return {event for event, group in groups if isinstance(group, list) and any(map(is_ours, group))}
 
 
 def _decode(path: Path, data: bytes) -> Settings:

@@ -177,8 +177,15 @@ class Resident:
                 tidied = time.monotonic()
                 self._tidy()
             for session in self.sessions:
-                if not session.look():
-                    self._end(session)
+                self._look_at(session)
+
+    def _look_at(self, session: Session) -> None:
+        try:
+            if not session.look():
+                self._end(session)
+        except Exception:
+            # Whatever one session led to, the others are still looked after.
+            log.exception("run %s: a look at the session failed", session.supervisor.run.spec.run_id)
 
     def _tidy(self) -> None:
         """Who serves for weeks cannot leave tidying to the start."""

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from ...config import Config
 from ...control import new_request
-from ...core import BadInput, Context, InterlockError, RunSpec
+from ...core import BadInput, Context, RunSpec
 from ...journal import RunFolder, Store
 from ...link import ask_owner, listen, socket_path
 from ...process import Tree, spawn
@@ -48,8 +48,6 @@ STOP_S = 0.5
 """How long a command may take to stop after Ctrl-Z."""
 
 LOOPBACK = "127.0.0.1"
-NOT_FOUND, NOT_EXECUTABLE = 127, 126
-"""What a shell says of a command that cannot be started."""
 
 
 class Launch(Struct, frozen=True, kw_only=True):
@@ -65,21 +63,10 @@ class Launch(Struct, frozen=True, kw_only=True):
     proxied: Proxied | None = None
 
 
-class CannotStart(BadInput):
-    """Raised when there is no such command, or it cannot be run; the status is the shell's."""
-
-    def __init__(self, error: InterlockError, exit_status: int) -> None:
-        super().__init__(error.what, where=error.where, todo=error.todo)
-        self.exit_status = exit_status
-
-
 def run_command(launch: Launch) -> Finished:
     """Run the command to its end, supervised. `exit_status` is minus a signal where one ended the command."""
     fill_standard_streams()
-    try:
-        refuse_missing_program(launch.spec, os.environ)
-    except BadInput as error:
-        raise _as_a_shell(error) from None
+    refuse_missing_program(launch.spec, os.environ)
     return _Front(launch).run()
 
 
@@ -186,9 +173,9 @@ class _Front:
         try:
             return spawn(spec, env=environment, limits=config.limits)
         except BadInput as error:
-            self._ownership.tell(Exited(NOT_FOUND))
+            self._ownership.tell(Exited(error.exit_status))
             self._next(Finished, PATIENCE_S)
-            raise _as_a_shell(error) from None
+            raise
 
     def _wait(self) -> None:
         assert self._tree is not None
@@ -316,10 +303,6 @@ class _Front:
             seconds=time.time() - self._begun,
             folder=str(self._folder.path),
         )
-
-
-def _as_a_shell(error: BadInput) -> CannotStart:
-    return CannotStart(error, NOT_EXECUTABLE if "denied" in error.what else NOT_FOUND)
 
 
 def _pass_on(pid: int, number: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 
@@ -11,6 +12,8 @@ from ...runtime.causes import MEANWHILE
 from ...runtime.records import LimitRecord
 from .held import HeldTree
 from .steps import StepServer
+
+log = logging.getLogger("interlock")
 
 INTERVAL_S = 0.5
 CHECKPOINT_S = 30.0
@@ -36,6 +39,7 @@ class Look:
         self._limits = supervisor.watch.meter.limits
         self._told: dict[str, int] = {}
         self._paused_since: float | None = None
+        self._trouble = ""
         self._checkpoint_at = self._clock.monotonic() + CHECKPOINT_S
 
     def start(self) -> None:
@@ -58,7 +62,13 @@ class Look:
 
     def _run(self) -> None:
         while not self._over.wait(self._pause()):
-            self._look()
+            try:
+                self._look()
+            except Exception as error:
+                # Whatever it was, the next look must not be missing: it holds the run to its time and its memory.
+                if str(error) != self._trouble:
+                    self._trouble = str(error)
+                    log.exception("run %s: a look at the processes failed", self._supervisor.run.spec.run_id)
 
     def _pause(self) -> float:
         """Not longer than until the time is up."""

@@ -32,7 +32,7 @@ class DestructiveAction(Remembering[Nothing]):
         return (
             self.issue(
                 step.index,
-                f"{step.tool.name} did something destructive: {why}.{advice}",
+                f"{step.tool.name} did something dangerous: {why}.{advice}",
                 key=f"{step.tool.name}:{','.join(review.rules) or 'risk'}",
                 severity="critical" if review.risk >= 0.95 else "high",
                 confidence=1.0,

@@ -20,6 +20,10 @@ from .script import SCENES, TASK, Act, Scene
 from .workshop import Output, Workshop
 
 START = 1_700_000_000.0
+
+STORY_S = 2240.0
+"""A little more than the story takes on its own clock: a kept run starts so long ago that nothing lies ahead of now."""
+
 PACE_S = 0.12
 """Time between two events for people to read; the story's own clock runs much faster."""
 
@@ -41,7 +45,7 @@ def play(*, fast: bool = False, keep: Store | None = None) -> Iterator[Event]:
     with place(prefix="interlock-demo-") as folder:
         root = Path(folder)
         workshop = Workshop(_made(root / "workspace"))
-        clock = ManualClock(START if keep is None else time.time())
+        clock = ManualClock(START if keep is None else time.time() - STORY_S)
         supervisor = Supervisor.open(
             task=TASK,
             name="demo",
@@ -69,6 +73,7 @@ class Play:
         self._supervisor = supervisor
         self._workshop = workshop
         self._clock = clock
+        self._started = clock.time()
         self._pace = 0.0 if fast else PACE_S
         self._longest = 0.0 if fast else LONGEST_WAIT_S
         assert supervisor.run.folder is not None
@@ -155,7 +160,7 @@ class Play:
     def _event(self, kind: str, **body: object) -> Event:
         if self._pace:
             time.sleep(self._pace)
-        return Event(kind, self._clock.time() - START, body)
+        return Event(kind, self._clock.time() - self._started, body)
 
 
 SHOWN = frozenset(("issue", "intervention", "effect", "restored", "applied", "limit", "incident", "plan", "fault"))

@@ -1,0 +1,85 @@
+"""Dangers: what a call that review blocks would do to people, told apart by the rule that it broke."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..core import Issue
+
+
+class Danger(NamedTuple):
+    """One kind of harm: `tried` follows "tried to", `done` is the cause where the call ran."""
+
+    attempt: str
+    tried: str
+    done: str
+    immediate: str
+    preventive: str
+
+
+def danger_of(issue: Issue) -> Danger:
+    """What the first rule that the issue names protects from; without one, from loss."""
+    rules = issue.details.get("rules")
+    first = str(rules[0]) if isinstance(rules, list | tuple) and rules else ""
+    return next((danger for prefix, danger in BY_RULE if first.startswith(prefix)), LOSS)
+
+
+LOSS = Danger(
+    attempt="Use a way that can be undone, keep to the workspace, and ask before you delete anything.",
+    tried="do something that destroys data or cannot be undone",
+    done="The agent did something that destroys data or cannot be undone.",
+    immediate="See what was destroyed, and restore it from a checkpoint or a backup.",
+    preventive="Run the agent with rights that do not reach what must not be lost.",
+)
+
+SECRETS = Danger(
+    attempt="Leave secrets unread: let the tool that needs one find it, or ask for what you lack.",
+    tried="read private keys, passwords or tokens",
+    done="The agent read private keys, passwords or tokens, which have reached the model and its logs.",
+    immediate="Replace the secrets that were read; whoever sees the conversation can use them.",
+    preventive="Run the agent as a user who cannot read secrets, and hand them to the tools that need them.",
+)
+
+UNREAD_CODE = Danger(
+    attempt="Save the code, read it, and run it only when you know what it does.",
+    tried="run code that nobody has read",
+    done="The agent ran code that nobody has read.",
+    immediate="Read the code that ran, and check the machine for what it changed.",
+    preventive="Install what the task needs beforehand, and keep the agent off the network otherwise.",
+)
+
+RIGHTS = Danger(
+    attempt="Work with the rights that you have; ask where the task needs more.",
+    tried="gain rights, or to weaken what holds it",
+    done="The agent gained rights, or weakened what holds it.",
+    immediate="See which rights, keys and settings were changed, and take them back.",
+    preventive="Run the agent in a container or as a user with few rights.",
+)
+
+OTHERS = Danger(
+    attempt="Leave what others use as it is; prepare the change and let a person make it.",
+    tried="change what others depend on",
+    done="The agent changed what others depend on.",
+    immediate="See who is affected, tell them, and take the change back where that is possible.",
+    preventive="Give the agent no credentials for what is live.",
+)
+
+BY_RULE: tuple[tuple[str, Danger], ...] = (
+    ("secrets.read", SECRETS),
+    ("fetch.", UNREAD_CODE),
+    ("fs.hidden-command", UNREAD_CODE),
+    ("privilege.", RIGHTS),
+    ("supervision.", RIGHTS),
+    ("containers.escape", RIGHTS),
+    ("system.shell-start", RIGHTS),
+    ("system.install-jobs", RIGHTS),
+    ("packages.publish", OTHERS),
+    ("services.", OTHERS),
+    ("network.", OTHERS),
+    ("system.power", OTHERS),
+    ("system.stop-services", OTHERS),
+    ("system.kill-all", OTHERS),
+    ("system.clock", OTHERS),
+    ("git.push-onto-default-branch", OTHERS),
+)
+"""Where a rule's id begins like this; every other rule protects from loss."""

@@ -1,0 +1,70 @@
+"""Permission: may a call run? Its review, a person's answer, the run's limits, in this order."""
+
+from __future__ import annotations
+
+from ..core import PROCEED, Capability, Decision, Review, Step
+from .approvals import Approvals
+from .calls import Calls
+from .glance import Glance, glance
+from .guard import Broken, Guard
+from .limiting import Limiting
+from .run import Run
+from .verdict import decide_call
+from .watch import Watch
+
+
+class Permission:
+    """For one run; whoever calls holds the supervisor's lock."""
+
+    def __init__(
+        self, run: Run, watch: Watch, guard: Guard, limiting: Limiting, approvals: Approvals, *, observe: bool
+    ) -> None:
+        self._run, self._watch, self._guard, self._limiting = run, watch, guard, limiting
+        self._approvals, self._observe = approvals, observe
+        self._reviews: Calls[Review | None] = Calls()
+
+    def forget(self, step: Step) -> Review | None:
+        """A call is over, or its result is there: gives its review."""
+        return self._reviews.end(step)
+
+    def wait_for_person(self, step: Step) -> Decision | None:
+        """A hold where a person has to answer first. It waits outside the gate: waiting is no iteration."""
+        if not self._approvals.needed or self._observe or self._run.gate.status != "running":
+            return None
+        if self._reviews.get(step) is None:
+            try:
+                self._reviews.begin(step, self._guard.run(lambda: self._watch.review(step)))
+            except Broken:
+                # Its review is tried again behind the gate, where what is broken is answered for.
+                return None
+        asked = step.index in self._approvals.waiting
+        answered = self._approvals.check(step, self._reviews.get(step))
+        if answered is None or answered.action != "hold":
+            return None
+        if not asked:
+            what = self._approvals.waiting[step.index]
+            self._guard.part("journal", self._run.wait_for_person, None, step.index, what)
+        return answered
+
+    def glance(self, step: Step, absent: tuple[str, ...] | None) -> Glance:
+        """The review of a call, and at once what it leads to where no limit and no person has a say in it."""
+        known = self._reviews.get(step)
+        if known is not None:
+            return Glance(known)
+        observe = self._observe
+        free = observe or ("read" not in self._approvals.removed and self._limiting.is_free())
+        seen = self._guard.run(lambda: glance(self._watch, step, absent, free=free, whatever_verdict=observe))
+        self._reviews.begin(step, seen.review)
+        return seen
+
+    def decide(self, step: Step, review: Review | None, capabilities: frozenset[Capability]) -> Decision:
+        """What the person said, then the limits, then the verdict; a call that may go on may still have to wait."""
+        if self._observe:
+            return PROCEED
+        answered = self._approvals.check(step, review)
+        if answered is not None:
+            return answered
+        used_up = self._limiting.check_spend()
+        if used_up is not None:
+            return used_up
+        return self._limiting.slow_down(decide_call(review, step, capabilities, observe=False))

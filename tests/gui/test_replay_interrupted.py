@@ -1,0 +1,177 @@
+"""A replay that is aborted, paused, cancelled or killed, or whose display is gone, ends clearly and goes on exactly there."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interlock.gui.desktop.display import VirtualDisplay
+from interlock.gui.desktop.programs import Programs, end_tree
+from interlock.gui.run import NoRun
+
+from .replay_desk import Desk
+
+
+def test_an_abort_takes_effect_at_once(desk: Desk) -> None:
+    engine = desk.engine()
+    aborted: list[float] = []
+
+    def disturb(done: int, total: int, path: str) -> None:
+        if done == 1:
+            threading.Timer(0.05, lambda: (aborted.append(time.monotonic()), engine.request_abort("enough"))).start()
+
+    engine._on_progress = disturb
+    result = engine.execute()
+    took = time.monotonic() - aborted[0]
+    assert (result.completed, result.reason, result.verification) == (False, "enough", None)
+    assert took < 1.0
+
+
+class Gate(NoRun):
+    """A run that is paused after some chunks, and cancelled if told so."""
+
+    def __init__(self, after: int, cancel: bool = False) -> None:
+        self.records: list[str] = []
+        self.paused, self.resumed = threading.Event(), threading.Event()
+        self._after, self._cancel, self._passed = after, cancel, 0
+
+    def record(self, kind: str, body: object) -> None:
+        self.records.append(kind)
+
+    def gate(self) -> Any:
+        self._passed += 1
+        if self._passed == self._after:
+            self.paused.set()
+            if self._cancel:
+                return "stop"
+            self.resumed.wait(30)
+        return "proceed"
+
+
+def test_a_paused_run_types_nothing_until_it_is_resumed(desk: Desk) -> None:
+    gate = Gate(after=3)
+    results: list[Any] = []
+    replaying = threading.Thread(target=lambda: results.append(desk.engine(run=gate).execute()))
+    replaying.start()
+    assert gate.paused.wait(30)
+    before = desk.content("src/a.py")
+    state = desk.controller.state()
+    assert state is not None
+    assert not state.dirty
+    replaying.join(0.3)
+    assert desk.content("src/a.py") == before
+    gate.resumed.set()
+    replaying.join(60)
+    assert results[0].success
+    assert gate.records.count("gui_chunk") == results[0].chunks
+    assert "gui_verification" in gate.records
+
+
+def test_a_cancelled_run_ends(desk: Desk) -> None:
+    result = desk.engine(run=Gate(after=2, cancel=True)).execute()
+    assert (result.completed, result.reason) == (False, "cancelled")
+
+
+def test_an_aborted_replay_resumes_at_the_exact_place(desk: Desk) -> None:
+    first = desk.engine(run=Gate(after=4, cancel=True)).execute()
+    assert first.chunks_done == 3
+    chunks: list[int] = []
+    result = desk.engine(on_progress=lambda done, total, path: chunks.append(done)).execute(resume=True)
+    assert result.success, result
+    assert chunks[0] == 4
+    assert desk.came_out()
+
+
+def test_resuming_what_never_began_starts_it(desk: Desk) -> None:
+    assert desk.engine().execute(resume=True).success
+    assert desk.came_out()
+
+
+CRASHING = """
+import sys
+from pathlib import Path
+from interlock.gui import ReplayEngine
+from interlock.gui.desktop.windows import WindowSystem
+from interlock.gui.editor.vscode import VSCodeController
+from interlock.gui.input.xtest import XTestInput
+from interlock.gui.replay.store import SessionStore
+from tests.gui.replay_desk import SESSION
+display, workspace, state = sys.argv[1:]
+windows, keyboard = WindowSystem(display), XTestInput(display)
+engine = ReplayEngine(
+    VSCodeController(keyboard, windows, workspace), store=lambda w, s: SessionStore(w, s, Path(state)),
+    on_progress=lambda done, total, path: print(done, flush=True),
+)
+engine.load_session(SESSION)
+engine.execute()
+"""
+
+
+@pytest.mark.parametrize("after", [1, 3])
+def test_a_replay_that_was_killed_resumes_and_comes_out_byte_for_byte(desk: Desk, after: int) -> None:
+    crashing = subprocess.Popen(
+        [sys.executable, "-c", CRASHING, desk.display.name, desk.workspace, desk.folder / "state"],
+        stdout=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert crashing.stdout is not None
+    for _ in range(after):
+        assert crashing.stdout.readline()
+    os.kill(crashing.pid, signal.SIGKILL)
+    crashing.wait()
+    crashing.stdout.close()
+    assert not desk.came_out()
+    result = desk.engine().execute(resume=True)
+    assert result.success, result
+    assert desk.came_out()
+
+
+def test_an_editor_that_crashed_is_a_clear_end_and_can_be_resumed(desk: Desk) -> None:
+    def crash(done: int, total: int, path: str) -> None:
+        if done == 3:
+            desk.process.kill()
+            desk.process.wait()
+
+    result = desk.engine(on_progress=crash).execute()
+    assert not result.completed
+    assert "does not come back" in result.reason
+    desk.start()
+    assert desk.engine().execute(resume=True).success
+    assert desk.came_out()
+
+
+def test_a_display_that_goes_away_ends_the_replay_with_a_clear_word(tmp_path: Path) -> None:
+    display = VirtualDisplay(Programs(tmp_path / "programs"), 1000, 700)
+    desk = Desk(tmp_path, display)
+    watch = desk.watcher()
+    result = desk.engine(watch, on_progress=lambda done, total, path: display.close() if done == 2 else None).execute()
+    assert not result.completed
+    assert "went away" in result.reason
+    end_tree(desk.process.pid)
+    desk.process.wait()
+
+
+def test_a_window_manager_that_is_killed_does_not_end_the_replay(tmp_path: Path) -> None:
+    display = VirtualDisplay(Programs(tmp_path / "programs"), 1000, 700)
+    desk = Desk(tmp_path, display)
+
+    def kill(done: int, total: int, path: str) -> None:
+        if done == 2:
+            display.programs.end("openbox")
+
+    try:
+        result = desk.engine(desk.watcher(), on_progress=kill).execute()
+        assert result.success, result
+        assert desk.came_out()
+    finally:
+        desk.process.kill()
+        desk.process.wait()
+        display.close()

@@ -1,0 +1,25 @@
+"""The ladder of a run's page, in a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+
+from interlock.config import Config
+from interlock.core import ManualClock
+from interlock.journal import Store
+from interlock.runtime import Supervisor
+
+OpenPage = Callable[..., Page]
+expect.set_options(timeout=15_000)
+
+
+def test_the_ladder_says_what_did_not_work(open_page: OpenPage, store: Store) -> None:
+    clock = ManualClock()
+    with Supervisor.open(name="stubborn", store=store, clock=clock, config=Config()) as supervisor:
+        for _ in range(3):
+            supervisor.before(supervisor.call("bash", {"command": "cat ~/.ssh/id_rsa"}))
+            clock.advance(130)
+    page = open_page(f"/runs/{supervisor.run.spec.run_id}")
+    expect(page.locator(".rung", has_text="soft correction")).to_contain_text("1 did not work")
