@@ -62,3 +62,6 @@ def test_a_run_that_is_kept_happened_just_now_and_not_in_the_future(tmp_path, mo
     with JournalReader.open(store.find("demo")) as journal:
         newest = max(record.time for record in journal.read())
     assert began - 300 < newest <= began
+    (run,) = store.runs()
+    assert run.ended is not None
+    assert began - STORY_S - 60 < run.started < run.ended <= began

@@ -36,7 +36,10 @@ class Place:
         (root / "run").mkdir(mode=0o700, exist_ok=True)
         self.store = Store(store or root / "runs")
         self.config = root / "interlock.yaml"
-        self.config.write_text(yaml.safe_dump({**(config or {}), "store": {"dir": str(self.store.root)}}))
+        given = config or {}
+        # On a busy machine supervision may be late, which lets a step go on: what a test asks about must be judged.
+        runtime = {"step_timeout_ms": 30_000, **given.get("runtime", {})}
+        self.config.write_text(yaml.safe_dump({**given, "runtime": runtime, "store": {"dir": str(self.store.root)}}))
         self.summary = root / "summary.json"
         self._begun: list[subprocess.Popen[bytes]] = []
 

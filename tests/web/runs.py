@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from interlock.config import Config
-from interlock.config.model import Interventions
+from interlock.config.model import Interventions, Runtime
 from interlock.core import Capability, Issue, Limits, Paths, RunSpec, RunState, Step, Tool, Usage
 from interlock.core.intervention import Intervention
 from interlock.intervene import emergency_stop
@@ -119,7 +119,7 @@ def supervised(
     )  # fmt: skip
     made = Supervisor.open(
         spec=spec,
-        config=Config(limits=Limits(max_cost_usd=2.0)),
+        config=Config(limits=Limits(max_cost_usd=2.0), runtime=Runtime(step_timeout_ms=30_000)),
         store=store,
         approvals=Approvals(approvals),
         adapter=Switching(),

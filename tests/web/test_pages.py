@@ -40,7 +40,7 @@ while not pathlib.Path("stop").exists():
 @pytest.fixture(scope="module")
 def place(home: Path, store: Store) -> Iterator[Place]:
     # A busy machine must not make supervision miss a step: then a change would count as somebody else's.
-    made = Place(home, {"runtime": {"step_timeout_ms": 30_000}}, store=store.root)
+    made = Place(home, store=store.root)
     (made.workspace / "kept.txt").write_text("as it was\n")
     yield made
     (made.workspace / "stop").touch()

@@ -6,21 +6,21 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 import typer
+from msgspec import Struct
 
 from ..core import InterlockError
 from .app import new_app
-from .output import print_json
+from .checks import tell_checks
 
 app = new_app()
 
 State = Literal["ok", "missing", "broken"]
-MARKS = {"ok": ("✓", "green"), "missing": ("-", "yellow"), "broken": ("✗", "red")}
 
 
-class Check(NamedTuple):
+class Check(Struct, frozen=True):
     """One thing that was looked at."""
 
     what: str
@@ -35,22 +35,7 @@ def doctor(json: Annotated[bool, typer.Option("--json", help='{"checks": [...]}'
 
     Example: interlock doctor
     """
-    checks = list(examine())
-    broken = any(check.state == "broken" for check in checks)
-    if json:
-        print_json({"checks": [check._asdict() for check in checks]})
-        raise typer.Exit(4 if broken else 0)
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    for check in checks:
-        mark, style = MARKS[check.state]
-        words = f"{check.found}. {check.todo}" if check.todo else check.found
-        table.add_row(Text(mark, style=style), Text(check.what), Text(words))
-    Console(highlight=False).print(table)
-    raise typer.Exit(4 if broken else 0)
+    tell_checks(list(examine()), json=json)
 
 
 def examine() -> Iterator[Check]:

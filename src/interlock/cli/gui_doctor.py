@@ -7,9 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .output import print_json
-
-MARKS = {"ok": ("✓", "green"), "missing": ("-", "yellow"), "broken": ("✗", "red")}
+from .checks import tell_checks
 
 
 def doctor(
@@ -35,19 +33,4 @@ def doctor(
         write_profile(profile)
         typer.echo(f"settings and keys are in {profile / 'User'}; open the editor's window now")
         return
-    checks = list(examine(display))
-    broken = any(check.state == "broken" for check in checks)
-    if json:
-        print_json({"checks": checks})
-        raise typer.Exit(4 if broken else 0)
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    for check in checks:
-        mark, style = MARKS[check.state]
-        words = f"{check.found}. {check.todo}" if check.todo else check.found
-        table.add_row(Text(mark, style=style), Text(check.what), Text(words))
-    Console(highlight=False).print(table)
-    raise typer.Exit(4 if broken else 0)
+    tell_checks(list(examine(display)), json=json)

@@ -58,7 +58,7 @@ def play(*, fast: bool = False, keep: Store | None = None) -> Iterator[Event]:
                 workspace=str(workshop.root),
             ),
             config=Config(),
-            store=keep or Store(root / "runs"),
+            store=Store(keep.root if keep is not None else root / "runs", clock),
             checkpoint_store=root / "checkpoints" if keep is None else None,
             clock=clock,
         )

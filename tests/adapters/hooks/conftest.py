@@ -93,7 +93,9 @@ def desk_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeD
     made: list[Desk] = []
 
     def make(config: dict[str, Any] | None = None, **more: Any) -> Desk:
-        made.append(Desk(tmp_path, msgspec.convert(config or {}, Config), **more))
+        given = config or {}
+        patient = {**given, "runtime": {"step_timeout_ms": 30_000, **given.get("runtime", {})}}
+        made.append(Desk(tmp_path, msgspec.convert(patient, Config), **more))
         return made[-1]
 
     yield make

@@ -29,7 +29,7 @@ class Serve:
     def __init__(self, root: Path, runtime: Path) -> None:
         self.root, self.store = root, Store(root / "runs")
         config = root / "interlock.yaml"
-        config.write_text(json.dumps({"store": {"dir": str(self.store.root)}}))
+        config.write_text(json.dumps({"runtime": {"step_timeout_ms": 30_000}, "store": {"dir": str(self.store.root)}}))
         environment = {**os.environ, "XDG_RUNTIME_DIR": str(runtime), "XDG_STATE_HOME": str(root / "state")}
         words = [sys.executable, "-m", "interlock", "serve", "--config", str(config), "--json"]
         self.process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE)

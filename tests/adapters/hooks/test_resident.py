@@ -31,7 +31,9 @@ class House:
         self.work.mkdir()
         self.store = Store(root / "runs")
         self.config = root / "interlock.yaml"
-        self.config.write_text(json.dumps({"store": {"dir": str(self.store.root)}}))
+        self.config.write_text(
+            json.dumps({"runtime": {"step_timeout_ms": 30_000}, "store": {"dir": str(self.store.root)}})
+        )
         self.resident = self.serve()
 
     def serve(self) -> Resident:

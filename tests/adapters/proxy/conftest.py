@@ -14,6 +14,7 @@ from interlock.adapters.process.book import StepBook
 from interlock.adapters.proxy import ProxyAdapter
 from interlock.adapters.proxy.proxy import Proxy
 from interlock.config import Config
+from interlock.config.model import Runtime
 from interlock.core import Context
 from interlock.demo.model import ScriptedModel, Scripts
 from interlock.journal import JournalReader, Store
@@ -45,7 +46,8 @@ class Desk:
         kept = Options(workspace=self.workspace, checkpoint_store=root / "checkpoints") if checkpoints else Options()
         self.supervisor = Supervisor.open(
             **kept,
-            config=config or Config(), store=Store(root / "runs"), adapter=self.adapter,
+            config=config or Config(runtime=Runtime(step_timeout_ms=30_000)), store=Store(root / "runs"),
+            adapter=self.adapter,
             context=Context(original_prompt="work", workspace=str(self.workspace)),
         )  # fmt: skip
         self.listener = socket.create_server(("127.0.0.1", 0))

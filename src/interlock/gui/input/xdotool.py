@@ -6,7 +6,8 @@ import os
 import subprocess
 
 from ..desktop.windows import WindowSystem
-from .backend import InputBackend, InputError
+from .backend import InputError
+from .display_input import DisplayInput
 from .keys import canonical_key
 
 TIMEOUT_S = 30
@@ -16,7 +17,7 @@ OTHER_DELAY_MS = 40
 """xdotool gives each unusual character a key just before it types it; faster than this, programs see the old one."""
 
 
-class XdotoolInput(InputBackend):
+class XdotoolInput(DisplayInput):
     """Keyboard and mouse of an X display through xdotool, where XTEST cannot be reached directly."""
 
     name = "xdotool"
@@ -35,25 +36,12 @@ class XdotoolInput(InputBackend):
             if part.endswith("\n"):
                 self._run("key", "Return")
 
-    def key_press(self, key: str) -> None:
-        self.key_combo(key)
-
     def key_combo(self, *keys: str) -> None:
         *modifiers, last = keys
         self._run("key", "--delay", "0", "+".join([*modifiers, canonical_key(last) or last]))
 
     def mouse_move_click(self, x: int, y: int) -> None:
         self._run("mousemove", str(x), str(y), "click", "1")
-
-    def search_window(self, name: str) -> int | None:
-        return self._windows.search(name)
-
-    def activate_window(self, window_id: int) -> None:
-        if not self._windows.activate(window_id):
-            raise InputError(f"window {window_id} is gone")
-
-    def screen_size(self) -> tuple[int, int]:
-        return self._windows.screen_size()
 
     def close(self) -> None:
         self._windows.close()

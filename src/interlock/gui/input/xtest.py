@@ -7,7 +7,8 @@ import time
 from typing import Any
 
 from ..desktop.windows import DisplayGone, WindowSystem, connect, lost_errors
-from .backend import InputBackend, InputError
+from .backend import InputError
+from .display_input import DisplayInput
 from .keys import canonical_key
 
 SYNC_EVERY = 16
@@ -19,7 +20,7 @@ SETTLE_S = 0.5
 MODIFIER_KEYSYMS = {"ctrl": "Control_L", "shift": "Shift_L", "alt": "Alt_L", "super": "Super_L"}
 
 
-class XTestInput(InputBackend):
+class XTestInput(DisplayInput):
     """Keyboard and mouse of an X display."""
 
     name = "xtest"
@@ -49,9 +50,6 @@ class XTestInput(InputBackend):
         with self._lock, _Guard():
             self._give_keys(next(iter(self._parts(text)), ""))
 
-    def key_press(self, key: str) -> None:
-        self.key_combo(key)
-
     def key_combo(self, *keys: str) -> None:
         with self._lock, _Guard():
             *modifiers, last = keys
@@ -77,16 +75,6 @@ class XTestInput(InputBackend):
             xtest.fake_input(self._display, X.ButtonPress, 1)
             xtest.fake_input(self._display, X.ButtonRelease, 1)
             self._display.sync()
-
-    def search_window(self, name: str) -> int | None:
-        return self._windows.search(name)
-
-    def activate_window(self, window_id: int) -> None:
-        if not self._windows.activate(window_id):
-            raise InputError(f"window {window_id} is gone")
-
-    def screen_size(self) -> tuple[int, int]:
-        return self._windows.screen_size()
 
     def close(self) -> None:
         with self._lock:
