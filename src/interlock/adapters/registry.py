@@ -66,7 +66,7 @@ CLIENTS: tuple[Client, ...] = (
         "its base URL",
         "interlock.adapters.proxy",
         PROXIED,
-        "results are seen one request late; in front of a hooked client it adds the model switch",
+        "results are seen one request late; in front of a hooked client it adds switch_model and conversation",
     ),
     Client(
         "claude-code",

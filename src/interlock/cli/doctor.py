@@ -53,7 +53,7 @@ def examine() -> Iterator[Check]:
 
 EXTRAS = (
     ("nats", "hub", "many machines"),
-    ("httpcore", "proxy", "the proxy before the model's API"),
+    ("httptools", "proxy", "the proxy before the model's API"),
     ("apprise", "notify", "notifications"),
     ("anthropic", "model", "a model as second opinion"),
     ("mss", "gui", "GUI sessions"),

@@ -58,7 +58,7 @@ def with_proxy(launch: Launch, wanted: bool | None) -> Launch:
     upstreams = find_upstreams(os.environ, every=wanted is True, keys=launch.wiring is None)
     if not upstreams:
         return launch
-    if find_spec("httpcore") is None:
+    if find_spec("httpcore") is None or find_spec("httptools") is None:
         if wanted:
             raise BadInput("the proxy is not installed", todo='pip install "interlock[proxy]"')
         return launch

@@ -19,6 +19,7 @@ from interlock.core import Context
 from interlock.demo.model import ScriptedModel, Scripts
 from interlock.journal import JournalReader, Store
 from interlock.runtime import Supervisor
+from interlock.runtime.opening import Options
 
 from .agent import Agent
 
@@ -36,21 +37,26 @@ class Desk:
         config: Config | None = None,
         steps: bool = True,
         upstream: str | None = None,
+        checkpoints: bool = False,
     ) -> None:
         self.model = ScriptedModel(scripts).start()
         self.workspace = root / "workspace"
         self.workspace.mkdir(exist_ok=True)
         self.adapter = ProxyAdapter()
+        kept = Options(workspace=self.workspace, checkpoint_store=root / "checkpoints") if checkpoints else Options()
         self.supervisor = Supervisor.open(
-            config=config or Config(runtime=Runtime(step_timeout_ms=30_000)), store=Store(root / "runs"), adapter=self.adapter,
+            **kept,
+            config=config or Config(runtime=Runtime(step_timeout_ms=30_000)), store=Store(root / "runs"),
+            adapter=self.adapter,
             context=Context(original_prompt="work", workspace=str(self.workspace)),
         )  # fmt: skip
         self.listener = socket.create_server(("127.0.0.1", 0))
         base = upstream or self.model.url
         upstreams = {"anthropic": base, "openai": f"{base}/v1", "gemini": base}
         self.proxy = Proxy(
-            self.listener, StepBook(self.supervisor), upstreams, TOKEN, choice=self.adapter.choice, steps=steps
-        )
+            self.listener, StepBook(self.supervisor), upstreams, TOKEN,
+            choice=self.adapter.choice, back=self.adapter.back, steps=steps,
+        )  # fmt: skip
         self.proxy.start()
         self.ran: list[str] = []
         self.outputs: dict[str, str] = {}

@@ -39,3 +39,11 @@ class Marks:
         while len(self._marks) > 1 and self._marks[-1][0] > step:
             self._marks.pop()
         return self._marks[0][1] if not self._marks[1:] else self._marks[-1][1]
+
+    def since(self, step: int) -> int | None:
+        """The length of the first conversation that had everything before a step; later marks are gone then."""
+        at = next((at for at, (mark, _) in enumerate(self._marks) if mark >= step), None)
+        if at is None:
+            return None
+        del self._marks[at + 1 :]
+        return self._marks[at][1]

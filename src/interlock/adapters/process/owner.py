@@ -31,7 +31,7 @@ from ...runtime.tidying import tidy_store
 from ..hooks.clients import adapter_named, dialect_named, new_dialects
 from ..hooks.exchange import HookExchange
 from ..hooks.guardian import HookGuardian
-from ..proxy import ModelChoice, ProxyAdapter, Switched
+from ..proxy import ModelChoice, ProxyAdapter, Switched, WayBack
 from .held import HeldTree
 from .look import Look
 from .steps import StepServer
@@ -52,6 +52,7 @@ class Owner:
     ) -> None:
         self._begin = begin
         self._choice = ModelChoice(Models.from_config(begin.config).aliases if begin.proxied is not None else None)
+        self._back = WayBack()
         self.held = HeldTree()
         self._folder = RunFolder(Path(begin.store) / begin.spec.run_id)
         if begin.tree is not None:
@@ -163,7 +164,9 @@ class Owner:
         name, adapter = self._begin.spec.adapter, adapter_named(self._begin.spec.adapter)
         if self._begin.proxied is None:
             return adapter
-        return ProxyAdapter(self._choice) if name == ProxyAdapter.name else Switched(adapter, self._choice)
+        if name == ProxyAdapter.name:
+            return ProxyAdapter(self._choice, self._back)
+        return Switched(adapter, self._choice, self._back)
 
     def _make_proxy(self, door: socket.socket | None) -> Proxy | None:
         """Before the model's API; where hooks tell the steps, it leaves those to them, and tokens where they can."""
@@ -179,6 +182,7 @@ class Owner:
             proxied.upstreams,
             proxied.token,
             choice=self._choice,
+            back=self._back,
             steps=hooked is None,
             usage=hooked is None or "usage" not in hooked.capabilities,
         )

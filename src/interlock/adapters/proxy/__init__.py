@@ -4,6 +4,7 @@ Needs the extra `proxy`; what is imported here does not.
 """
 
 from .adapter import PROXIED, ModelChoice, ProxyAdapter, Switched
+from .back import WayBack
 from .environment import Proxied, find_upstreams, point
 from .lost import relay_without_owner
 
@@ -13,6 +14,7 @@ __all__ = [
     "Proxied",
     "ProxyAdapter",
     "Switched",
+    "WayBack",
     "find_upstreams",
     "point",
     "relay_without_owner",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...core import Adapter, Applied, Capability, Directive, Stop, SwitchModel
+from ...core import Adapter, Applied, Capability, Directive, Restore, Stop, SwitchModel
+from .back import WayBack
 
 PROXIED: frozenset[Capability] = frozenset(
-    ("deny", "rewrite", "inject", "hold", "stop", "switch_model", "usage", "relaunch")
+    ("deny", "rewrite", "inject", "hold", "stop", "switch_model", "usage", "conversation", "relaunch")
 )
-"""Everything but the conversation itself, which is the client's, and deferring."""
+"""Everything but deferring."""
 
 
 class ModelChoice:
@@ -31,10 +32,17 @@ class ProxyAdapter:
     name = "proxy"
     capabilities: frozenset[Capability] = PROXIED
 
-    def __init__(self, choice: ModelChoice | None = None) -> None:
-        self.choice = choice or ModelChoice()
+    def __init__(self, choice: ModelChoice | None = None, back: WayBack | None = None) -> None:
+        self.choice, self.back = choice or ModelChoice(), back or WayBack()
 
     def apply(self, directive: Directive) -> Applied:
+        if isinstance(directive, Restore):
+            if directive.paths:
+                return Applied(False, "only some paths went back")
+            if not self.back.carries:
+                return Applied(False, "no conversation has come through the proxy")
+            self.back.order(directive.checkpoint_id)
+            return Applied(True, "the model is shown an earlier conversation from the next request on")
         if isinstance(directive, SwitchModel):
             return Applied(True, f"{self.choice.switch(directive.model)} is asked from the next request on")
         if isinstance(directive, Stop):
@@ -43,14 +51,14 @@ class ProxyAdapter:
 
 
 class Switched:
-    """Another adapter's agent behind the proxy, which switches its model."""
+    """Another adapter's agent behind the proxy, which switches its model and takes its conversation back."""
 
-    def __init__(self, adapter: Adapter, choice: ModelChoice) -> None:
+    def __init__(self, adapter: Adapter, choice: ModelChoice, back: WayBack) -> None:
         self.name = adapter.name
-        self.capabilities: frozenset[Capability] = adapter.capabilities | {"switch_model", "usage"}
-        self._adapter, self._choice = adapter, choice
+        self.capabilities: frozenset[Capability] = adapter.capabilities | {"switch_model", "usage", "conversation"}
+        self._adapter, self._proxied = adapter, ProxyAdapter(choice, back)
 
     def apply(self, directive: Directive) -> Applied:
-        if isinstance(directive, SwitchModel):
-            return ProxyAdapter(self._choice).apply(directive)
+        if isinstance(directive, (SwitchModel, Restore)):
+            return self._proxied.apply(directive)
         return self._adapter.apply(directive)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import gzip
 import zlib
 
-import httpcore
 import zstandard
 
 from ...core.typed import from_json
 from .formats import Reader
+from .line import Response
 from .sse import Events
 
 
@@ -27,7 +27,7 @@ def plain(data: bytes, encoding: str) -> bytes:
     raise ValueError(f"the encoding {encoding} is not known")
 
 
-def read_whole(data: bytes, response: httpcore.Response, reader: Reader) -> None:
+def read_whole(data: bytes, response: Response, reader: Reader) -> None:
     """Have a whole answer read."""
     data = plain(data, header(response, b"content-encoding"))
     if not says_events(response):
@@ -38,15 +38,15 @@ def read_whole(data: bytes, response: httpcore.Response, reader: Reader) -> None
             reader.take(event.data)
 
 
-def header(response: httpcore.Response, name: bytes) -> str:
+def header(response: Response, name: bytes) -> str:
     return next((value.decode("latin-1") for key, value in response.headers if key.lower() == name), "")
 
 
-def says_events(response: httpcore.Response) -> bool:
+def says_events(response: Response) -> bool:
     """Whether the answer is a stream of events."""
     return "event-stream" in header(response, b"content-type")
 
 
-def is_readable_stream(response: httpcore.Response) -> bool:
+def is_readable_stream(response: Response) -> bool:
     """Whether its events can be read as they come."""
     return says_events(response) and header(response, b"content-encoding") in ("", "identity")

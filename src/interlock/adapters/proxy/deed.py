@@ -50,7 +50,7 @@ class Deed:
         """Tell what is new in a request: results of calls, and what was said to the agent."""
         if not self._steps:
             return
-        last = _last_of_model(self._form, items)
+        last = last_of_model(self._form, items)
         for item in items[last + 1 :]:
             for result in self._form.results(item):
                 self._hear_result(result, items[: last + 1])
@@ -143,5 +143,5 @@ def _find_call(form: Format, items: list[Json], call_id: str) -> Tool | None:
     return None
 
 
-def _last_of_model(form: Format, items: list[Json]) -> int:
+def last_of_model(form: Format, items: list[Json]) -> int:
     return next((at for at in range(len(items) - 1, -1, -1) if form.is_model(items[at])), -1)

@@ -7,7 +7,6 @@ import socket
 import threading
 from collections.abc import Callable, Mapping
 
-import h11
 import msgspec
 
 from .relay import say_unreachable
@@ -77,7 +76,7 @@ class Door:
                 self._take(wire, asked)
                 if not wire.reusable:
                     return
-        except (Gone, h11.RemoteProtocolError, *Trouble):
+        except (Gone, *Trouble):
             # The client has hung up, speaks something else, or gets no more because there is no more.
             return
         finally:
@@ -94,5 +93,6 @@ class Door:
             self._answer(wire, asked, url)
         except Trouble as error:
             if wire.begun:
+                wire.flush()
                 raise
             say_unreachable(wire, url, error)

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from ...core import Message, Step
+from ...core import CheckpointInfo, Inject, Message, Restore, Step
 from ...core.typed import from_json
 from ...journal.interface import Reading
 from ...runtime import Run
-from ...runtime.records import StepRecord
+from ...runtime.causes import AFTER_STEP
+from ...runtime.records import InterventionRecord, StepRecord
+from ..inprocess.turn import Marks
 from .formats import Format, Json, Result
 from .formats.form import digest
 
@@ -25,13 +27,16 @@ MOST = 512
 class Note(Struct, frozen=True):
     """Something that is not in the client's own history, and where it belongs: after this item.
 
-    `text` are words for the agent; `items` an exchange between the model and us, which is not written down.
+    `text` are words for the agent; `items` an exchange between the model and us, which is not written down. With
+    `until` it is a gap instead: what follows up to that item is left out, because the run went back.
     """
 
     place: str
     index: int
     text: str = ""
     items: tuple[Json, ...] = ()
+    until: str = ""
+    until_index: int = 0
 
 
 class Memory:
@@ -45,6 +50,7 @@ class Memory:
         self._open: OrderedDict[str, Step] = OrderedDict()
         self._heard: OrderedDict[str, None] = OrderedDict()
         self._agents: dict[str, dict[str, str | None]] = {}
+        self._marks: dict[str | None, Marks] = {}
         self.used_tools = False
 
     def recall(self, journal: Reading) -> None:
@@ -117,6 +123,37 @@ class Memory:
             self._run.record(NOTED, note)
             self._add(note)
 
+    def mark(self, agent: str | None, step: int, length: int) -> None:
+        """The model is asked with this much of an agent's conversation."""
+        with self._lock:
+            self._marks.setdefault(agent, Marks()).note(step, length)
+
+    def cut(self, form: Format, items: list[Json], agent: str | None, checkpoint: CheckpointInfo) -> int | None:
+        """Leave out what an agent's conversation has gained since a checkpoint; how much stays, if not all of it."""
+        with self._lock:
+            marks = self._marks.get(agent)
+            if marks is None:
+                return None
+            after = checkpoint.cause == AFTER_STEP
+            keep = marks.since(checkpoint.step) if after else marks.at(checkpoint.step)
+        if keep is None or keep >= len(items):
+            return None
+        last = len(items) - 1
+        gap = Note(form.place(items[keep - 1]), keep - 1, until=form.place(items[last]), until_index=last)
+        self._run.record(NOTED, gap)
+        self._add(gap)
+        return keep
+
+    def why_back(self, checkpoint_id: str) -> tuple[Message, ...]:
+        """What the agent is told by the newest intervention that took it back to this checkpoint."""
+        told: tuple[Message, ...] = ()
+        with self._run.journal.reader() as journal:
+            for record in journal.read(kinds=frozenset(("intervention",))):
+                done = from_json(record.body, InterventionRecord).directives
+                if any(isinstance(one, Restore) and one.checkpoint_id == checkpoint_id for one in done):
+                    told = tuple(one.message for one in done if isinstance(one, Inject))
+        return told
+
     def put_exchange(self, form: Format, items: list[Json], exchange: list[Json]) -> None:
         """An exchange that the client does not know of belongs after the newest item."""
         self._add(Note(form.place(items[-1]), len(items) - 1, items=tuple(exchange)))
@@ -128,14 +165,23 @@ class Memory:
         if not notes:
             return False
         places = [form.place(item) for item in items]
-        found = [(at, order, note) for order, note in enumerate(notes) if (at := _find(note, places)) is not None]
+        gone = _gone(notes, places)
+        for left_out in gone:
+            items[left_out] = GONE
+        found = [
+            (at, order, note)
+            for order, note in enumerate(notes)
+            if not note.until and (at := _find(note.place, note.index, places)) is not None and at not in gone
+        ]
         # From the end, so that places before stay where they are; what came later stands later.
         for at, _, note in sorted(found, key=lambda one: one[:2], reverse=True):
             if note.items:
                 items[at + 1 : at + 1] = note.items
             else:
                 form.note(items, at, note.text)
-        return bool(found)
+        if gone:
+            items[:] = [item for item in items if item is not GONE]
+        return bool(found or gone)
 
     def _add(self, note: Note) -> None:
         with self._lock:
@@ -143,12 +189,27 @@ class Memory:
             del self._notes[:-MOST]
 
 
-def _find(note: Note, places: list[str]) -> int | None:
-    """Where a note belongs in this request; None where its place is gone, or in another conversation."""
-    if note.index < len(places) and places[note.index] == note.place:
-        return note.index
-    if note.place.startswith("result "):
-        return next((at for at in range(len(places) - 1, -1, -1) if places[at] == note.place), None)
+GONE: Json = {}
+"""Stands where an item is left out, until everything else has its place."""
+
+
+def _gone(notes: list[Note], places: list[str]) -> set[int]:
+    """The items that are left out of this request."""
+    gone: set[int] = set()
+    for note in notes:
+        if note.until:
+            begin, end = _find(note.place, note.index, places), _find(note.until, note.until_index, places)
+            if begin is not None and end is not None:
+                gone.update(range(begin + 1, end + 1))
+    return gone
+
+
+def _find(place: str, index: int, places: list[str]) -> int | None:
+    """Where an item is in this request; None where it is gone, or in another conversation."""
+    if index < len(places) and places[index] == place:
+        return index
+    if place.startswith("result "):
+        return next((at for at in range(len(places) - 1, -1, -1) if places[at] == place), None)
     # Words may be said twice, and elsewhere too: they are only the place where they were.
     return None
 

@@ -11,6 +11,7 @@ from ...runtime.border import redact_text
 from ...runtime.guard import Fault
 from ..process.book import StepBook
 from .adapter import ModelChoice
+from .back import WayBack
 from .door import Door
 from .formats import format_of
 from .memory import Memory
@@ -37,11 +38,12 @@ class Proxy:
         token: str,
         *,
         choice: ModelChoice | None = None,
+        back: WayBack | None = None,
         steps: bool = True,
         usage: bool = True,
     ) -> None:
         self.book, self.supervisor = book, book.supervisor
-        self.choice = choice or ModelChoice()
+        self.choice, self.back = choice or ModelChoice(), back or WayBack()
         self.steps, self.usage = steps, usage
         self.memory = Memory(self.supervisor.run)
         self.upstream = Upstream()

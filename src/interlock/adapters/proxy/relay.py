@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-import httpcore
 import msgspec
 
+from .line import Response
 from .upstream import HOP_BY_HOP, Upstream
 from .wire import Asked, Headers, Wire
 
 
 def relay(wire: Wire, upstream: Upstream, asked: Asked, url: str) -> None:
     """Everything as it is."""
-    with upstream.ask(asked.method, url, asked.headers, asked.body) as response:
+    with upstream.ask(asked.method, url, asked.headers, asked.body, wire.flush) as response:
         begin(wire, response)
-        for data in response.stream:  # type: ignore[union-attr]
+        for data in response.stream:
             wire.write(data)
         wire.end()
 
 
-def begin(wire: Wire, response: httpcore.Response) -> None:
+def begin(wire: Wire, response: Response) -> None:
     """The head of the answer as it came."""
-    wire.begin(response.status, kept_headers(response), response.extensions.get("reason_phrase", b""))
+    wire.begin(response.status, kept_headers(response), response.reason)
 
 
-def kept_headers(response: httpcore.Response, *, body_changed: bool = False) -> Headers:
+def kept_headers(response: Response, *, body_changed: bool = False) -> Headers:
     """The answer's headers without those of the connection; those of the body's bytes only where they still hold."""
     dropped = HOP_BY_HOP | OF_BODY if body_changed else HOP_BY_HOP
     return [(key, value) for key, value in response.headers if key.lower() not in dropped]

@@ -7,15 +7,15 @@ import uuid
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-import httpcore
 import msgspec
 
-from ...core import Decision, Step, Tool
+from ...core import Decision, Message, NotFound, Step, Tool
 from ...core.typed import from_json
 from ...runtime.guard import Guard
 from .body import is_readable_stream, plain, read_whole, says_events
-from .deed import Deed, Verdict
+from .deed import Deed, Verdict, last_of_model
 from .formats import Flow, Format, Json, Reader
+from .line import Response
 from .relay import begin, kept_headers, relay
 from .sse import Events
 from .upstream import Trouble
@@ -46,6 +46,7 @@ class Talk:
         self._supervisor, self._memory = proxy.supervisor, proxy.memory
         self._closed = self._supervisor.config.runtime.fail == "closed"
         self._guard = Guard(None, proxy.note_fault)
+        self._agent: str | None = None
         self._body: Json = {}
         self._items: list[Json] = []
         self._told: list[Json] = []
@@ -57,10 +58,11 @@ class Talk:
         own = self._guard.part("proxy", self._read, None)
         if own is not None:
             session = self._asked.header(SESSION)
-            agent = self._proxy.book.agent_of(session)
+            self._agent = self._proxy.book.agent_of(session)
             if own:
-                agent = self._memory.agent(self._form, self._body, session, agent)
-            deed = Deed(self._proxy, self._form, agent, session)
+                self._proxy.back.carries = True
+                self._agent = self._memory.agent(self._form, self._body, session, self._agent)
+            deed = Deed(self._proxy, self._form, self._agent, session)
             self._converse(deed) if own else self._count(deed)
         elif self._closed:
             words = "interlock: supervision is broken, and is configured to fail closed"
@@ -133,6 +135,8 @@ class Talk:
 
     def _prepare(self) -> None:
         """Put into the request what the client does not know of."""
+        self._go_back()
+        self._memory.mark(self._agent, self._supervisor.next_index, len(self._told))
         self._memory.put(self._form, self._told)
         self._changed = self._memory.apply(self._form, self._items)
         model = self._proxy.choice.model
@@ -141,6 +145,27 @@ class Talk:
             self._changed = True
         if self._proxy.asks_usage and self._form.wants_usage(self._body):
             self._counts_for_us = self._changed = True
+
+    def _go_back(self) -> None:
+        """Where the run went back to a checkpoint, so does the conversation; what was said to the agent last stays."""
+        wanted, workspace = self._proxy.back.take(self._agent), self._supervisor.hands.workspace
+        if wanted is None or workspace is None:
+            return
+        try:
+            checkpoint = workspace.checkpoints.get(wanted)
+        except NotFound:
+            return
+        # An undo of files brings nothing back that was said.
+        undone = checkpoint.cause == "safety"
+        keep = None if undone else self._memory.cut(self._form, self._told, self._agent, checkpoint)
+        if keep is not None:
+            newest = last_of_model(self._form, self._told) + 1
+            words = [self._form.said(item) for item in self._told[max(newest, keep) :]]
+            self._memory.keep([Message(text) for text in words if text])
+            if not self._proxy.steps:
+                # A hook told the agent why, in the part that is left out now.
+                self._memory.keep(self._memory.why_back(wanted))
+            del self._told[keep:]
 
     def _answer(self, deed: Deed, first: Reader | None, passage: Step) -> Reader | None:
         """Ask once, and hand on what may be; the answer where the model has to be asked again, else None."""
@@ -164,14 +189,16 @@ class Talk:
         return self._answer(deed, first, passage)
 
     def _judge(
-        self, deed: Deed, response: httpcore.Response, reader: Reader, first: Reader | None, passage: Step
+        self, deed: Deed, response: Response, reader: Reader, first: Reader | None, passage: Step
     ) -> Reader | None:
         streams = first is None and is_readable_stream(response)
         if streams:
             begin(self._wire, response)
             kept = self._stream(deed, response, reader, keep_calls=True)
+            # What may be read already is, while the rest is judged or waits.
+            self._wire.flush()
         else:
-            kept = b"".join(response.stream)  # type: ignore[arg-type]
+            kept = b"".join(response.stream)
             self._guard.part("proxy", lambda: read_whole(kept, response, reader), None)
         self._guard.part("proxy", lambda: deed.count(reader, words=True), None)
         self._supervisor.run.gate.leave(passage)
@@ -197,7 +224,7 @@ class Talk:
             self._wire.end()
         return None
 
-    def _write_anew(self, response: httpcore.Response, reader: Reader, first: Reader | None, parts: list[Json]) -> None:
+    def _write_anew(self, response: Response, reader: Reader, first: Reader | None, parts: list[Json]) -> None:
         """An answer with other parts than it came with, or one that follows on what the client has already."""
         if not self._wire.begun and not says_events(response):
             body = reader.whole(parts)
@@ -210,7 +237,7 @@ class Talk:
         has = reader.passed if first is None else 0
         self._wire.write((first or reader).tail(parts[has:], reader))
 
-    def _look_on(self, deed: Deed, response: httpcore.Response, reader: Reader, *, words: bool) -> None:
+    def _look_on(self, deed: Deed, response: Response, reader: Reader, *, words: bool) -> None:
         """Hand an answer on at once, and count what it cost."""
         if is_readable_stream(response):
             self._wire.end(self._stream(deed, response, reader, keep_calls=False))
@@ -219,12 +246,12 @@ class Talk:
             self._guard.part("proxy", lambda: read_whole(whole, response, reader), None)
         self._guard.part("proxy", lambda: deed.count(reader, words=words), None)
 
-    def _stream(self, deed: Deed, response: httpcore.Response, reader: Reader, *, keep_calls: bool) -> bytes:
+    def _stream(self, deed: Deed, response: Response, reader: Reader, *, keep_calls: bool) -> bytes:
         """Hand events on as they come, up to the first call; gives what is kept back or has no end."""
         events, kept, flow = Events(), bytearray(), Flow.PASS
         spoken = time.monotonic()
         try:
-            for data in response.stream:  # type: ignore[union-attr]
+            for data in response.stream:
                 passed = bytearray()
                 for event in events.feed(data):
                     goes = self._take(reader, event.data, flow) if event.data is not None else flow
@@ -250,10 +277,10 @@ class Talk:
     def _take(self, reader: Reader, data: Json, flow: Flow) -> Flow:
         return self._guard.part("proxy", lambda: reader.take(data), flow)
 
-    def _hand_on(self, response: httpcore.Response) -> bytes:
+    def _hand_on(self, response: Response) -> bytes:
         """An answer whose head was written, byte for byte."""
         whole = bytearray()
-        for data in response.stream:  # type: ignore[union-attr]
+        for data in response.stream:
             self._wire.write(data)
             whole += data
         self._wire.end()
@@ -269,10 +296,10 @@ class Talk:
         kind, body = self._form.final(self._form.model(self._asked.target, self._body), words, stream=stream)
         self._wire.answer(200, kind, body)
 
-    def _ask(self) -> AbstractContextManager[httpcore.Response]:
+    def _ask(self) -> AbstractContextManager[Response]:
         """The request, as it came where nothing was changed in it; what we have to read comes uncompressed."""
         dropped = (b"accept-encoding", b"content-encoding") if self._changed else (b"accept-encoding",)
         headers = [(key, value) for key, value in self._asked.headers if key not in dropped]
         body = msgspec.json.encode(self._body) if self._changed else self._asked.body
         given = [*headers, (b"accept-encoding", b"identity")]
-        return self._proxy.upstream.ask(self._asked.method, self._url, given, body)
+        return self._proxy.upstream.ask(self._asked.method, self._url, given, body, self._wire.flush)

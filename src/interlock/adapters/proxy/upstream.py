@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import logging
-import os
-import ssl
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
+from urllib.parse import SplitResult, urlsplit
 
 import httpcore
+from msgspec import Struct
 
+from .line import Line, Response
+from .way import CONNECT_S, PORTS, Way
 from .wire import Headers
-
-# What it says in detail would have headers in it.
-logging.getLogger("httpcore").setLevel(logging.WARNING)
 
 HOP_BY_HOP = frozenset(
     (
@@ -34,65 +30,96 @@ HOP_BY_HOP = frozenset(
 )
 """Headers that belong to one connection, not to the request."""
 
-CONNECT_S = 30.0
 KEPT_S = 60.0
-CA_BUNDLES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
-"""Where people tell their programs of certificates of their own."""
 
-Trouble = (httpcore.NetworkError, httpcore.TimeoutException, httpcore.ProtocolError, httpcore.UnsupportedProtocol)
+Trouble = (
+    httpcore.NetworkError,
+    httpcore.TimeoutException,
+    httpcore.ProtocolError,
+    httpcore.ProxyError,
+    httpcore.UnsupportedProtocol,
+)
 """What goes wrong on the way to the model's API."""
+
+Origin = tuple[str, str, int]
 
 
 class Upstream:
     """Sends requests on. Thread-safe."""
 
     def __init__(self) -> None:
-        self._ways: dict[tuple[str, str], httpcore.ConnectionPool] = {}
+        self._ways: dict[Origin, Way] = {}
+        self._idle: list[_Idle] = []
         self._lock = threading.Lock()
 
     @contextmanager
-    def ask(self, method: str, url: str, headers: Headers, body: bytes) -> Iterator[httpcore.Response]:
-        """The answer as it begins; its body is still to come."""
+    def ask(
+        self, method: str, url: str, headers: Headers, body: bytes, before_wait: Callable[[], None]
+    ) -> Iterator[Response]:
+        """The answer as it begins; its body is still to come. `before_wait` is called when there is no more as yet."""
         parts = urlsplit(url)
-        kept = [(key, value) for key, value in headers if key not in HOP_BY_HOP and key not in OURS]
-        kept.append((b"host", parts.netloc.rpartition("@")[2].encode()))
-        if body or method in ("POST", "PUT", "PATCH"):
-            kept.append((b"content-length", b"%d" % len(body)))
-        # No limit on reading: a model may think for as long as the client waits.
-        limits = {"connect": CONNECT_S, "write": CONNECT_S, "pool": CONNECT_S}
-        request = httpcore.Request(method, url, headers=kept, content=body, extensions={"timeout": limits})
-        response = self._pool(parts.scheme, parts.hostname or "").handle_request(request)
+        origin = (parts.scheme, parts.hostname or "", parts.port or PORTS.get(parts.scheme, 80))
+        way, line = self._way(origin), self._take_idle(origin)
         try:
-            yield response
+            line = line or way.connect()
+            # No limit on reading: a model may think for as long as the client waits.
+            line.ask(_request(way, method, parts, headers, body), CONNECT_S, head_only=method == "HEAD")
+            yield Response(line, before_wait)
         finally:
-            response.close()
+            if line is not None:
+                self._put_back(origin, line)
 
     def close(self) -> None:
-        for pool in self._ways.values():
-            pool.close()
-
-    def _pool(self, scheme: str, host: str) -> httpcore.ConnectionPool:
         with self._lock:
-            if (scheme, host) not in self._ways:
-                proxies = getproxies()
-                way = "" if proxy_bypass(host) else proxies.get(scheme) or proxies.get("all") or ""
-                self._ways[scheme, host] = _new_pool(way)
-            return self._ways[scheme, host]
+            idle, self._idle = self._idle, []
+        for one in idle:
+            one.line.close()
+
+    def _way(self, origin: Origin) -> Way:
+        with self._lock:
+            if origin not in self._ways:
+                self._ways[origin] = Way(*origin)
+            return self._ways[origin]
+
+    def _take_idle(self, origin: Origin) -> Line | None:
+        """The connection that was used last, of those that still stand."""
+        oldest = time.monotonic() - KEPT_S
+        with self._lock:
+            over = [one for one in self._idle if one.since < oldest]
+            self._idle = [one for one in self._idle if one.since >= oldest]
+            found: Line | None = None
+            while found is None and (last := next((o for o in reversed(self._idle) if o.origin == origin), None)):
+                self._idle.remove(last)
+                if last.line.stale:
+                    over.append(last)
+                else:
+                    found = last.line
+        for one in over:
+            one.line.close()
+        return found
+
+    def _put_back(self, origin: Origin, line: Line) -> None:
+        if not line.idle:
+            line.close()
+            return
+        with self._lock:
+            self._idle.append(_Idle(origin, line, time.monotonic()))
+
+
+class _Idle(Struct, eq=False):
+    origin: Origin
+    line: Line
+    since: float
 
 
 OURS = frozenset((b"host", b"content-length"))
 
 
-def _new_pool(way: str) -> httpcore.ConnectionPool:
-    context = ssl.create_default_context()
-    for variable in CA_BUNDLES:
-        file = os.environ.get(variable, "")
-        if file and Path(file).is_file():
-            context.load_verify_locations(file)
-    if not context.cert_store_stats()["x509_ca"]:
-        import certifi
-
-        context.load_verify_locations(certifi.where())
-    if way:
-        return httpcore.HTTPProxy(way, ssl_context=context, max_connections=100, keepalive_expiry=KEPT_S)
-    return httpcore.ConnectionPool(context, max_connections=100, keepalive_expiry=KEPT_S)
+def _request(way: Way, method: str, parts: SplitResult, headers: Headers, body: bytes) -> bytes:
+    lines = [f"{method} {way.target(parts)} HTTP/1.1".encode("latin-1")]
+    lines.append(b"host: " + parts.netloc.rpartition("@")[2].encode())
+    lines += [b"%b: %b" % (key, value) for key, value in headers if key not in HOP_BY_HOP and key not in OURS]
+    lines += [b"%b: %b" % one for one in way.headers]
+    if body or method in ("POST", "PUT", "PATCH"):
+        lines.append(b"content-length: %d" % len(body))
+    return b"\r\n".join([*lines, b"", body])

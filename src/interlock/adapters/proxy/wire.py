@@ -1,11 +1,12 @@
-"""Wire: one client's connection, spoken in HTTP/1.1 by h11; a thread of its own reads and writes it."""
+"""Wire: one client's connection, read in HTTP/1.1 by httptools; a thread of its own reads and writes it."""
 
 from __future__ import annotations
 
 import contextlib
 import socket
+from collections import deque
 
-import h11
+import httptools
 from msgspec import Struct
 
 CHUNK = 262_144
@@ -17,19 +18,20 @@ Headers = list[tuple[bytes, bytes]]
 
 
 class Asked(Struct, frozen=True):
-    """One request, whole."""
+    """One request, whole; `keeps` says whether its client wants to send more after it."""
 
     method: str
     target: str
     headers: Headers
     body: bytes
+    keeps: bool = True
 
     def header(self, name: bytes) -> str:
         return next((value.decode("latin-1") for key, value in self.headers if key == name), "")
 
 
 class Gone(Exception):
-    """Raised when the client is not there any more."""
+    """Raised when the client is not there any more, or does not speak HTTP."""
 
 
 class Wire:
@@ -38,44 +40,75 @@ class Wire:
     def __init__(self, sock: socket.socket) -> None:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._sock = sock
-        self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=1024 * 1024)
+        self._requests = _Requests()
+        self._asked: Asked | None = None
+        self._out: list[bytes] = []
+        self._unsent = 0
+        self._left: int | None = None
+        self._chunked = self._ended = False
         self.begun = False
 
     def receive(self) -> Asked | None:
         """The next request; None when the client has finished."""
-        if self._http.states == {h11.CLIENT: h11.DONE, h11.SERVER: h11.DONE}:
-            self._http.start_next_cycle()
-        self.begun = False
-        head: h11.Request | None = None
-        body: list[bytes] = []
-        size = 0
-        while True:
-            event = self._next()
-            if isinstance(event, h11.Request):
-                head = event
-            elif isinstance(event, h11.Data):
-                size += len(event.data)
-                if size > MOST_BYTES:
-                    raise h11.RemoteProtocolError("the request is too long", error_status_hint=413)
-                body.append(bytes(event.data))
-            elif isinstance(event, h11.EndOfMessage) and head is not None:
-                break
-            else:
+        self.begun = self._ended = False
+        while not self._requests.whole:
+            if self._requests.expects:
+                self._requests.expects = False
+                self._put(b"HTTP/1.1 100 Continue\r\n\r\n")
+                self.flush()
+            try:
+                data = self._sock.recv(CHUNK)
+            except OSError as error:
+                raise Gone from error
+            if not data:
                 return None
-        return Asked(head.method.decode(), head.target.decode("latin-1"), list(head.headers), b"".join(body))
+            self._requests.feed(data)
+        self._asked = self._requests.whole.popleft()
+        return self._asked
 
     def begin(self, status: int, headers: Headers, reason: bytes = b"") -> None:
-        """The head of the answer; a body without a length goes in chunks."""
+        """The head of the answer; a body without a length goes in chunks. It is sent with what follows, or by flush."""
+        assert self._asked is not None
         self.begun = True
-        self._send(h11.Response(status_code=status, headers=headers, reason=reason))
+        length = next((value for key, value in headers if key.lower() == b"content-length"), None)
+        bodiless = self._asked.method == "HEAD" or status in (204, 304)
+        self._left = 0 if bodiless else int(length) if length is not None else None
+        # Who closes after this answer, such as a client of HTTP/1.0, needs no chunks to see its end.
+        self._chunked = self._left is None and self._asked.keeps
+        lines = [b"HTTP/1.1 %d %b" % (status, reason), *(b"%b: %b" % one for one in headers)]
+        if self._chunked:
+            lines.append(b"transfer-encoding: chunked")
+        if not self._asked.keeps:
+            lines.append(b"connection: close")
+        self._put(b"\r\n".join(lines) + b"\r\n\r\n")
 
     def write(self, data: bytes) -> None:
-        if data:
-            self._send(h11.Data(data=data))
+        if not data:
+            return
+        if self._left is not None:
+            self._left -= len(data)
+        self._put(b"%x\r\n%b\r\n" % (len(data), data) if self._chunked else data)
+        if self._unsent > CHUNK:
+            self.flush()
 
     def end(self, data: bytes = b"") -> None:
         """The end of the answer, with the last of it: in one piece, so that the client is woken once."""
-        self._send(*([h11.Data(data=data)] if data else []), h11.EndOfMessage())
+        self.write(data)
+        if self._chunked:
+            self._put(b"0\r\n\r\n")
+        self.flush()
+        if self._left:
+            raise Gone("the answer has another length than was said")
+        self._ended = True
+
+    def flush(self) -> None:
+        """Send what was written."""
+        parts, self._out, self._unsent = self._out, [], 0
+        if parts:
+            try:
+                self._sock.sendall(b"".join(parts))
+            except OSError as error:
+                raise Gone from error
 
     def answer(self, status: int, kind: str, body: bytes) -> None:
         """A whole answer of our own."""
@@ -109,25 +142,64 @@ class Wire:
 
     @property
     def reusable(self) -> bool:
-        return self._http.our_state in (h11.DONE, h11.IDLE) and self._http.their_state in (h11.DONE, h11.IDLE)
+        return self._ended and self._asked is not None and self._asked.keeps
 
-    def _next(self) -> object:
-        while True:
-            event = self._http.next_event()
-            if event is not h11.NEED_DATA:
-                return event
-            if self._http.they_are_waiting_for_100_continue:
-                self._send(h11.InformationalResponse(status_code=100, headers=[]))
-            try:
-                self._http.receive_data(self._sock.recv(CHUNK))
-            except OSError as error:
-                raise Gone from error
+    def _put(self, data: bytes) -> None:
+        self._out.append(data)
+        self._unsent += len(data)
 
-    def _send(self, *events: h11.Event) -> None:
+
+class _Requests:
+    """What is fed becomes whole requests; several may come in one packet."""
+
+    def __init__(self) -> None:
+        self.whole: deque[Asked] = deque()
+        self.expects = False
+        self._parser = httptools.HttpRequestParser(self)
+        self._clear()
+
+    def feed(self, data: bytes) -> None:
+        self._size += len(data)
+        if self._size > MOST_BYTES:
+            raise Gone("the request is too long")
         try:
-            parts: list[bytes] = []
-            for event in events:
-                parts += self._http.send_with_data_passthrough(event) or []
-            self._sock.sendall(b"".join(parts))
-        except (OSError, h11.LocalProtocolError) as error:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade as upgrade:
+            self._decline(self.whole.pop(), data[upgrade.args[0] :])
+        except httptools.HttpParserError as error:
             raise Gone from error
+
+    def on_url(self, part: bytes) -> None:
+        self._target += part
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._headers.append((name.lower(), value))
+
+    def on_headers_complete(self) -> None:
+        self._keeps = self._parser.should_keep_alive() and self._parser.get_http_version() == "1.1"
+        self.expects = (b"expect", b"100-continue") in self._headers
+
+    def on_body(self, data: bytes) -> None:
+        self._body.append(data)
+
+    def on_message_complete(self) -> None:
+        method, target = self._parser.get_method().decode(), self._target.decode("latin-1")
+        self.whole.append(Asked(method, target, self._headers, b"".join(self._body), self._keeps))
+        self.expects = False
+        self._clear()
+
+    def _decline(self, offer: Asked, rest: bytes) -> None:
+        """Another protocol is offered, not demanded: read on in this one, without the offer."""
+        if offer.method == "CONNECT":
+            raise Gone("nobody is led further")
+        kept = [one for one in offer.headers if one[0] not in (b"upgrade", b"connection")]
+        head = [f"{offer.method} {offer.target} HTTP/1.1".encode("latin-1"), *(b"%b: %b" % one for one in kept)]
+        self._parser = httptools.HttpRequestParser(self)
+        self.feed(b"\r\n".join([*head, b"", rest]))
+
+    def _clear(self) -> None:
+        self._target = b""
+        self._headers: Headers = []
+        self._body: list[bytes] = []
+        self._size = 0
+        self._keeps = True
