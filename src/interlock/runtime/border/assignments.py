@@ -131,8 +131,15 @@ def _place_after_equals(text: str, start: int, after_name: int, sign: str, begin
     return "setting" if alone or name.isupper() or name.startswith("-") or before in ("?", "&", ";") else "code"
 
 
-SETTINGS = NamedSecrets(_NAMED, rf"(?:{NAMES})[0-9]*{_CLOSING}\s*(?:[:=]|!=)")
-OPTIONS = NamedSecrets(_OPTION, rf"-(?:{NAMES})[\s\"',]|--?[a-z0-9-]+(?:{NAMES})[\s\"',]")
-PAIRS = NamedSecrets(_PAIR, rf"(?:{NAMES})[\"'\\]*,?\s+[\"'\\]*value[\"'\\]*\s*[:=]")
+_SET = rf"[0-9]*{_CLOSING}\s*(?:[:=]|!=)"
+_OPTED = rf"-[a-z0-9-]*(?:{NAMES})[\s\"',]"
+_PAIRED = r"[\"'\\]*,?\s+[\"'\\]*value[\"'\\]*\s*[:=]"
+
+SETTINGS = NamedSecrets(_NAMED, rf"(?:{NAMES}){_SET}")
+OPTIONS = NamedSecrets(_OPTION, _OPTED)
+PAIRS = NamedSecrets(_PAIR, rf"(?:{NAMES}){_PAIRED}")
 
 NAMED_SECRETS = (SETTINGS, OPTIONS, PAIRS)
+
+NAMED_HINT = rf"(?i)(?:{NAMES})(?:{_SET}|{_PAIRED})|{_OPTED}"
+"""Matches where one of their hints does. Each time that the names stand in it, a search takes longer to get going."""
