@@ -35,7 +35,7 @@ _ALL_WELL = (b"0 error", b"no error", b"0 fail", b"no fail", b"no issue", b"no p
 _NAMED = (b"Error: ", b"Exception: ", b"Error:\n", b"Exception:\n")
 _LAST_LINE = re.compile(rb"^([A-Za-z_][\w.]*(?:: [^\n]*)?)$", re.MULTILINE)
 _EXIT = re.compile(rb"exit(?:ed with)? (?:code|status)[ :=]+(\d+)", re.IGNORECASE)
-_PIECE = re.compile(rb"'[^'\n]{0,200}'|\"[^\"\n]{0,200}\"|`[^`\n]{0,200}`|(?<![\w.@~-])[\w.@~-]*(?:/[\w.@~-]+)+/?")
+_PIECE = re.compile(rb"'[^'\n]{0,200}'|\"[^\"\n]{0,200}\"|`[^`\n]{0,200}`|(?<![\w.@~-])[\w.@~-]*+(?:/[\w.@~-]+)+/?")
 _QUOTES = (b"'", b'"', b"`")
 _OPEN_QUOTE = re.compile(rb"[`'\"][^`'\"\n]{2,}$")
 _FAILING = re.compile(
