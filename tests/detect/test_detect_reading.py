@@ -28,7 +28,7 @@ from interlock.detect.paths import read_paths
     ],
 )
 def test_what_differs_from_run_to_run_is_taken_out(one: str, other: str) -> None:
-    assert normalise(one) == normalise(other)
+    assert normalise(one.encode()) == normalise(other.encode())
 
 
 @pytest.mark.parametrize(
@@ -42,12 +42,12 @@ def test_what_differs_from_run_to_run_is_taken_out(one: str, other: str) -> None
     ],
 )
 def test_what_says_how_far_it_got_stays(one: str, other: str) -> None:
-    assert normalise(one) != normalise(other)
+    assert normalise(one.encode()) != normalise(other.encode())
 
 
 def failure(result: str, asked: str = "bash\0{}", script: bool = False, **how: object) -> str | None:
     step = Step(run_id="r", index=1, role="tool", kind="tool_result", content=result, **how)  # type: ignore[arg-type]
-    found = read_failure(step, normalise(result), asked.encode(), script)
+    found = read_failure(step, normalise(result.encode()), asked.encode(), script)
     return None if found is None else found.decode()
 
 

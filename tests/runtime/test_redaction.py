@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from interlock.runtime.border.assignments import NAMED_SECRETS
 from interlock.runtime.border.redaction import Redactor, redact_text, redact_tree, redactor
 from interlock.runtime.border.shapes import FAMILIES
 from tests.runtime.secret_samples import INNOCENT, samples
@@ -96,6 +99,20 @@ def test_every_shape_is_hinted_at_wherever_it_matches() -> None:
                 assert hint.search(match.group()) or hint.search(text), shape
     for _, text, _ in SAMPLES:
         assert redactor().suspects(text.encode())
+
+
+def test_the_first_look_sees_every_name_that_a_rule_takes_for_a_secrets() -> None:
+    before = ("", "my", "db_", "--", "-x-", "DB", '{"name": "')
+    names = ("pass", "Pass", "_pass", "-pass", "PASS", "password", "pwd", "token", "api_key", "APP_KEY", "-auth")
+    after = ("", "7", '"', "']", "**")
+    signs = (" ", "=", ": ", " := ", " != ", '", ', ", ", '", "value": ', "\n")
+    taken = 0
+    for parts in product(before, names, after, signs):
+        text = f"set {''.join(parts)}hunter2trustno1"
+        if any(named._pattern.search(text) for named in NAMED_SECRETS):
+            taken += 1
+            assert redactor().suspects(text.encode()), text
+    assert taken > 1000
 
 
 def test_a_hint_is_found_at_the_end_of_a_text_that_is_hard_to_search() -> None:

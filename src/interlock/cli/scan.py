@@ -103,7 +103,7 @@ def _new_page(html: str | None) -> ScanPage | None:
 def _collect_seldom() -> None:
     """Steps come and go without cycles: looking for garbage after every 700 objects costs a tenth of a scan."""
     gc.freeze()
-    gc.set_threshold(20_000, 20, 100)
+    gc.set_threshold(100_000, 20, 100)
 
 
 def _print_line(result: Scanned) -> None:

@@ -105,11 +105,16 @@ def command_of(tool: Tool) -> str:
 
 def script_of(tool: Tool) -> str:
     """The text of a command or script; of a long one its beginning and end."""
-    value = next((tool.arguments[key] for key in _SCRIPTS if isinstance(tool.arguments.get(key), str)), None)
-    if value is None:
-        value = next((one for one in tool.arguments.values() if isinstance(one, str)), "")
-    text = str(value)
+    text = _script(tool.arguments)
     return text if len(text) <= 2 * _LOOK else f"{text[:_LOOK]}\n{text[-_LOOK:]}"
+
+
+def _script(arguments: dict[str, object]) -> str:
+    for key in _SCRIPTS:
+        value = arguments.get(key)
+        if isinstance(value, str):
+            return value
+    return next((one for one in arguments.values() if isinstance(one, str)), "")
 
 
 def wrote(step: Step, effect: Effect, failed: bool) -> bool:

@@ -35,7 +35,8 @@ _ALL_WELL = (b"0 error", b"no error", b"0 fail", b"no fail", b"no issue", b"no p
 _NAMED = (b"Error: ", b"Exception: ", b"Error:\n", b"Exception:\n")
 _LAST_LINE = re.compile(rb"^([A-Za-z_][\w.]*(?:: [^\n]*)?)$", re.MULTILINE)
 _EXIT = re.compile(rb"exit(?:ed with)? (?:code|status)[ :=]+(\d+)", re.IGNORECASE)
-_PIECE = re.compile(rb"'[^'\n]{0,200}'|\"[^\"\n]{0,200}\"|`[^`\n]{0,200}`|(?<![\w.@~-])[\w.@~-]*(?:/[\w.@~-]+)+/?")
+_PIECE = re.compile(rb"'[^'\n]{0,200}'|\"[^\"\n]{0,200}\"|`[^`\n]{0,200}`|(?<![\w.@~-])[\w.@~-]*+(?:/[\w.@~-]+)+/?")
+_QUOTES = (b"'", b'"', b"`")
 _OPEN_QUOTE = re.compile(rb"[`'\"][^`'\"\n]{2,}$")
 _FAILING = re.compile(
     rb"^[ \t]*(?:FAILED|FAIL:?|--- FAIL:|not ok|\xe2\x97\x8f) +[^\s(][^\n]*|^E {3,}[^\n]*"
@@ -52,8 +53,9 @@ _RULES = b" \t=-_*#"
 """What lines are drawn with around headings."""
 _HEADING = re.compile(rb"([=_*#-])\1{2}.*\1{3}")
 _DRAWN = re.compile(rb"([=_*#-])\1{3,}")
+_RULED = (b"===", b"___", b"***", b"###", b"---")
+_LINES = (b"====", b"____", b"****", b"####", b"----")
 _BRACES = re.compile(rb"\{[^{}]*\}")
-_SPACE = re.compile(rb"\s+")
 
 
 def read_failure(step: Step, text: bytes, asked: bytes, script: bool) -> bytes | None:
@@ -102,7 +104,7 @@ def _complaint(lower: bytes) -> bool:
 
 def _message(text: bytes, asked: bytes) -> bytes:
     """The line that says what went wrong; empty where there is none."""
-    named = max(text.rfind(name) for name in _NAMED)
+    named = max(map(text.rfind, _NAMED))
     if named >= 0:
         begin = max(text.rfind(mark, 0, named) for mark in (b"\n", b" ")) + 1
         return _announced(text[begin : begin + MESSAGE].splitlines(), 0)
@@ -113,9 +115,11 @@ def _message(text: bytes, asked: bytes) -> bytes:
         failing = b"; ".join(line.strip() for line in _FAILING.findall(text))
         if failing:
             return failing[:MESSAGE]
-    if _SHORT.fullmatch(text.strip()):
-        return text.strip()
-    return _complaining(_DRAWN.sub(rb"\1\1\1", text), asked)
+    if _SHORT.fullmatch(bare := text.strip()):
+        return bare
+    if any(line in text for line in _LINES):
+        text = _DRAWN.sub(rb"\1\1\1", text)
+    return _complaining(text, asked)
 
 
 def _complaining(text: bytes, asked: bytes) -> bytes:
@@ -130,7 +134,7 @@ def _complaining(text: bytes, asked: bytes) -> bytes:
             stripped = line.strip(_RULES)
             if len(stripped) < 8 or stripped[:40] in asked or (stripped[:1] == b"[" and stripped[-1:] == b"]"):
                 continue
-            if _HEADING.match(line):
+            if line.startswith(_RULED) and _HEADING.match(line):
                 continue
             if _complaint(stripped.lower() + b"\n"):
                 return _announced(lines, at)
@@ -155,6 +159,7 @@ def _masked(message: bytes, asked: bytes, script: bool) -> bytes:
         message = _BRACES.sub(b"~", _BRACES.sub(b"~", message))
     message = _PIECE.sub(mask, message)
     if not script:
-        message = _OPEN_QUOTE.sub(lambda found: b"~" if found[0][1:].strip()[:20] in asked else found[0], message)
+        if any(quote in message for quote in _QUOTES):
+            message = _OPEN_QUOTE.sub(lambda found: b"~" if found[0][1:].strip()[:20] in asked else found[0], message)
         message = message.replace(asked.split(b"\0", 1)[0], b"~")
-    return _SPACE.sub(b" ", message).strip()
+    return b" ".join(message.split())

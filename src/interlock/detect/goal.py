@@ -46,9 +46,9 @@ def stems(text: bytes) -> set[bytes]:
 
 
 @lru_cache(maxsize=2048)
-def path_stems(path: str) -> frozenset[bytes]:
-    """The stems of a path; runs name the same ones again and again."""
-    return frozenset(stems(path.encode("utf-8", "replace")))
+def path_stems(path: str) -> tuple[bytes, ...]:
+    """The stems of a path, in a fixed order; runs name the same ones again and again."""
+    return tuple(sorted(stems(path.encode("utf-8", "replace"))))
 
 
 def goal_text(context: Context, prompt: str = "") -> str:

@@ -14,8 +14,9 @@ from .failure import read_failure
 from .fingerprint import fingerprint
 from .goal import GOAL
 from .ledger import Ledger
-from .normalise import bounded, normalise
+from .normalise import bounded
 from .progress import Knowledge, gained
+from .result import read_result
 from .speech import Speech
 from .turn import Call, Turn, read_call
 
@@ -115,10 +116,10 @@ class History:
 
     def _complete(self, call: Call, step: Step) -> Turn:
         past = self.past
-        text = normalise(step.content)
-        message = read_failure(step, text, call.text, call.effect == "run")
+        result = read_result(step.content)
+        message = read_failure(step, result.text, call.text, call.effect == "run")
         failed = message is not None
-        news, echo = past.knowledge.take(text, call.words)
+        news, echo = past.knowledge.take(result.words, call.words)
         turn = Turn(
             step=step.index,
             asked=call.step,
@@ -130,7 +131,7 @@ class History:
             paths=call.paths,
             target=call.target,
             waits=call.waits,
-            outcome=fingerprint(text),
+            outcome=result.mark,
             failed=failed,
             error=fingerprint(message) if message else call.key if failed else 0,
             message=(message or b"").decode("utf-8", "replace"),

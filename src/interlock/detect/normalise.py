@@ -26,14 +26,21 @@ _RESIDUE = b"; Next action: {"
 """Some recorders write the next call behind a result; it is not part of what the call achieved."""
 
 
-def normalise(text: str) -> bytes:
-    """The text without times, ids, addresses, temporary paths, durations and line numbers; bounded."""
-    raw = bounded(text)
+def normalise(raw: bytes) -> bytes:
+    """A text without times, ids, addresses, temporary paths, durations and line numbers."""
     cut = raw.find(_RESIDUE)
     if cut >= 0:
         raw = raw[:cut]
     # What is left between the matches, joined: a substitution would expand its template anew for each of them.
-    return b"~".join(_VOLATILE.split(raw))
+    kept, at = [], 0
+    for found in _VOLATILE.finditer(raw):
+        start, end = found.span()
+        kept.append(raw[at:start])
+        at = end
+    if not kept:
+        return raw
+    kept.append(raw[at:])
+    return b"~".join(kept)
 
 
 def bounded(text: str, head: int = HEAD, tail: int = TAIL) -> bytes:

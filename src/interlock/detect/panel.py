@@ -130,9 +130,7 @@ class Detectors:
     def _new_agent(self) -> WatchedAgent:
         history = History(self._ledger)
         setting = Setting(self.context, self._tuning, history)
-        agent = WatchedAgent(history, [make(setting) for make in self._factories])
-        agent.drop(self._dropped)
-        return agent
+        return WatchedAgent(history, [make(setting) for make in self._factories], self._dropped)
 
     def _counts(self, issue: Issue) -> bool:
         if finding_key(issue) in self.muted or issue.type in self.muted:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from .fingerprint import words
 from .tuning import ECHO, SHORT
 
 if TYPE_CHECKING:
@@ -18,8 +17,6 @@ KNOWN = 8192
 """Words remembered; the oldest go first."""
 SPARE = 2048
 """Words beyond them before the oldest go."""
-READ = 1200
-"""Bytes of a result whose words are read."""
 
 
 class Knowledge(Struct):
@@ -37,17 +34,17 @@ class Knowledge(Struct):
         _trim(self.named)
         return bool(fresh)
 
-    def take(self, text: bytes, asked: set[bytes]) -> tuple[float, bool]:
+    def take(self, found: set[bytes], asked: set[bytes]) -> tuple[float, bool]:
         """Learn a result's words: the share of them that is new, and whether they only repeat the call."""
-        found = words(text[:READ])
         if not found:
             return 0.0, False
         known = self.known
         fresh = found.difference(known)
         known.update(dict.fromkeys(fresh, self.turns))
         _trim(known)
-        echo = len(found) > SHORT and len(found - asked) / len(found) < ECHO
-        return len(fresh - asked) / len(found), echo
+        # What two sets share is found by way of the smaller one, which the call's words are.
+        echo = len(found) > SHORT and (len(found) - len(found & asked)) / len(found) < ECHO
+        return (len(fresh) - len(fresh & asked)) / len(found), echo
 
 
 def gained(turn: Turn, before: Sequence[Turn]) -> bool:

@@ -79,8 +79,12 @@ def sentences(text: str) -> list[bytes]:
         return []
     if b"```" in raw:
         raw = b"\n".join(raw.split(b"```")[::2])
-    return [part for part in raw.replace(b"\n", b". ").split(b". ") if len(part) >= SENTENCE and _prose(part)]
-
-
-def _prose(part: bytes) -> bool:
-    return part[:1].isalpha() and part.count(b" ") >= SPACES and b"=" not in part and b"[" not in part
+    return [
+        part
+        for part in raw.replace(b"\n", b". ").split(b". ")
+        if len(part) >= SENTENCE
+        and part.count(b" ") >= SPACES
+        and b"=" not in part
+        and b"[" not in part
+        and part[:1].isalpha()
+    ]

@@ -24,7 +24,7 @@ class SavedAgent(Struct):
 class WatchedAgent:
     """One agent: its history, its detectors, its alarms."""
 
-    def __init__(self, history: History, detectors: list[Detector]) -> None:
+    def __init__(self, history: History, detectors: list[Detector], dropped: Collection[str] = ()) -> None:
         self.history = history
         self.alarms = Alarms()
         self.detectors: dict[str, Detector] = {}
@@ -34,7 +34,7 @@ class WatchedAgent:
                 name, at = f"{detector.type}#{at}", at + 1
             self.detectors[name] = detector
         self.asked: dict[Kind, list[Asked]] = {}
-        self.drop(())
+        self.drop(dropped)
         self._fresh = {name: detector.save() for name, detector in self.detectors.items()}
         self._last: tuple[int, str, str] | None = None
 

@@ -68,4 +68,4 @@ def scrub(text: str) -> str:
         text = text[:LONGEST] + " …"
     text = SECRET_TEXT.sub(REMOVED, text)
     text = ASSIGNED.sub(lambda found: found[1] + REMOVED, text)
-    return URL_USER.sub(rf"\1{REMOVED}\2", text)
+    return URL_USER.sub(rf"\1{REMOVED}\2", text) if "://" in text else text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -61,12 +62,18 @@ def parse_templates(text: str, where: str, issue_types: Iterable[str] = ISSUE_TY
 
 def fill(text: str, values: Mapping[str, str]) -> str:
     """The text with its placeholders filled; a line with a missing one is left out."""
-    lines = []
-    for line in text.splitlines():
-        names = [name for _, name, _, _ in string.Formatter().parse(line) if name is not None]
-        if all(values.get(name, "").strip() for name in names):
-            lines.append(line.format_map(values))
+    lines = [
+        line.format_map(values)
+        for line in text.splitlines()
+        if all(values.get(name, "").strip() for name in _placeholders(line))
+    ]
     return "\n".join(lines).strip()
+
+
+@lru_cache(256)
+def _placeholders(line: str) -> tuple[str, ...]:
+    """The names in a line of a template; there are few lines, and they are filled again and again."""
+    return tuple(name for _, name, _, _ in string.Formatter().parse(line) if name is not None)
 
 
 def _checked(name: object, value: object, where: str, known: set[str]) -> str:

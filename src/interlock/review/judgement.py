@@ -38,7 +38,7 @@ class Judgement(Struct, frozen=True):
 
     @property
     def rule_risk(self) -> float:
-        return max((rule_risk(rule) for rule in self.rules), default=0.0)
+        return max(map(rule_risk, self.rules)) if self.rules else 0.0
 
 
 def read_text(text: str, cwd: str | None) -> Script:

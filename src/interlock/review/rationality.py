@@ -6,6 +6,8 @@ expected paths, fails again and again and repeats itself is low.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ..core import Context
 
 ALIGNMENT, PROGRESSION, EFFICIENCY = 0.4, 0.4, 0.2
@@ -23,8 +25,12 @@ AFTER_REPEATS = (1.0, 1.0, 1.0, 1.0, 1.0, 0.5)
 
 def rationality(context: Context, *, outside: bool, failures: int, repeats: int) -> float:
     """From 0 to 1; 1 where there is nothing to measure against."""
-    if not has_substance(context):
-        return 1.0
+    return weighed(outside, failures, repeats) if has_substance(context) else 1.0
+
+
+@lru_cache(256)
+def weighed(outside: bool, failures: int, repeats: int) -> float:
+    """The three parts together, remembered: few steps differ in them."""
     aligned = OUTSIDE if outside else 1.0
     progressing = AFTER_FAILURES[min(failures, len(AFTER_FAILURES) - 1)]
     efficient = AFTER_REPEATS[min(repeats, len(AFTER_REPEATS) - 1)]

@@ -29,7 +29,7 @@ def as_review(
         verdict,
         risk,
         rationality,
-        tuple(rule.id for rule in judged.rules),
+        tuple([rule.id for rule in judged.rules]),
         first.why if first else reason_of(action, outside, failures),
         first.instead if first else "" if verdict == "allow" else advice_for(outside, failures),
         None if rewritten is None else {**(arguments or {}), key or "command": rewritten},

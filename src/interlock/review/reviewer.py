@@ -122,8 +122,10 @@ class Reviewer:
         if key in pending:
             return pending.pop(key)
         ours = f"{step.agent or ''}#"
-        newest = next((name for name in reversed(pending) if name.startswith(ours)), None)
-        return None if newest is None else pending.pop(newest)
+        for name in reversed(pending):
+            if name.startswith(ours):
+                return pending.pop(name)
+        return None
 
 
 def strongest_action(call: Call, judged: Judgement) -> tuple[Action, float]:
@@ -136,7 +138,10 @@ def strongest_action(call: Call, judged: Judgement) -> tuple[Action, float]:
 def signature(tool: Tool) -> str:
     """What makes two calls the same action: tool and arguments, blanks aside."""
     raw = ENCODER.encode((tool.name, tool.arguments))
-    return hashlib.blake2b(b" ".join(raw.split()), digest_size=8).hexdigest()
+    if b"  " in raw:
+        # In JSON the only blank that stands as itself is the space.
+        raw = b" ".join(raw.split())
+    return hashlib.blake2b(raw, digest_size=8).hexdigest()
 
 
 def call_key(step: Step) -> str:

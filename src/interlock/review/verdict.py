@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ..config.model import RationalityLevels, RiskLevels
 from ..core import VERDICTS, Verdict
 from ..core.review import Level
@@ -40,10 +42,15 @@ def rationality_level(rationality: float, levels: RationalityLevels) -> Level:
 
 def with_additions(base: float, *, outside: bool, failures: int, levels: RiskLevels) -> float:
     """The risk of a step before any rule: never critical."""
+    return added(base, outside, failures, levels.critical)
+
+
+@lru_cache(256)
+def added(base: float, outside: bool, failures: int, critical: float) -> float:
+    """The same from plain values, remembered: few steps differ in them."""
     if outside or failures:
         base += (OUTSIDE if outside else 0.0) + FAILURES[min(failures, len(FAILURES) - 1)]
-    most = levels.critical - JUST_BELOW
-    return max(0.0, round(base if base < most else most, 4))
+    return max(0.0, round(min(base, critical - JUST_BELOW), 4))
 
 
 def decide(risk: float, rationality: float, risks: RiskLevels, rationalities: RationalityLevels) -> Verdict:

@@ -57,7 +57,8 @@ class Ledger:
         s = self._s
         if s.started is None:
             s.started = now
-        s.now = max(s.now, now)
+        if now > s.now:
+            s.now = now
         s.steps += 1
         bucket = self._bucket(now)
         if step.usage is not None:
@@ -191,10 +192,15 @@ def _describe(step: Step) -> str:
     if step.tool is None:
         return step.content[:ACTION_TEXT]
     arguments = step.tool.arguments
-    shown = next((arguments[key] for key in SALIENT if key in arguments), None)
+    shown = None
+    for key in SALIENT:
+        if key in arguments:
+            shown = arguments[key]
+            break
     if shown is None:
         shown = next(iter(arguments.values()), "")
-    return " ".join(f"{step.tool.name} {str(shown)[:READ_TEXT]}".split())[:ACTION_TEXT]
+    # A word takes two places at least, so that no more of them can be shown.
+    return " ".join(f"{step.tool.name} {str(shown)[:READ_TEXT]}".split(None, ACTION_TEXT // 2))[:ACTION_TEXT]
 
 
 SALIENT = ("command", "cmd", "file_path", "path", "url", "query", "code")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -279,7 +279,9 @@ class Watch:
             self.meter.loosen()
 
     def _answer(self, step: Step, issues: list[Issue], progressed: bool, now: float, assumed: bool) -> Judgement:
-        types: Collection[str] = {issue.type for issue in issues} if issues else ()
+        if not issues and not self._controller_state.pending:
+            return Judgement(now, assumed, progressed=progressed)
+        types = {issue.type for issue in issues}
         judged: list[Intervention] = []
         before = self._controller_state
         self._controller_state, judged = self.guard.part(
@@ -290,9 +292,8 @@ class Watch:
             self._run = remember(self._run, interventions=judged)
         if not issues:
             return Judgement(now, assumed, judged=tuple(judged), progressed=progressed)
-        run = replace(self.state(now), step=step.index)
-        if self._assume_checkpoint:
-            run = replace(run, checkpoints=(_assumed_checkpoint(issues, now),))
+        checkpoints = (_assumed_checkpoint(issues, now),) if self._assume_checkpoint else self._run.checkpoints
+        run = replace(self.state(now), step=step.index, checkpoints=checkpoints)
         ruled = self.guard.part("controller", self.controller.decide, None, self._controller_state, issues, run, now)
         if ruled is None:
             return Judgement(now, assumed, tuple(issues), judged=tuple(judged), progressed=progressed)

@@ -8,7 +8,8 @@ from msgspec import Struct, field
 
 from ...core import Issue, Seen, Step
 from ..detector import Remembering, Setting
-from ..goal import STEM, goal_stems, path_stems, stems
+from ..fingerprint import words
+from ..goal import STEM, goal_stems, path_stems
 from ..history import push
 from ..normalise import bounded
 from ..turn import Call
@@ -55,7 +56,7 @@ class GoalDrift(Remembering[Course]):
         if alignment >= 1.0 and call.paths:
             # What was touched for the goal belongs to it from now on.
             for path in call.paths:
-                state.subject.update(dict.fromkeys(sorted(path_stems(path))))
+                state.subject.update(dict.fromkeys(path_stems(path)))
             while len(state.subject) > SUBJECT:
                 del state.subject[next(iter(state.subject))]
         push(state.recent, (seen.step.index, alignment), tuning.drift_window)
@@ -86,7 +87,9 @@ class GoalDrift(Remembering[Course]):
                 if shared >= enough:
                     return 1.0
         if step.content:
-            shared = max(shared, sum(stem in subject for stem in stems(bounded(step.content, READ, 0))))
+            # The subject has no short or common words, so that they need not be left out here.
+            thought = {word[:STEM] for word in words(bounded(step.content, READ, 0))}
+            shared = max(shared, len(subject.keys() & thought))
         return min(shared / enough, 1.0)
 
     def _skipped(self, step: int) -> tuple[Issue, ...]:

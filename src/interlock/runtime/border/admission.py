@@ -81,7 +81,10 @@ class Border:
         if step.paths is not None:
             names += (*step.paths.read, *step.paths.written, *step.paths.deleted)
         if names:
-            if len(names) > ITEMS or len(max(names, key=len)) > ONE_LINE or not "".join(names).isprintable():
+            line = "".join(names)
+            if len(names) > ITEMS or not line.isprintable():
+                return False
+            if len(line) > ONE_LINE and max(map(len, names)) > ONE_LINE:
                 return False
             parts += names
         try:

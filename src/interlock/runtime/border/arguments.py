@@ -23,7 +23,7 @@ LEAST, MOST = -(2**63), 2**64 - 1
 NAMING = ("name", "key", "field", "label", "selector")
 """Keys whose value may say what another value is for: {"name": "DB_PASSWORD", "value": ...}."""
 
-NAMED = ("value", "text")
+NAMED = frozenset(("value", "text"))
 
 REST = "[cut]"
 
@@ -41,7 +41,7 @@ def gather(value: object, parts: list[str], depth: int = DEPTH) -> bool:
             parts += (key, "=")
             if not _gather_item(item, parts, depth):
                 return False
-        if any(key in value for key in NAMED):
+        if not NAMED.isdisjoint(value):
             # So that the search sees the name in front, whatever the order.
             parts += [str(value[key]) + "\nvalue=" for key in NAMING if isinstance(value.get(key), str)]
         return True

@@ -8,7 +8,7 @@ from typing import Any
 
 import re2
 
-from .secret_names import NAMES, Place, is_secret, kind_of_name
+from .secret_names import LIKE_NAMES, NAMES, Place, is_secret, kind_of_name
 
 Span = tuple[int, int, str]
 """Start, end and kind of a secret in a text."""
@@ -131,8 +131,15 @@ def _place_after_equals(text: str, start: int, after_name: int, sign: str, begin
     return "setting" if alone or name.isupper() or name.startswith("-") or before in ("?", "&", ";") else "code"
 
 
-SETTINGS = NamedSecrets(_NAMED, rf"(?:{NAMES})[0-9]*{_CLOSING}\s*(?:[:=]|!=)")
-OPTIONS = NamedSecrets(_OPTION, rf"-(?:{NAMES})[\s\"',]|--?[a-z0-9-]+(?:{NAMES})[\s\"',]")
-PAIRS = NamedSecrets(_PAIR, rf"(?:{NAMES})[\"'\\]*,?\s+[\"'\\]*value[\"'\\]*\s*[:=]")
+_SET = rf"[0-9]*{_CLOSING}\s*(?:[:=]|!=)"
+_OPTED = rf"-[a-z0-9-]*(?:{LIKE_NAMES})[\s\"',]"
+_PAIRED = r"[\"'\\]*,?\s+[\"'\\]*value[\"'\\]*\s*[:=]"
+
+SETTINGS = NamedSecrets(_NAMED, rf"(?:{LIKE_NAMES}){_SET}")
+OPTIONS = NamedSecrets(_OPTION, _OPTED)
+PAIRS = NamedSecrets(_PAIR, rf"(?:{LIKE_NAMES}){_PAIRED}")
 
 NAMED_SECRETS = (SETTINGS, OPTIONS, PAIRS)
+
+NAMED_HINT = rf"(?i)(?:{LIKE_NAMES})(?:{_SET}|{_PAIRED})|{_OPTED}"
+"""Matches where one of their hints does. Each time that the names stand in it, a search takes longer to get going."""

@@ -12,7 +12,7 @@ from typing import Any
 import re2
 
 from .arguments import NAMED, NAMING
-from .assignments import NAMED_SECRETS, Span, searchable
+from .assignments import NAMED_HINT, NAMED_SECRETS, Span, searchable
 from .bounds import mend
 from .secret_names import is_secret, kind_of_name
 from .shapes import FAMILIES, Shape
@@ -62,8 +62,10 @@ class Redactor:
             *(_Family([shape.hint for shape in family], list(map(_finder, family))) for family in FAMILIES),
             _Family([named.hint for named in NAMED_SECRETS], list(NAMED_SECRETS)),
         ]
-        # One pattern of them all is searched much faster than a set that says which ones hit.
-        self._any = _search_set(["|".join(f"(?:{hint})" for family in self._families for hint in family.hints)])
+        # One pattern of them all is searched much faster than a set that says which ones hit; those that begin alike
+        # share their beginning where they stand side by side.
+        shapes = sorted(shape.hint for family in FAMILIES for shape in family)
+        self._any = _search_set(["|".join(f"(?:{hint})" for hint in (*shapes, NAMED_HINT))])
 
     def suspects(self, text: bytes) -> bool:
         """Whether a text, in UTF-8, may hold a secret: cheap, and false for most texts."""
@@ -133,7 +135,6 @@ class _Family:
     """Rules of one kind. A set of all rules would meet ever new combinations of half-read hints, and be built long."""
 
     def __init__(self, hints: list[str], rules: list[Find]) -> None:
-        self.hints = hints
         self._rules = rules
         # The last one always matches: an answer without it means that the search itself has failed.
         self._each = _search_set([*hints, ""])
