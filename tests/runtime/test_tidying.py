@@ -8,16 +8,17 @@ from interlock.journal import Store
 from interlock.runtime import Supervisor
 from interlock.runtime.tidying import tidy_store
 
+LARGE = 8_000_000
+
 
 def test_runs_beyond_the_disk_budget_go_and_the_live_one_stays(tmp_path):
     store = Store(tmp_path)
     for number in range(3):
-        with Supervisor.open(name=f"old{number}", store=store, config=Config()):
-            pass
-    with Supervisor.open(name="live", store=store, config=Config()) as live:
-        _, _, *newest = reversed([folder.size() for folder in store.folders()])
-        config = replace(Config(), store=StoreSettings(max_bytes=sum(newest)))
-        assert live.run.folder is not None
+        with Supervisor.open(name=f"old{number}", store=store, config=Config()) as old:
+            (old.run.folder.path / "large").write_bytes(b"x" * LARGE)
+    with Supervisor.open(name="live", store=store, config=Config()):
+        # The live one grows at any moment: its journal makes room for itself.
+        config = replace(Config(), store=StoreSettings(max_bytes=LARGE + LARGE * 3 // 4))
         tidy_store(store, config, 0.0).join()
         assert [run.name for run in store.runs()] == ["live", "old2"]
         tidy_store(store, replace(config, store=StoreSettings(max_bytes=1)), 0.0).join()
