@@ -51,6 +51,10 @@ def test_a_run_that_is_kept_can_be_looked_at(tmp_path):
     assert "emergency stop" in shown.stdout
     changed = interlock("rollback", "demo", "--dry-run", home=tmp_path)
     assert changed.returncode == 0, changed.stderr
+    for words, column in ((("incidents",), "STATUS"), (("checkpoints", "demo"), "LABEL")):
+        listed = interlock(*words, home=tmp_path, COLUMNS="80").stdout
+        assert column in listed.splitlines()[0]
+        assert "…" not in listed and not any(line.endswith(" ") for line in listed.splitlines())
 
 
 def test_a_run_that_is_kept_happened_just_now_and_not_in_the_future(tmp_path, monkeypatch):

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from ..checkpoint import Change, LeftAlone, Plan, Restored
 from ..core import CheckpointInfo
+from .output import ROOMY, print_table
 from .runs import moment
 
 SHOWN = 40
@@ -46,7 +47,9 @@ def print_checkpoints(console: Console, infos: Sequence[CheckpointInfo]) -> None
         table.add_column(column, no_wrap=True)
     for column in ("STEP", "FILES", "SIZE"):
         table.add_column(column, justify="right", no_wrap=True)
-    for column in ("CAUSE", "RUN"):
+    # The run that all of them belong to says nothing where there is little room.
+    named = len({info.run_id for info in infos}) > 1 or console.width >= ROOMY
+    for column in ("CAUSE", "RUN") if named else ("CAUSE",):
         table.add_column(column, no_wrap=True)
     table.add_column("LABEL", overflow="fold")
     for info in reversed(infos):
@@ -57,10 +60,10 @@ def print_checkpoints(console: Console, infos: Sequence[CheckpointInfo]) -> None
             f"{info.files:,}",
             size(info.bytes),
             info.cause,
-            info.run_id or "",
+            *((info.run_id or "",) if named else ()),
             Text(info.label + (f" ({len(info.not_covered)} not covered)" if info.not_covered else "")),
         )
-    console.print(table)
+    print_table(console, table)
 
 
 def print_checkpoint(console: Console, info: CheckpointInfo) -> None:

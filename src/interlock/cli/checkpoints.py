@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from .app import new_app
-from .output import print_json
+from .output import print_json, table_console
 
 app = new_app()
 
@@ -23,7 +23,6 @@ def checkpoints(
 
     Example: interlock checkpoints
     """
-    from rich.console import Console
 
     from .checkpoint_text import as_json, print_checkpoints
     from .workspace import open_checkpoints, resolve_run
@@ -34,6 +33,6 @@ def checkpoints(
         if json:
             print_json({"workspace": str(found.workspace), "checkpoints": [as_json(info) for info in infos]})
         elif infos:
-            print_checkpoints(Console(highlight=False), infos)
+            print_checkpoints(table_console(), infos)
         else:
             typer.echo(f"No checkpoints of {found.workspace} yet. Make one with: interlock checkpoint create")

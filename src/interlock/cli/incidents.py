@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from .app import new_app
-from .output import print_json
+from .output import ROOMY, print_json, print_table, table_console
 
 app = new_app()
 
@@ -21,7 +21,6 @@ def incidents(
 
     Example: interlock incidents --all
     """
-    from rich.console import Console
     from rich.table import Table
 
     from ..runtime import Incidents
@@ -47,16 +46,18 @@ def incidents(
             }
         )
         return
-    console = Console(highlight=False)
+    console = table_console()
     if not found:
         console.print("No open incidents." if not every else "No incidents.")
         return
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    for column in ("INCIDENT", "RUN", "WHEN", "ISSUE", "STATUS"):
+    # Where there is little room, what happened is worth more than when and of what kind.
+    roomy = console.width >= ROOMY
+    for column in ("INCIDENT", "RUN", *(("WHEN", "ISSUE") if roomy else ()), "STATUS"):
         table.add_column(column, no_wrap=True)
     table.add_column("SUMMARY", overflow="fold")
     for stored in found:
         status = stored.status if stored.option is None else f"{stored.status} ({stored.option})"
-        facts = (stored.id, stored.incident.run_id, moment(stored.incident.time), stored.incident.issue.type, status)
-        table.add_row(*facts, stored.report.summary)
-    console.print(table)
+        more = (moment(stored.incident.time), stored.incident.issue.type) if roomy else ()
+        table.add_row(stored.id, stored.incident.run_id, *more, status, stored.report.summary)
+    print_table(console, table)

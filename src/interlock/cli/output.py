@@ -4,8 +4,41 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from typing import TYPE_CHECKING
 
 import msgspec
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+WIDE = 1000
+"""Columns where nobody's terminal ends: in a pipe nothing is cut."""
+
+ROOMY = 120
+"""Columns from which a table shows everything."""
+
+
+def table_console() -> Console:
+    """Where tables go: as wide as the terminal, or as wide as they want to be."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = WIDE
+    return console
+
+
+def rendered(console: Console, table: RenderableType) -> str:
+    """A table as text, without the spaces that fill its last column."""
+    with console.capture() as shown:
+        console.print(table)
+    return "".join(f"{line.rstrip(' ')}\n" for line in shown.get().splitlines())
+
+
+def print_table(console: Console, table: RenderableType) -> None:
+    """A table on stdout."""
+    sys.stdout.write(rendered(console, table))
+    sys.stdout.flush()
 
 
 def print_json(value: object) -> None:

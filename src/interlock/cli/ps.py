@@ -12,15 +12,12 @@ import msgspec
 import typer
 
 from .app import new_app
-from .output import print_json
+from .output import print_json, rendered, table_console
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 app = new_app()
-
-WIDE = 1000
-"""Columns where nobody's terminal ends: in a pipe nothing is cut."""
 
 LOOK_S = 0.5
 """Time between two looks while watching."""
@@ -97,13 +94,10 @@ def say_rows(rows: Callable[[], list[dict[str, object]]], watch: bool) -> None:
 
 def say_table(table: Callable[[int], Table | None], every: bool, watch: bool) -> None:
     """A table; watching, on a terminal one that stays in its place, else a new one whenever it has changed."""
-    from rich.console import Console
     from rich.live import Live
     from rich.text import Text
 
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = WIDE
+    console = table_console()
     nothing = "No runs." if every else "No live runs. interlock ps --all lists the ended ones."
 
     def made() -> Table | Text:
@@ -116,9 +110,7 @@ def say_table(table: Callable[[int], Table | None], every: bool, watch: bool) ->
                 live.update(made(), refresh=True)
     last = ""
     while True:
-        with console.capture() as shown:
-            console.print(made())
-        now = unpadded(shown.get())
+        now = rendered(console, made())
         if now != last:
             last = now
             sys.stdout.write(last)
@@ -126,11 +118,6 @@ def say_table(table: Callable[[int], Table | None], every: bool, watch: bool) ->
         if not watch or not is_read():
             return
         time.sleep(LOOK_S)
-
-
-def unpadded(text: str) -> str:
-    """The lines without the spaces that fill a table's last column."""
-    return "".join(f"{line.rstrip(' ')}\n" for line in text.splitlines())
 
 
 def is_read() -> bool:
