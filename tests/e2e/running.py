@@ -50,9 +50,13 @@ class Place:
             "XDG_STATE_HOME": str(self.root / "state"),
             "XDG_CONFIG_HOME": str(self.root / "config"),
             "XDG_RUNTIME_DIR": str(self.root / "run"),
-            "INTERLOCK_STORE__DIR": str(self.store.root),
         }
         return {**{k: v for k, v in os.environ.items() if not k.startswith("INTERLOCK")}, **mine}
+
+    @property
+    def _as_user(self) -> dict[str, str]:
+        """For commands without --config: the same store."""
+        return {**self.environment, "INTERLOCK_STORE__DIR": str(self.store.root)}
 
     def command(self, *argv: str, options: tuple[str, ...] = ()) -> list[str]:
         """The words of `interlock run`."""
@@ -65,7 +69,7 @@ class Place:
 
     def begin(self, words: list[str], **more: Any) -> subprocess.Popen[bytes]:
         given = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
-        process = subprocess.Popen(words, cwd=self.workspace, env=self.environment, **given)
+        process = subprocess.Popen(words, cwd=self.workspace, **{"env": self.environment, **given})
         self._begun.append(process)
         return process
 
@@ -77,7 +81,7 @@ class Place:
         """Another command of ours, with the same store."""
         done = subprocess.run(
             [sys.executable, "-m", "interlock", *words],
-            cwd=self.workspace, env=self.environment, capture_output=True, timeout=PATIENCE_S, check=False,
+            cwd=self.workspace, env=self._as_user, capture_output=True, timeout=PATIENCE_S, check=False,
         )  # fmt: skip
         return done.returncode, done.stdout, done.stderr
 
@@ -99,7 +103,7 @@ class Place:
 
     def begin_pause(self) -> subprocess.Popen[bytes]:
         """`interlock pause` in a second terminal, acknowledged; it waits for the step that is under way."""
-        process = self.begin([sys.executable, "-m", "interlock", "pause", self.folder.run_id])
+        process = self.begin([sys.executable, "-m", "interlock", "pause", self.folder.run_id], env=self._as_user)
         until("it is about to pause", lambda: self.store.runs()[0].status in ("pausing", "paused"))
         return process
 

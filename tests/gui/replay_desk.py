@@ -80,6 +80,13 @@ class Desk:
         self.process = subprocess.Popen([str(each) for each in argv], env=self.display.environment)
         assert wait_until(lambda: self._is_up(), 20)
 
+    def restart(self) -> None:
+        """End the editor and start it again."""
+        self.process.kill()
+        self.process.wait()
+        assert wait_until(lambda: not self.windows.listed(), 10)
+        self.start()
+
     def order(self, words: str) -> None:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
             sender.sendto(words.encode(), self.control)

@@ -103,6 +103,19 @@ def test_files_that_a_fault_has_changed_go_back_to_the_last_good_chunk(desk: Des
     assert desk.came_out()
 
 
+def test_an_editor_that_looks_well_and_saves_nothing_is_started_anew(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("REVERT_S", "SAVE_S"):
+        monkeypatch.setattr(f"interlock.gui.replay.typist.{name}", 0.5)
+    renewed = []
+    desk.controller.renew = lambda: renewed.append(desk.restart())
+    result = desk.engine(desk.watcher(), on_progress=_once(lambda: desk.order("part"))).execute()
+    assert result.success, result
+    assert desk.came_out()
+    assert len(renewed) == 1
+
+
 def test_failed_recoveries_abort_the_replay(desk: Desk) -> None:
     class Useless(RecoveryExecutor):
         def execute(self, actions: list[str], screenshot: Any = None) -> Any:

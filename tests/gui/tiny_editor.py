@@ -36,6 +36,7 @@ class TinyEditor:
         self.path: Path | None = None
         self.text, self.cursor, self.anchor, self.dirty = "", 0, 0, False
         self.mode, self.box = "text", ""
+        self.parted = False
         self.show()
         self.window.map()
         self.display.flush()
@@ -69,6 +70,8 @@ class TinyEditor:
             self.open(self.workspace / rest)
         elif word == "freeze":
             time.sleep(float(rest))
+        elif word == "part":
+            self.parted = True
         else:
             self.mode, self.box = word, ""
 
@@ -118,7 +121,7 @@ class TinyEditor:
             self.submit()
         elif self.mode != "text" or not meaning:
             return
-        elif meaning == "revert" and self.path:
+        elif meaning == "revert" and self.path and not self.parted:
             self.open(self.path)
         elif meaning == "anchor":
             self.anchor = self.cursor
@@ -169,7 +172,7 @@ class TinyEditor:
         self.path, self.text, self.cursor, self.dirty, self.mode = path, path.read_text(), 0, False, "text"
 
     def save(self) -> None:
-        if self.path is not None:
+        if self.path is not None and not self.parted:
             self.path.write_text(self.text)
             self.dirty = False
 

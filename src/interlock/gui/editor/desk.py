@@ -58,6 +58,7 @@ class EditorDesk:
             self.debug = DebugPort(self.browser.debug_port)
             self.controller = VSCodeController(self.keyboard, self.windows, self.workspace, self.accessibility)
             self.controller.revive = self.revive
+            self.controller.renew = self.restart_window
             self.wait_for_window()
         except BaseException:
             self.programs.end()

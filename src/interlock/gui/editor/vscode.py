@@ -56,6 +56,8 @@ class VSCodeController:
         self.list_s, self.step_s = LIST_S, STEP_S
         self.revive: Callable[[], None] = lambda: None
         """Starts the editor again if it has died; set by whoever started it."""
+        self.renew: Callable[[], None] = lambda: None
+        """Starts the editor anew although it lives; set by whoever started it."""
 
     def window(self) -> Window | None:
         """The editor's window, active or not."""

@@ -25,6 +25,12 @@ from .store import SessionStore, read_text
 from .typist import Aborted, Editor, Typist
 
 MAX_TRIES = 5
+
+PATIENT_TRIES = 2
+"""So often an editor that looks well may fail to take a file back; then it is started anew.
+
+VS Code that was asked to leave, and kept from it by somebody else, goes on showing what is typed and saves nothing.
+"""
 """How often one chunk is tried; more help only if the machine is very slow, and then the waits are what counts."""
 
 PATIENCE_S = 3.0
@@ -184,12 +190,16 @@ class ReplayEngine:
         self._troubles.append(f"chunk {done}: {trouble}")
         self._run.record("gui_trouble", {"chunk": done, "trouble": trouble})
         start = plan.restart(done)
-        for _ in range(MAX_TRIES):
+        for attempt in range(MAX_TRIES):
             self._look_until_clear(f"Trouble: {trouble}")
             try:
+                if attempt == PATIENT_TRIES:
+                    log.warning("the editor is started anew", chunk=start, trouble=trouble)
+                    self._typist.renew()
                 self._restore(plan, start)
             except (Disturbed, InterlockError) as error:
                 trouble = str(error) or trouble
+                log.warning("the editor has not come back yet", chunk=start, trouble=trouble)
                 continue
             if store is not None:
                 store.take_back(start)

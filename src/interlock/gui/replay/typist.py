@@ -46,6 +46,7 @@ class Editor(Protocol):
 
     folder: Path
     give_up: Callable[[], bool]
+    renew: Callable[[], None]
 
     def open_file(self, path: str) -> bool: ...
 
@@ -129,6 +130,12 @@ class Typist:
                 return
             self._settle_s = min(SETTLE_S[1], self._settle_s * 2)
         raise NotOnDisk(f"the editor does not take {path} back")
+
+    def renew(self) -> None:
+        """Have the editor started anew: it shows nothing wrong, and yet neither saves nor reads."""
+        with self._operation():
+            self.editor.renew()
+        self._cursor = None
 
     def look_up(self) -> None:
         """Stop here if the replay was aborted, or while a recovery wants the keyboard; then raise Disturbed."""
