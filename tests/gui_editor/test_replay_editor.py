@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.editor, pytest.mark.timeout(900)]
 SESSIONS = 3
 """In which every fault has to come about: what is changed on disk a moment too late or too early is no conflict."""
 
-PATIENCE_S = 120.0
+PATIENCE_S = 180.0
 """For one fault to be noticed and recovered from on a slow machine."""
 
 

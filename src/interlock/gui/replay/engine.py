@@ -26,10 +26,10 @@ from .typist import Aborted, Editor, Typist
 
 MAX_TRIES = 5
 
-PATIENT_TRIES = 2
+PATIENT_TRIES = 1
 """So often an editor that looks well may fail to take a file back; then it is started anew.
 
-VS Code that was asked to leave, and kept from it by somebody else, goes on showing what is typed and saves nothing.
+Seen of VS Code, rarely, after a save conflict and the browser's own dialog: it shows what is typed and saves nothing.
 """
 """How often one chunk is tried; more help only if the machine is very slow, and then the waits are what counts."""
 
