@@ -12,6 +12,10 @@ from .wire import Headers
 READ = 65_536
 
 
+class HungUp(httpcore.RemoteProtocolError):
+    """Raised when a server has closed a connection without a word of an answer."""
+
+
 class Response:
     """An answer that has begun; `stream` gives its body as it comes, once."""
 
@@ -47,7 +51,7 @@ class Line:
             self.kept = False
         while not self._begun:
             if not self._read():
-                raise httpcore.RemoteProtocolError("the server hung up without an answer")
+                raise HungUp("the server hung up without an answer")
 
     def read_body(self, before_wait: Callable[[], None]) -> Iterator[bytes]:
         """The body; `before_wait` is called when there is no more of it as yet."""

@@ -11,7 +11,7 @@ from urllib.parse import SplitResult, urlsplit
 import httpcore
 from msgspec import Struct
 
-from .line import Line, Response
+from .line import HungUp, Line, Response
 from .way import CONNECT_S, PORTS, Way
 from .wire import Headers
 
@@ -60,10 +60,19 @@ class Upstream:
         parts = urlsplit(url)
         origin = (parts.scheme, parts.hostname or "", parts.port or PORTS.get(parts.scheme, 80))
         way, line = self._way(origin), self._take_idle(origin)
+        request, head_only = _request(way, method, parts, headers, body), method == "HEAD"
         try:
-            line = line or way.connect()
             # No limit on reading: a model may think for as long as the client waits.
-            line.ask(_request(way, method, parts, headers, body), CONNECT_S, head_only=method == "HEAD")
+            if line is not None:
+                try:
+                    line.ask(request, CONNECT_S, head_only=head_only)
+                except (HungUp, httpcore.NetworkError):
+                    # Closed in the very moment that it was used again.
+                    line.close()
+                    line = None
+            if line is None:
+                line = way.connect()
+                line.ask(request, CONNECT_S, head_only=head_only)
             yield Response(line, before_wait)
         finally:
             if line is not None:
