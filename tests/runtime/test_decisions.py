@@ -8,7 +8,20 @@ from msgspec.structs import replace
 
 from interlock.config import Config
 from interlock.config.model import Interventions, Runtime
-from interlock.core import Hold, Inject, Limits, ManualClock, Message, SetLimits, Spend, Stop, SystemClock, Tool, Usage
+from interlock.core import (
+    Hold,
+    Inject,
+    InterlockError,
+    Limits,
+    ManualClock,
+    Message,
+    SetLimits,
+    Spend,
+    Stop,
+    SystemClock,
+    Tool,
+    Usage,
+)
 from interlock.journal import JournalReader, Store
 from interlock.runtime import Supervisor
 from interlock.runtime.approvals import Approvals
@@ -153,6 +166,22 @@ def test_whoever_is_told_that_a_step_waits_finds_it_written_down(tmp_path, clock
         supervisor.before(supervisor.call("bash", {"command": "touch file"}))
         assert [what for what, _ in found] == [waiting for _, waiting in found]
         assert len(found) == 2
+
+
+def test_a_wait_that_could_not_be_written_down_is_told_when_the_step_asks_again(tmp_path, clock, monkeypatch):
+    with supervise(tmp_path, clock, approvals=Approvals(needed=True)) as supervisor:
+        call = supervisor.call("bash", {"command": "touch file"})
+        with monkeypatch.context() as broken:
+
+            def refuse(*_, **__):
+                raise InterlockError("the disk is full")
+
+            broken.setattr(supervisor.run.journal, "append", refuse)
+            broken.setattr(supervisor.run, "record", lambda *_, **__: 0)
+            assert supervisor.before(call).action == "hold"
+        assert supervisor.run.steering.endpoint.state.waiting == ()
+        assert supervisor.before(call).action == "hold"
+        assert [waiting.step for waiting in supervisor.run.steering.endpoint.state.waiting] == [call.index]
 
 
 def test_the_newest_summary_is_the_one_that_is_stored(tmp_path, clock):

@@ -22,6 +22,7 @@ class Permission:
         self._run, self._watch, self._guard, self._limiting = run, watch, guard, limiting
         self._approvals, self._observe = approvals, observe
         self._reviews: Calls[Review | None] = Calls()
+        self._told: set[int] = set()
 
     def forget(self, step: Step) -> Review | None:
         """A call is over, or its result is there: gives its review."""
@@ -37,13 +38,11 @@ class Permission:
             except Broken:
                 # Its review is tried again behind the gate, where what is broken is answered for.
                 return None
-        asked = step.index in self._approvals.waiting
         answered = self._approvals.check(step, self._reviews.get(step))
         if answered is None or answered.action != "hold":
             return None
-        if not asked:
-            what = self._approvals.waiting[step.index]
-            self._guard.part("journal", self._run.wait_for_person, None, step.index, what)
+        if step.index not in self._told and self._guard.part("journal", self._tell, False, step.index):
+            self._told.add(step.index)
         return answered
 
     def glance(self, step: Step, absent: tuple[str, ...] | None) -> Glance:
@@ -68,3 +67,8 @@ class Permission:
         if used_up is not None:
             return used_up
         return self._limiting.slow_down(decide_call(review, step, capabilities, observe=False))
+
+    def _tell(self, step: int) -> bool:
+        """Have it known that a step waits; what could not be written down is told again when it asks again."""
+        self._run.wait_for_person(step, self._approvals.waiting[step])
+        return True
