@@ -62,3 +62,9 @@ def test_only_what_is_quiet_can_be_heard_again(home):
     done = interlock("mute", "scope_crep", "--remove", home=home)
     assert done.returncode == 2
     assert "Did you mean scope_creep?" in done.stderr
+
+
+def test_a_word_that_is_no_text_is_refused(home):
+    done = interlock("mute", "loop:\udcff\udcfe", home=home)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) == 1 and "neither a finding" in done.stderr

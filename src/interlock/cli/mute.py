@@ -62,7 +62,7 @@ def _key_of(finding: str, run: str | None) -> str:
     if finding in keys | types:
         return finding
     kind, _, rest = finding.partition(":")
-    if kind in types and rest and not ISSUE_ID.fullmatch(finding):
+    if kind in types and rest and finding.isprintable() and not ISSUE_ID.fullmatch(finding):
         # A recorded trace that was scanned has left no run behind.
         say_error(f"no run has shown {finding} so far; it will be quiet should it come.")
         return finding
