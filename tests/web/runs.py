@@ -9,7 +9,7 @@ from pathlib import Path
 
 from interlock.config import Config
 from interlock.config.model import Interventions, Runtime
-from interlock.core import Capability, Issue, Limits, Paths, RunSpec, RunState, Step, Tool, Usage
+from interlock.core import Capability, Issue, Limits, Paths, RunSpec, RunState, Spend, Step, Tool, Usage
 from interlock.core.intervention import Intervention
 from interlock.intervene import emergency_stop
 from interlock.journal import Entry, RunFolder, Store
@@ -96,7 +96,7 @@ def stop_run(store: Store, run_id: str, argv: tuple[str, ...], workspace: Path) 
     spec = RunSpec(run_id=run_id, name=run_id, task="stay calm", argv=argv, adapter="process", cwd=str(workspace))
     with Run.create(spec, store) as run:
         run.end("aborted", "EMERGENCY_STOP")
-    state = RunState(run_id=run_id, limits=Limits(max_tokens=1000))
+    state = RunState(run_id=run_id, limits=Limits(max_tokens=1000), spend=Spend(input_tokens=700, output_tokens=20))
     stopped = emergency_stop(found, state, Interventions(), run.clock.time())
     save_stop(RunFolder(store.root / run_id).incidents, stopped)
     return stopped.incident_id

@@ -222,6 +222,12 @@ def test_what_nobody_knows_is_shown_as_unknown(open_page: OpenPage, store: Store
     expect(page.locator("h1 .status")).to_have_text("lost")
 
 
+def test_an_incident_says_what_the_run_has_used(open_page: OpenPage, store: Store, home: Path) -> None:
+    page = open_page(f"/incidents/{stop_run(store, 'used-some', ('agent',), home)}")
+    expect(page.locator("main")).to_contain_text("Tokens720")
+    expect(page.locator("main")).to_contain_text("Costnot known")
+
+
 def test_an_incident_has_four_ways_on_and_one_is_taken(open_page: OpenPage, store: Store, home: Path) -> None:
     argv = (sys.executable, "-c", "import time; time.sleep(0.2)")
     incident = stop_run(store, "halted", argv, home)

@@ -68,6 +68,7 @@ export function Incident({ id }: { id: string }) {
   if (!page) return loading ? <Loading what="Reading the incident" /> : null;
   const { incident, way } = page;
   const { report } = incident;
+  const used = report.impact.resources ?? {};
   return (
     <>
       <header class="run-head incident-head">
@@ -111,8 +112,8 @@ export function Incident({ id }: { id: string }) {
             <dl class="pairs">
               <Pair name="Files named" value={report.impact.files?.join(", ") || "none"} />
               <Pair name="File operations" value={count(report.impact.file_operations ?? 0)} />
-              <Pair name="Tokens" value={count(report.impact.resources?.tokens ?? 0)} />
-              <Pair name="Cost" value={dollars(report.impact.resources?.cost_usd ?? 0)} />
+              <Pair name="Tokens" value={count((used.input_tokens ?? 0) + (used.output_tokens ?? 0))} />
+              <Pair name="Cost" value={used.cost_usd ? dollars(used.cost_usd) : "not known"} />
               <Pair name="Duration" value={report.impact.duration_s != null ? span(report.impact.duration_s) : "not known"} />
             </dl>
           </Card>

@@ -7,6 +7,7 @@ import { Card } from "./ui";
 
 interface Rung {
   made: number;
+  heldBack: number;
   worked: number;
   failed: number;
   open: number;
@@ -33,7 +34,7 @@ function WholeLadder({ interventions, total }: { interventions: Intervention[]; 
               <span class="rung-bar" aria-hidden="true" />
               <span class="rung-name">
                 {plain(name)}
-                <span class="rung-words">{rung.made ? outcome(rung) : RUNG_WORDS[name]}</span>
+                <span class="rung-words">{outcome(rung) || RUNG_WORDS[name]}</span>
               </span>
               <span class="rung-count">{rung.made ? count(rung.made) : ""}</span>
             </li>
@@ -53,9 +54,10 @@ function WholeLadder({ interventions, total }: { interventions: Intervention[]; 
   );
 }
 
-function tally(made: Intervention[]): Rung {
-  const of = (...names: string[]) => made.filter((each) => names.includes(each.outcome ?? "pending")).length;
-  return { made: made.length, worked: of("success"), failed: of("failure"), open: of("pending") };
+function tally(all: Intervention[]): Rung {
+  const of = (...names: string[]) => all.filter((each) => names.includes(each.outcome ?? "pending")).length;
+  const heldBack = of(...NOT_DONE);
+  return { made: all.length - heldBack, heldBack, worked: of("success"), failed: of("failure"), open: of("pending") };
 }
 
 function outcome(rung: Rung): string {
@@ -63,7 +65,6 @@ function outcome(rung: Rung): string {
   if (rung.worked) parts.push(`${rung.worked} worked`);
   if (rung.failed) parts.push(`${rung.failed} did not work`);
   if (rung.open) parts.push(`${rung.open} with no effect known yet`);
-  const rest = rung.made - rung.worked - rung.failed - rung.open;
-  if (rest) parts.push(`${rest} held back`);
+  if (rung.heldBack) parts.push(`${rung.heldBack} held back`);
   return parts.join(", ");
 }

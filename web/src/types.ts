@@ -238,7 +238,7 @@ export interface StoredIncident {
     impact: {
       files?: string[];
       file_operations?: number;
-      resources?: { tokens?: number; cost_usd?: number; steps?: number };
+      resources?: { input_tokens?: number; output_tokens?: number; cost_usd?: number; steps?: number };
       duration_s?: number | null;
     };
     root_cause: string;
