@@ -13,8 +13,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
+
+import apsw
 
 from interlock.config.model import Hub
 from interlock.control import Command, Desired, Execute, Executed, Request, encode, new_request, new_state
@@ -25,13 +28,15 @@ from interlock.link.hub_client import HubClient
 from interlock.link.hub_owner import HubLink
 
 NOTES = """Pause and resume in turn; every one is two durable transactions and a gate file, and the owner is another
-process. The echo is a process that sends each line back. The server of the hub syncs every message to the disk
+process. The echo is a process that sends each line back. The bare commits are a process that, for each line, inserts
+two rows, says so, inserts two more, and says so: what two durable transactions cost behind a socket with nothing of
+ours around them. The server of the hub syncs every message to the disk
 (sync_interval: always), for the publish and for us alike. One of each in turn, with a moment of rest before each:
 commands come one at a time, to an owner that sleeps. Bars: socket at most 15 times the echo, hub at most 4 times the
 publish, at the median."""
 
 REST_S = 0.02
-SOCKET_BAR, HUB_BAR = 15.0, 4.0
+ECHO, PUBLISH = "unix socket echo (floor)", "one durable publish (floor)"
 
 
 def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
@@ -46,21 +51,23 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
         stack.enter_context(_child("owner", str(folder.path)))
         stack.enter_context(_child("owner", str(remote.path), str(settings.url)))
         stack.enter_context(_child("echo", str(place / "echo")))
-        ways: dict[str, Callable[[], object]] = {
-            "unix socket echo (floor)": _echo(place / "echo"),
-            "socket, REQUEST to RESULT": _ask_socket(folder),
-            "one durable publish (floor)": stack.enter_context(_publish(settings)),
+        stack.enter_context(_child("commits", str(place / "commits")))
+        ways: dict[str, Callable[[], Callable[[], object]]] = {
+            ECHO: _echo(place / "echo"),
+            "two bare commits on the socket": _ask(place / "commits"),
+            "socket, REQUEST to RESULT": _ask(_find_socket(folder)),
+            PUBLISH: stack.enter_context(_publish(settings)),
             "hub, REQUEST to RESULT": _ask_hub(stack.enter_context(HubClient(settings))),
         }
         spent = _interleave(ways, rounds)
     medians = {name: statistics.median(times) for name, times in spent.items()}
-    floors = dict(zip(list(ways)[1::2], list(ways)[0::2], strict=True))
+    floors = {name: PUBLISH if "hub" in name else ECHO for name in ways}
     rows = [
         [
             name,
             f"{medians[name]:,.0f}",
             f"{statistics.quantiles(times, n=100)[98]:,.0f}",
-            f"{medians[name] / medians[floors[name]]:.1f}" if name in floors else "1.0",
+            f"{medians[name] / medians[floors[name]]:.1f}" if name != PUBLISH else "1.0",
         ]
         for name, times in spent.items()
     ]
@@ -74,13 +81,15 @@ def main() -> None:
         print(f"{row[0]:34}" + "".join(f"{cell:>16}" for cell in row[1:]))
 
 
-def _interleave(ways: dict[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
-    for way in ways.values():
+def _interleave(ways: dict[str, Callable[[], Callable[[], object]]], rounds: int) -> dict[str, list[float]]:
+    """One of each in turn. A way makes ready what it sends; what it gives then is timed."""
+    for prepare in ways.values():
         for _ in range(4):
-            way()
+            prepare()()
     spent: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(rounds):
-        for name, way in ways.items():
+        for name, prepare in ways.items():
+            way = prepare()
             time.sleep(REST_S)
             begin = time.perf_counter()
             way()
@@ -88,7 +97,7 @@ def _interleave(ways: dict[str, Callable[[], object]], rounds: int) -> dict[str,
     return spent
 
 
-def _echo(path: Path) -> Callable[[], object]:
+def _echo(path: Path) -> Callable[[], Callable[[], object]]:
     sock = _connect(path)
     line = encode(new_request("x" * 36, "pause", "bench")) + b"\n"
 
@@ -96,35 +105,38 @@ def _echo(path: Path) -> Callable[[], object]:
         sock.sendall(line)
         sock.recv(65_536)
 
-    return way
+    return lambda: way
 
 
-def _ask_socket(folder: RunFolder) -> Callable[[], object]:
+def _find_socket(folder: RunFolder) -> Path:
     path = None
     while path is None or not path.exists():
         path = noted_socket(folder.path)
         time.sleep(0.01)
+    return path
+
+
+def _ask(path: Path) -> Callable[[], Callable[[], object]]:
     sock = _connect(path)
-    lines = sock.makefile("rb")
-    asked = _requests("local")
+    lines, asked = sock.makefile("rb"), _requests("local")
 
-    def way() -> None:
-        sock.sendall(encode(next(asked)) + b"\n")
-        while b'"RESULT"' not in (line := lines.readline()):
+    def send(line: bytes) -> None:
+        sock.sendall(line)
+        while b'"RESULT"' not in (answer := lines.readline()):
             pass
-        assert b'"success"' in line, line
+        assert b'"success"' in answer, answer
 
-    return way
+    return lambda: partial(send, encode(next(asked)) + b"\n")
 
 
-def _ask_hub(client: HubClient) -> Callable[[], object]:
+def _ask_hub(client: HubClient) -> Callable[[], Callable[[], object]]:
     asked = _requests("remote")
 
-    def way() -> None:
-        answer = client.ask(next(asked), timeout=30)
+    def ask(request: Request) -> None:
+        answer = client.ask(request, timeout=30)
         assert answer.outcome == "success", answer
 
-    return way
+    return lambda: partial(ask, next(asked))
 
 
 def _requests(run_id: str) -> Iterator[Request]:
@@ -136,7 +148,7 @@ def _requests(run_id: str) -> Iterator[Request]:
 
 
 @contextmanager
-def _publish(settings: Hub) -> Iterator[Callable[[], object]]:
+def _publish(settings: Hub) -> Iterator[Callable[[], Callable[[], object]]]:
     """One publish that the broker has on its disk, with nothing of ours around it."""
     import nats
 
@@ -145,7 +157,7 @@ def _publish(settings: Hub) -> Iterator[Callable[[], object]]:
     stream = client.jetstream()
     loop.run_until_complete(stream.add_stream(name="RAW", subjects=["raw"]))
     line = encode(new_request("x" * 36, "pause", "bench"))
-    yield lambda: loop.run_until_complete(stream.publish("raw", line))
+    yield lambda: lambda: loop.run_until_complete(stream.publish("raw", line))
     loop.run_until_complete(client.close())
     loop.close()
 
@@ -181,7 +193,7 @@ def _broker(store: Path) -> Iterator[str]:
         yield f"nats://127.0.0.1:{port}"
 
 
-def _child(*role: str) -> object:
+def _child(*role: str) -> AbstractContextManager[None]:
     return _process([sys.executable, __file__, *role])
 
 
@@ -238,12 +250,28 @@ def _be_owner(path: Path, url: str | None) -> None:
 
 
 def _be_echo(path: Path) -> None:
-    listener = socket.socket(socket.AF_UNIX)
-    listener.bind(str(path))
-    listener.listen()
-    sock, _ = listener.accept()
+    sock = _accept(path)
     while data := sock.recv(65_536):
         sock.sendall(data)
+
+
+def _accept(path: Path) -> socket.socket:
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        return listener.accept()[0]
+
+
+def _be_commits(path: Path) -> None:
+    connection = apsw.Connection(str(path.with_suffix(".db")))
+    connection.execute("PRAGMA journal_mode = wal; PRAGMA synchronous = full; CREATE TABLE row(kind, body)").fetchall()
+    connection.wal_autocheckpoint(0)
+    sock = _accept(path)
+    while line := sock.recv(65_536):
+        text = line.decode()
+        for said in (b"ACK", b"RESULT"):
+            connection.execute("INSERT INTO row VALUES (?, ?), (?, ?)", ("request", text, "answer", text))
+            sock.sendall(b'{"%b":"success"}\n' % said)
 
 
 if __name__ == "__main__":
@@ -251,5 +279,7 @@ if __name__ == "__main__":
         _be_owner(Path(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else None)
     elif sys.argv[1:2] == ["echo"]:
         _be_echo(Path(sys.argv[2]))
+    elif sys.argv[1:2] == ["commits"]:
+        _be_commits(Path(sys.argv[2]))
     else:
         main()
