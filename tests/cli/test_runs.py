@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 from rich.console import Console
 
-from interlock.cli.runs import runs_table
+from interlock.cli.runs import money, runs_table
 from interlock.config import Config
 from interlock.journal import Store
 from interlock.runtime import Supervisor
@@ -36,6 +36,20 @@ def test_ended_runs_are_listed_with_all(ended):
     (run,) = answer["runs"]
     assert (run["name"], run["status"], run["steps"], run["iter"]) == ("counter", "done", 6, 3)
     assert "counter" in interlock("ps", "--all", home=ended).stdout
+
+
+@pytest.mark.parametrize(
+    ("spent", "budget", "unpriced", "shown"),
+    [
+        (0.0, None, 0, "$0.00"),
+        (0.0, None, 700, "unknown"),
+        (1.5, None, 700, "$1.50+"),
+        (0.0, 5.0, 700, "unknown/5.00"),
+        (1.5, 5.0, 0, "$1.50/5.00"),
+    ],
+)
+def test_a_cost_that_is_not_known_is_not_called_nothing(spent, budget, unpriced, shown):
+    assert money(spent, budget, unpriced) == shown
 
 
 def test_no_line_of_the_list_ends_in_spaces(ended):

@@ -78,6 +78,40 @@ def test_each_share_of_a_budget_is_told_once(tmp_path, clock):
     ]
 
 
+def test_a_limit_in_dollars_that_cannot_hold_is_told_once_and_written_down(tmp_path, clock):
+    inbox = Inbox()
+    sections = {"limits": Limits(max_cost_usd=5.0), "notifications": Notifications(repeat_seconds=0)}
+    with supervise(tmp_path, clock, inbox, sections=sections) as supervisor:
+        for model in ("nobody-knows-1", "claude-sonnet-4-5", "nobody-knows-1"):
+            supervisor.after(replace(supervisor.message("hello", usage=Usage(50, 50)), model=model))
+            clock.advance(60)
+        summary, run_id = supervisor.run.summary, supervisor.run.spec.run_id
+        supervisor.run.journal.flush()
+        written = [bytes(record.body) for record in supervisor.run.journal.reader().read(kinds={"limit"})]
+    assert inbox.titles == [f"Run n ({run_id}) may cost more than allowed"]
+    assert "the price of the model nobody-knows-1" in inbox.got[0].text
+    assert len(written) == 1
+    assert b"max_cost_usd" in written[0]
+    assert summary.unpriced_tokens == 200
+    assert 0 < summary.cost_usd < 0.01
+
+
+def test_a_step_without_a_model_costs_what_the_run_s_model_costs(tmp_path, clock):
+    with supervise(tmp_path, clock, Inbox(), model="claude-sonnet-4-5") as supervisor:
+        supervisor.after(supervisor.message("hello", usage=Usage(1_000_000, 0)))
+        assert supervisor.run.summary.unpriced_tokens == 0
+        assert supervisor.run.summary.cost_usd > 1
+
+
+def test_without_a_limit_in_dollars_nobody_needs_a_price(tmp_path, clock):
+    inbox = Inbox()
+    with supervise(tmp_path, clock, inbox) as supervisor:
+        supervisor.after(replace(supervisor.message("hello", usage=Usage(50, 50)), model="nobody-knows-1"))
+        assert supervisor.run.summary.unpriced_tokens == 100
+        assert supervisor.run.journal.reader().count("limit") == 0
+    assert inbox.got == []
+
+
 def test_a_critical_issue_is_told_and_a_smaller_one_is_not(tmp_path, clock):
     inbox = Inbox()
     with supervise(tmp_path, clock, inbox) as supervisor:

@@ -55,6 +55,12 @@ def test_a_destructive_call_is_denied_with_its_rule_and_what_to_do_instead(tmp_p
         assert "Instead:" in decision.reason
 
 
+def test_an_option_that_does_not_exist_is_refused_and_leaves_no_run(tmp_path, clock):
+    with pytest.raises(TypeError, match="no option 'workspce'; did you mean 'workspace'"):
+        Supervisor.open(task="t", workspce=tmp_path, store=Store(tmp_path), clock=clock)
+    assert Store(tmp_path).runs() == []
+
+
 def test_a_throttled_run_still_denies_what_is_destructive(tmp_path, clock):
     with supervise(tmp_path, clock) as supervisor:
         supervisor.watch.meter.throttle(SetLimits(Limits(max_tokens=10), windowed=("max_tokens",)), Spend())

@@ -11,6 +11,8 @@ from interlock.tui import Top
 from interlock.tui.line import line_width
 from interlock.tui.place import Place
 from interlock.tui.run_rows import draw_run, heading, short_model
+from interlock.tui.side import draw_budget
+from interlock.tui.words import spend
 
 from .looking import Seat, watch
 from .stage import Stage, healthy, work
@@ -172,6 +174,13 @@ def test_rows_and_heading_fit_every_width(width: int, hosts: bool) -> None:
     )
     for line in (heading(width, hosts=hosts), draw_run(row, width, 10.0, hosts=hosts)):
         assert line_width(line) <= max(width, 71) + 2
+
+
+def test_a_spend_that_is_not_known_is_not_called_nothing() -> None:
+    assert spend(0.0, None) == "$0.00"
+    assert spend(0.0, 5.0, 700) == "unknown/5"
+    assert spend(1.5, None, 700) == "$1.50+"
+    assert draw_budget(0.0, 5.0, 10, 700) == (("unknown/5", "warn"),)
 
 
 def test_models_are_shown_without_maker_and_date() -> None:

@@ -9,8 +9,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from playwright.sync_api import Locator, Page, expect
 
+from interlock.config import Config
+from interlock.core import Usage
 from interlock.journal import Store
 from interlock.runtime import Supervisor
 from interlock.web.background import Background
@@ -220,6 +223,16 @@ def test_what_nobody_knows_is_shown_as_unknown(open_page: OpenPage, store: Store
     expect(shown).to_have_class(re.compile("way-unknown"))
     expect(shown).to_contain_text("whether it was carried out is not known")
     expect(page.locator("h1 .status")).to_have_text("lost")
+
+
+def test_a_cost_that_is_not_known_is_not_called_nothing(open_page: OpenPage, store: Store) -> None:
+    with Supervisor.open(task="guess", name="unpriced", store=store, config=Config()) as supervisor:
+        step = supervisor.message("hello", usage=Usage(50, 50))
+        supervisor.after(replace(step, model="nobody-knows-1"))
+    page = open_page(f"/runs/{supervisor.run.spec.run_id}")
+    expect(page.locator("main")).to_contain_text("Spendunknown")
+    page = open_page("/")
+    expect(page.locator("tr", has_text="unpriced")).to_contain_text("unknown")
 
 
 def test_an_incident_says_what_the_run_has_used(open_page: OpenPage, store: Store, home: Path) -> None:

@@ -63,7 +63,7 @@ export function Details({ runId, head }: { runId: string; head: Head }) {
                 ["failed results", count(data.sums.failed)],
                 ["tokens read", count(data.sums.input_tokens)],
                 ["tokens written", count(data.sums.output_tokens)],
-                ["cost", dollars(data.sums.cost_usd)],
+                ["cost", data.sums.cost_usd ? dollars(data.sums.cost_usd) : "not known"],
               ]}
             />
             <Table title="Issues" rows={pairs(data.sums.issues)} none="no issue was found" />

@@ -8,6 +8,10 @@ const compact = new Intl.NumberFormat("en-US", { notation: "compact", maximumFra
 export const dollars = (value: number): string =>
   value > 0 && value < 0.01 ? smallMoney.format(value) : money.format(value);
 
+/** What is known to be spent: at least so much, where some tokens have no price. */
+export const spend = (value: number, unpricedTokens: number): string =>
+  unpricedTokens && !value ? "unknown" : dollars(value) + (unpricedTokens ? "+" : "");
+
 export const count = (value: number): string => whole.format(value);
 
 export const short = (value: number): string => (value < 10_000 ? whole.format(value) : compact.format(value));

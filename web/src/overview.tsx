@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { send } from "./actions";
-import { ago, dollars, isLive, many, plain, short } from "./format";
+import { ago, dollars, isLive, many, plain, short, spend } from "./format";
 import { useKeys, useNow, usePageTitle } from "./hooks";
 import { Icon } from "./icons";
 import { go, Link, runHref, useQuery } from "./router";
@@ -213,7 +213,7 @@ function OneRun({ row, now, chosen }: { row: Row; now: number; chosen: boolean }
       </td>
       <td class="cell-spend" data-label="Spend">
         <span>
-          {dollars(row.cost)}
+          {spend(row.cost, row.unpriced_tokens)}
           {row.max_cost !== null && <span class="dim"> / {dollars(row.max_cost)}</span>}
         </span>
         <Meter value={row.cost} most={row.max_cost} label="Budget used" />
@@ -249,12 +249,16 @@ function Tiles({ rows, filter, choose }: { rows: Row[]; filter: string; choose: 
   const waiting = rows.filter((row) => row.waiting && isLive(row.status));
   const lost = rows.filter((row) => row.status === "lost" || row.status === "unknown");
   const today = new Date().setHours(0, 0, 0, 0) / 1000;
-  const spent = rows.filter((row) => row.updated >= today).reduce((sum, row) => sum + row.cost, 0);
+  const late = rows.filter((row) => row.updated >= today);
+  const spent = spend(
+    late.reduce((sum, row) => sum + row.cost, 0),
+    late.reduce((sum, row) => sum + row.unpriced_tokens, 0),
+  );
   const tiles: [string, string, string, string, string][] = [
     ["live", "Live", String(live.length), "live", live.length ? many(live.filter((r) => r.status === "running").length, "running", "running") : "nothing runs"],
     ["waiting", "Wait for you", String(waiting.length), waiting.length ? "attention" : "", waiting.length ? "approve, reject or resume" : "nobody waits"],
     ["lost", "Lost", String(lost.length), lost.length ? "bad" : "", lost.length ? "nobody supervises them" : "all supervised"],
-    ["spend", "Spent today", dollars(spent), "", many(rows.length, "run") + " known"],
+    ["spend", "Spent today", spent, "", many(rows.length, "run") + " known"],
   ];
   return (
     <div class="tiles">

@@ -6,7 +6,7 @@ import { Charts, SERIES } from "./charts";
 import { ControlBar, ControlHistory, Waits } from "./controls";
 import { Details } from "./details";
 import { Files } from "./files";
-import { count, dollars, isLive, short, span } from "./format";
+import { count, dollars, isLive, short, span, spend } from "./format";
 import { useKeys, useNow, usePageTitle } from "./hooks";
 import { Issues } from "./issues";
 import { Ladder } from "./ladder";
@@ -170,7 +170,7 @@ function Facts({ head }: { head: Head }) {
       <Fact name="Issues" value={count(summary.issues)} level={summary.issues ? "notice" : ""} />
       <Fact name="Interventions" value={count(summary.interventions)} level={summary.interventions ? "warning" : ""} />
       <Fact name="Tokens" value={short(summary.tokens)} />
-      <Fact name="Spend" value={dollars(summary.cost_usd) + (summary.max_cost_usd !== null ? ` of ${dollars(summary.max_cost_usd)}` : "")}>
+      <Fact name="Spend" value={spend(summary.cost_usd, summary.unpriced_tokens) + (summary.max_cost_usd !== null ? ` of ${dollars(summary.max_cost_usd)}` : "")}>
         <Meter value={summary.cost_usd} most={summary.max_cost_usd} label="Budget used" />
       </Fact>
       <Fact name={live ? "Running for" : "Took"} value={span(end - summary.started)} />

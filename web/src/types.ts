@@ -14,6 +14,7 @@ export interface Row {
   interventions: number;
   cost: number;
   max_cost: number | null;
+  unpriced_tokens: number;
   tokens: number;
   started: number;
   updated: number;
@@ -69,6 +70,7 @@ export interface Summary {
   cost_usd: number;
   tokens: number;
   max_cost_usd: number | null;
+  unpriced_tokens: number;
   owner_pid: number | null;
 }
 

@@ -19,6 +19,7 @@ from ..adapters.proxy import Proxied, ProxyAdapter, find_upstreams
 from ..core import BadInput
 from ..process import UNKNOWN_STATUS
 from .output import say_error
+from .runs import money
 
 SHOWN_FILES = 5
 
@@ -93,7 +94,8 @@ def _print(run: Finished) -> None:
 
 def _lines(run: Finished) -> list[str]:
     counted = f"{run.steps:,} steps, {run.issues:,} issues, {run.interventions:,} interventions"
-    spent = f", {run.tokens:,} tokens, ${run.cost_usd:,.2f}" if run.tokens or run.cost_usd else ""
+    cost = money(run.cost_usd, None, run.unpriced_tokens).replace("unknown", "cost unknown")
+    spent = f", {run.tokens:,} tokens, {cost}" if run.tokens or run.cost_usd else ""
     lines = [f"{counted}{spent}, {run.seconds:,.1f} s"]
     if run.files_changed:
         more = len(run.files_changed) - SHOWN_FILES

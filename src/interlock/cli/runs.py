@@ -60,7 +60,7 @@ def runs_table(runs: list[RunSummary], width: int) -> Table:
                 "STEPS": Text(f"{run.steps:,}"),
                 "ISSUES": Text(f"{run.issues:,}"),
                 "ANSWERS": Text(f"{run.interventions:,}"),
-                "COST": Text(money(run.cost_usd, run.max_cost_usd)),
+                "COST": Text(money(run.cost_usd, run.max_cost_usd, run.unpriced_tokens)),
                 "STARTED": Text(moment(run.started)),
                 "TASK": Text(" ".join((run.problem or run.waiting or run.task).split())),
             }
@@ -80,7 +80,7 @@ def hub_table(runs: list[RemoteRun], width: int) -> Table:
                 "NAME": Text(run.summary.name),
                 "STATUS": _status(run.status),
                 "STEPS": Text(f"{run.summary.steps:,}"),
-                "COST": Text(money(run.summary.cost_usd, run.summary.max_cost_usd)),
+                "COST": Text(money(run.summary.cost_usd, run.summary.max_cost_usd, run.summary.unpriced_tokens)),
                 "STARTED": Text(moment(run.summary.started)),
                 "TASK": Text(" ".join((run.summary.waiting or run.summary.task).split())),
             }
@@ -114,9 +114,10 @@ def _status(status: str) -> Text:
     return Text(status, style=STATUS.get(status, ""))
 
 
-def money(spent: float, budget: float | None) -> str:
-    """Dollars, and of how many."""
-    return f"${spent:,.2f}" + (f"/{budget:,.2f}" if budget is not None else "")
+def money(spent: float, budget: float | None, unpriced_tokens: int = 0) -> str:
+    """Dollars, and of how many; at least so many where some tokens have no price."""
+    known = "unknown" if unpriced_tokens and not spent else f"${spent:,.2f}" + ("+" if unpriced_tokens else "")
+    return known + (f"/{budget:,.2f}" if budget is not None else "")
 
 
 def moment(time: float) -> str:

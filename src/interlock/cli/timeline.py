@@ -25,7 +25,7 @@ def print_header(console: Console, run: RunSummary, spec: RunSpec) -> None:
         f"{run.issues:,} issues",
         f"{run.interventions:,} interventions",
         f"{run.tokens:,} tokens",
-        money(run.cost_usd, run.max_cost_usd),
+        money(run.cost_usd, run.max_cost_usd, run.unpriced_tokens),
     ]
     console.print("  " + ", ".join(facts))
     for label, value in (("workspace", run.workspace), ("continues", spec.continues), ("waits for", run.waiting)):

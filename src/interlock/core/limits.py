@@ -41,11 +41,15 @@ class Limits(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Spend(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What a run has used so far; only ever grows, also across a rollback."""
+    """What a run has used so far; only ever grows, also across a rollback.
+
+    `unpriced_tokens` are those whose price nobody knows: they are not in `cost_usd`.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float = 0.0
+    unpriced_tokens: int = 0
     steps: int = 0
     calls: int = 0
     file_operations: int = 0

@@ -19,7 +19,7 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     """What a list shows of a run.
 
     `owner_pid` is the process that holds the run now, None where nobody does. `problem` says why a run cannot be read,
-    `reason` why it has ended, in the protocol's words.
+    `reason` why it has ended, in the protocol's words. `unpriced_tokens` are those that `cost_usd` knows no price of.
     """
 
     run_id: str
@@ -40,6 +40,7 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     last_issue: str | None = None
     cost_usd: float = 0.0
     tokens: int = 0
+    unpriced_tokens: int = 0
     max_cost_usd: float | None = None
     waiting: str | None = None
     owner_pid: int | None = None

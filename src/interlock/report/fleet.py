@@ -48,6 +48,7 @@ class RunRow(Struct, frozen=True, kw_only=True):
     cost: float = 0.0
     max_cost: float | None = None
     tokens: int = 0
+    unpriced_tokens: int = 0
     started: float = 0.0
     updated: float = 0.0
     ended: float | None = None
@@ -162,6 +163,7 @@ def to_row(summary: RunSummary, host: str, spark: tuple[float, ...]) -> RunRow:
         cost=summary.cost_usd,
         max_cost=summary.max_cost_usd,
         tokens=summary.tokens,
+        unpriced_tokens=summary.unpriced_tokens,
         started=summary.started,
         updated=summary.updated,
         ended=summary.ended,

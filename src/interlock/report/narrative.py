@@ -164,7 +164,8 @@ def _cost(story: Story) -> str:
     cost = run.cost_usd or sums.cost_usd
     if cost:
         budget = f" of {dollars(run.max_cost_usd)}" if run.max_cost_usd else ""
-        return f"{said}, which cost {dollars(cost)}{budget}."
+        at_least = "at least " if run.unpriced_tokens else ""
+        return f"{said}, which cost {at_least}{dollars(cost)}{budget}."
     return f"{said}; what they cost is not known."
 
 

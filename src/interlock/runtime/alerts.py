@@ -50,6 +50,11 @@ class Alerts:
                 title = f"Run {self._name} has used {max(new):.0%} of {limit}"
                 self._tell("budget", Notify(title, f"{now:,.10g} of {most:,.10g} so far.", "warning"))
 
+    def blind(self, words: str) -> None:
+        """Tell that a limit on dollars cannot hold."""
+        text = f"{words[0].upper()}{words[1:]}. Give its price under models in the configuration, or limit max_tokens."
+        self._tell("budget", Notify(f"Run {self._name} may cost more than allowed", text, "warning"))
+
     def waiting(self, step: int, what: str) -> None:
         """Tell that a person is needed."""
         run_id = self._run.spec.run_id

@@ -33,6 +33,7 @@ class LedgerState(Struct):
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float = 0.0
+    unpriced_tokens: int = 0
     steps: int = 0
     calls: int = 0
     file_operations: int = 0
@@ -52,8 +53,8 @@ class Ledger:
         self.window = window
         self._s = LedgerState()
 
-    def count(self, step: Step, now: float, cost_usd: float = 0.0) -> None:
-        """Take one step into account; `cost_usd` where the step itself does not say."""
+    def count(self, step: Step, now: float, cost_usd: float | None = 0.0) -> None:
+        """Take one step into account; `cost_usd` where the step itself does not say, None where nobody knows."""
         s = self._s
         if s.started is None:
             s.started = now
@@ -64,7 +65,10 @@ class Ledger:
         if step.usage is not None:
             s.input_tokens += step.usage.input_tokens
             s.output_tokens += step.usage.output_tokens
-            s.cost_usd += step.usage.cost_usd or cost_usd
+            if cost_usd is None:
+                s.unpriced_tokens += step.usage.tokens
+            else:
+                s.cost_usd += step.usage.cost_usd or cost_usd
             bucket.tokens += step.usage.tokens
         if step.duration_ms:
             bucket.execution_time += step.duration_ms / 1000
@@ -97,6 +101,7 @@ class Ledger:
             input_tokens=s.input_tokens,
             output_tokens=s.output_tokens,
             cost_usd=s.cost_usd,
+            unpriced_tokens=s.unpriced_tokens,
             steps=s.steps,
             calls=s.calls,
             file_operations=s.file_operations,

@@ -13,6 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ..config import Config, load
+from ..config.nearest import nearest
 from ..core import Adapter, Clock, Context, InterlockError, RunSpec
 from ..core.typed import from_plain
 from ..journal import RunFolder, Store, new_run_id
@@ -38,14 +39,15 @@ class Options(TypedDict, total=False):
     """What can be given to `Supervisor.open`; everything may be left out.
 
     task: what the agent was asked to do. workspace: the folder that it works in, checkpointed. name: for lists.
-    config: else the one found by `interlock config show`. context: more than the task. adapter: how the agent is
-    reached. plugins: detectors, strategies, interventions, templates. store: where the run is kept. listener: the
-    control socket, where somebody else made it.
+    model: what the agent uses, where its steps do not say. config: else the one found by `interlock config show`.
+    context: more than the task. adapter: how the agent is reached. plugins: detectors, strategies, interventions,
+    templates. store: where the run is kept. listener: the control socket, where somebody else made it.
     """
 
     task: str
     workspace: str | Path
     name: str
+    model: str
     config: Config
     context: Context
     adapter: Adapter
@@ -63,6 +65,7 @@ class Options(TypedDict, total=False):
 
 def open_supervisor(options: Options) -> Supervisor:
     """A supervisor over a new run."""
+    _refuse_unknown(options)
     config = options.get("config") or load()
     adapter = options.get("adapter") or Direct()
     where = options.get("workspace")
@@ -71,6 +74,7 @@ def open_supervisor(options: Options) -> Supervisor:
         name=options.get("name", ""),
         task=options.get("task", ""),
         workspace=str(Path(where).resolve()) if where is not None else None,
+        model=options.get("model"),
         adapter=adapter.name,
     )
     spec = redact_spec(spec)
@@ -91,6 +95,7 @@ def open_supervisor(options: Options) -> Supervisor:
 
 def reopen_supervisor(folder: RunFolder, options: Options) -> Supervisor:
     """A supervisor over a run whose owner is gone; it stands where its predecessor stood."""
+    _refuse_unknown(options)
     config = options.get("config") or load()
     run = Run.reopen(folder, options.get("clock"))
     supervisor = _assemble(run, config, options.get("adapter") or Direct(), options)
@@ -111,6 +116,14 @@ def redact_spec(spec: RunSpec) -> RunSpec:
 def redact_context(context: Context) -> Context:
     """What a run is for, without secrets."""
     return from_plain(redact_tree(msgspec.to_builtins(context)), Context)
+
+
+def _refuse_unknown(options: Options) -> None:
+    """A limit that is misspelled must not silently be none."""
+    for name in options:
+        if name not in Options.__annotations__:
+            near = nearest(name, Options.__annotations__)
+            raise TypeError(f"there is no option {name!r}" + (f"; did you mean {near!r}?" if near else ""))
 
 
 def open_store(config: Config) -> Store:

@@ -29,6 +29,7 @@ class Scribe:
         self._issues = run.summary.issues
         self._interventions = run.summary.interventions
         self._last_issue = run.summary.last_issue
+        self._is_blind = run.summary.unpriced_tokens > 0
 
     def write(self, record: StepRecord, judgement: Judgement, *, durable: bool) -> int:
         """One step with its review, issues, interventions and judged effects."""
@@ -48,6 +49,7 @@ class Scribe:
                 escalated=ruling.escalated,
             )
             entries.append(Entry("intervention", body, judgement.now))
+        entries += [Entry("limit", blind, judgement.now) for blind in self._find_blind_limit(record.step)]
         self._count(record, judgement)
         if log.isEnabledFor(logging.INFO):
             self._log(judgement)
@@ -63,6 +65,19 @@ class Scribe:
     def limit(self, record: LimitRecord) -> None:
         """A limit that was set, waited for or reached."""
         self.run.record("limit", record)
+
+    def _find_blind_limit(self, step: Step) -> list[LimitRecord]:
+        """A limit on dollars that nobody can hold, as a price is not known: said once."""
+        spend, most = self.watch.ledger.spend, self.watch.meter.limits.max_cost_usd
+        if self._is_blind or most is None or not spend.unpriced_tokens:
+            return []
+        self._is_blind = True
+        model = step.model or self.run.summary.model
+        of = f"the model {model}" if model else "a model that has no name"
+        words = f"nobody knows the price of {of}: its tokens do not count towards the {most:,.10g} US dollars allowed"
+        if self.alerts is not None:
+            self.alerts.blind(words)
+        return [LimitRecord(words, limit="max_cost_usd")]
 
     def _log(self, judgement: Judgement) -> None:
         run_id = self.run.spec.run_id
@@ -85,6 +100,7 @@ class Scribe:
             "max": limits.max_steps,
             "tokens": spend.tokens,
             "cost_usd": spend.cost_usd,
+            "unpriced_tokens": spend.unpriced_tokens,
             "max_cost_usd": limits.max_cost_usd,
             "issues": self._issues,
             "interventions": self._interventions,

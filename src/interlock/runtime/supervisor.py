@@ -88,6 +88,7 @@ class Supervisor(Asking):
             run.spec.run_id,
             config,
             self.context,
+            model=run.spec.model,
             capabilities=hands.adapter.capabilities,
             plugins=plugins,
             guard=self._guard,

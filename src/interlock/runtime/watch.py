@@ -95,10 +95,15 @@ class WatchState(Struct):
     detectors: bytes
     marks: dict[str, bytes]
     throttled_for: set[str] = set()
+    model: str | None = None
 
 
 class Watch:
-    """One run, seen and answered. `guard` isolates its parts; `assume_checkpoint` is for recorded traces."""
+    """One run, seen and answered.
+
+    `model` is whose price counts until a step names its own; `guard` isolates the parts; `assume_checkpoint` is for
+    recorded traces.
+    """
 
     def __init__(
         self,
@@ -106,6 +111,7 @@ class Watch:
         config: Config,
         context: Context,
         *,
+        model: str | None = None,
         capabilities: frozenset[Capability] = EVERY_CAPABILITY,
         plugins: Plugins | None = None,
         guard: Guard | None = None,
@@ -130,6 +136,7 @@ class Watch:
         self.ledger = Ledger(window)
         self.meter = Meter(config.limits, window)
         self.prices = Prices(config.models)
+        self._model = model
         self._assume_checkpoint = assume_checkpoint
         self._controller_state = self.controller.start()
         self._clock = StepClock()
@@ -150,11 +157,13 @@ class Watch:
         """Take a step's time and cost into account, whatever becomes of it; gives the time that it counts for."""
         self._clock, now, self._assumed = self._clock.advance(step)
         if step.origin == "agent":
-            cost = 0.0
+            cost: float | None = 0.0
+            if step.model is not None:
+                self._model = step.model
             if step.usage is not None and not step.usage.cost_usd:
                 usage = step.usage
-                cost = self.guard.part("prices", self.prices.cost, None, step.model, usage) or 0.0
-            self.priced = cost
+                cost = self.guard.part("prices", self.prices.cost, None, self._model, usage)
+            self.priced = cost or 0.0
             self.ledger.count(step, now, cost)
         return now
 
@@ -248,6 +257,7 @@ class Watch:
                 self.detectors.save(),
                 self._marks,
                 self._throttled_for,
+                self._model,
             )
         )
 
@@ -256,6 +266,7 @@ class Watch:
         saved = from_msgpack(state, WatchState)
         self._controller_state, self._clock, self._run = saved.controller, saved.clock, saved.run
         self._marks, self._throttled_for = saved.marks, saved.throttled_for
+        self._model = saved.model or self._model
         self.ledger.restore(saved.ledger)
         self.meter.restore(saved.meter)
         self.reviewer.restore(saved.reviewer)

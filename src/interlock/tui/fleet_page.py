@@ -24,7 +24,7 @@ from .preview import Preview
 from .run_rows import draw_run, heading
 from .search import Search
 from .steered import Steered
-from .words import money, plural, reason_first, span
+from .words import plural, reason_first, span, spend
 
 LOOK_S = 0.2
 """Time between two looks at all runs; looking costs two stats a run."""
@@ -229,7 +229,8 @@ class FleetPage(Steered):
             right.append((f"{FILTERS[self._filter][0]} {clean(self._text)}".strip() + "  ", "warn"))
         if self._hosts:
             right.append((f"{clean(self._place.hub_name)}  ", "dim"))
-        right.append((f"{money(sum(row.cost for row in self.rows))} spent", "dim"))
+        unpriced = sum(row.unpriced_tokens for row in self.rows)
+        right.append((f"{spend(sum(row.cost for row in self.rows), None, unpriced)} spent", "dim"))
         return [spread(tuple(left), tuple(right), width)]
 
     def _draw_words(self, width: int) -> list[Line]:

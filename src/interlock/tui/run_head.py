@@ -23,7 +23,7 @@ def draw_head(
         left.append((f"  {doing}", "warn"))
     left.append((f"  iter {iteration(run)}  {flat(short_model(run.model), 24)}", ""))
     rows = [
-        spread(tuple(left), draw_budget(run.cost, run.max_cost, 10), width),
+        spread(tuple(left), draw_budget(run.cost, run.max_cost, 10, run.unpriced_tokens), width),
         spread(((flat(run.task or "no task was given", width), "dim"),), ((_age(run, now), "dim"),), width),
     ]
     banner = _banner(run, view, problem)

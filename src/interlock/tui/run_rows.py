@@ -51,6 +51,10 @@ def iteration(row: RunRow) -> str:
     return f"{count(row.iter)}/{count(row.max)}" if row.max else count(row.iter)
 
 
+def _spent(row: RunRow) -> str:
+    return spend(row.cost, row.max_cost, row.unpriced_tokens)
+
+
 def budget_style(row: RunRow) -> str:
     """How near the spend is to its end."""
     if not row.max_cost:
@@ -84,7 +88,7 @@ _COLUMNS = (
     Column("MODEL", 12, lambda row, _r, _n: (flat(short_model(row.model), 20), ""), rank=3),
     Column("ISSUE NOW", 12, _issue, grow=10),
     Column("INT", 3, lambda row, _r, _n: (count(row.interventions), "" if row.interventions else "dim"), right=True),
-    Column("SPEND", 9, lambda row, _r, _n: (spend(row.cost, row.max_cost), budget_style(row)), right=True),
+    Column("SPEND", 9, lambda row, _r, _n: (_spent(row), budget_style(row)), right=True),
     Column("TOKENS", 6, lambda row, _r, _n: (count(row.tokens), ""), rank=5, right=True),
     Column("PROGRESS", 8, lambda row, room, _n: (spark(row.spark, room), "good"), rank=2, grow=8),
     Column("SEEN", 4, lambda row, _r, now: (span(now - row.updated), "dim"), rank=4, right=True),

@@ -12,7 +12,7 @@ from .ladder import draw_ladder
 from .line import Line, fit, flat, spread
 from .palette import severity_style
 from .view import View
-from .words import clock_time, count, gauge, money, spark
+from .words import clock_time, count, gauge, spark, spend
 
 
 def draw_side(view: View, series: Series | None, entries: Sequence[Entry], width: int, height: int) -> list[Line]:
@@ -45,20 +45,20 @@ def draw_charts(view: View, series: Series | None, width: int) -> list[Line]:
     return [
         chart("progress", series.progress, "good", progress),
         chart("tokens", _growth(series.tokens, room), "link", count(row.tokens)),
-        chart("cost", _growth(series.cost, room), "level2", money(row.cost)),
+        chart("cost", _growth(series.cost, room), "level2", spend(row.cost, None, row.unpriced_tokens)),
         chart("issues", _growth(series.issues, room), "level3", count(row.issues)),
     ]
 
 
-def draw_budget(cost: float, budget: float | None, width: int) -> Line:
-    """The spend as a bar, where there is a budget."""
-    if not budget:
-        return ((money(cost), ""),)
+def draw_budget(cost: float, budget: float | None, width: int, unpriced_tokens: int = 0) -> Line:
+    """The spend as a bar, where there is a budget and the spend is known."""
+    if not budget or (unpriced_tokens and not cost):
+        return ((spend(cost, budget, unpriced_tokens), "warn" if budget else ""),)
     share = cost / budget
     used, left = gauge(share, width)
     style = "bad" if share >= 1 else "warn" if share >= 0.8 else "good"
     return (
-        (f"{money(cost)}/{budget:g} ", style if share >= 0.8 else ""),
+        (f"{spend(cost, budget, unpriced_tokens)} ", style if share >= 0.8 else ""),
         (used, style),
         (left, "faint"),
         (f" {share:.0%}", "dim"),

@@ -35,9 +35,10 @@ def money(amount: float) -> str:
     return f"${amount:.2f}" if amount >= 0.005 or amount == 0 else "<1¢"
 
 
-def spend(amount: float, budget: float | None) -> str:
-    """Dollars, and of how many."""
-    return money(amount) if budget is None else f"{money(amount)}/{budget:g}"
+def spend(amount: float, budget: float | None, unpriced_tokens: int = 0) -> str:
+    """Dollars, and of how many; at least so many where some tokens have no price."""
+    known = "unknown" if unpriced_tokens and not amount else money(amount) + ("+" if unpriced_tokens else "")
+    return known if budget is None else f"{known}/{budget:g}"
 
 
 def count(number: float) -> str:

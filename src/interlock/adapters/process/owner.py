@@ -213,6 +213,7 @@ class Owner:
             interventions=summary.interventions,
             tokens=ledger.spend.tokens,
             cost_usd=ledger.spend.cost_usd,
+            unpriced_tokens=ledger.spend.unpriced_tokens,
             checkpoints=run.journal.reader().count("checkpoint"),
             files_changed=self._changed(),
             limits_reached=limits or self.limits_reached(),

@@ -93,6 +93,7 @@ class Finished(Struct, frozen=True, kw_only=True, tag_field="say", tag="finished
     interventions: int = 0
     tokens: int = 0
     cost_usd: float = 0.0
+    unpriced_tokens: int = 0
     checkpoints: int = 0
     files_changed: tuple[str, ...] = ()
     limits_reached: tuple[str, ...] = ()
