@@ -27,6 +27,17 @@ def test_the_list_has_every_run(client: TestClient, run: RunFolder) -> None:
     assert (row["status"], row["steps"], row["task"], row["cost"]) == ("done", 40, "count to forty", 0.0)
 
 
+def test_a_run_is_addressed_as_in_a_command(client: TestClient, run: RunFolder) -> None:
+    def where(address: str) -> tuple[int, str]:
+        answer = client.get(address, follow_redirects=False)
+        return answer.status_code, answer.headers.get("location", "")
+
+    assert where("/runs/plain") == (200, "")
+    assert where("/runs/plai") == (307, "/runs/plain")
+    assert where("/runs/pla/files") == (307, "/runs/plain/files")
+    assert where("/runs/nobody-is-called-so") == (200, ""), "the page says so"
+
+
 def test_a_timeline_is_read_in_parts_without_gap_or_double(client: TestClient, run: RunFolder) -> None:
     seen: list[int] = []
     before = ""

@@ -36,7 +36,7 @@ def make_app(
         source.close()
 
     pages = Starlette(
-        routes=[*routes.all(), *page_routes(load_assets())],
+        routes=[*routes.all(), *page_routes(load_assets(), source.resolve)],
         exception_handlers={InterlockError: on_error, HTTPException: on_http_error, Exception: on_mistake},
         lifespan=lifespan,
     )

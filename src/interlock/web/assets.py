@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import quote
 
 from msgspec import Struct
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from .access import refuse
@@ -44,11 +47,18 @@ def load_assets(folder: Path = FOLDER) -> dict[str, Asset]:
     return {path.name: _load(path) for path in sorted(folder.iterdir()) if path.suffix in TYPES}
 
 
-def page_routes(assets: dict[str, Asset]) -> list[Route]:
-    """The page under every address that it knows, and its files."""
+def page_routes(assets: dict[str, Asset], resolve: Callable[[str], str]) -> list[Route]:
+    """The page under every address that it knows, and its files. A run may be addressed as in a command."""
 
     async def page(request: Request) -> Response:
         return assets["index.html"].respond(request)
+
+    async def run(request: Request) -> Response:
+        ref, tab = request.path_params["ref"], request.path_params.get("tab")
+        run_id = await run_in_threadpool(resolve, ref)
+        if run_id == ref:
+            return await page(request)
+        return RedirectResponse(f"/runs/{quote(run_id)}" + (f"/{quote(tab)}" if tab else ""))
 
     async def file(request: Request) -> Response:
         asset = assets.get(request.path_params["name"])
@@ -59,8 +69,12 @@ def page_routes(assets: dict[str, Asset]) -> list[Route]:
         answer.status_code = 404
         return answer
 
-    deep = ("/", "/runs/{run_id}", "/runs/{run_id}/{tab}", "/incidents", "/incidents/{incident_id}")
-    return [*(Route(path, page) for path in deep), Route("/static/{name}", file), Route("/{rest:path}", nowhere)]
+    return [
+        *(Route(path, page) for path in ("/", "/incidents", "/incidents/{incident_id}")),
+        *(Route(path, run) for path in ("/runs/{ref}", "/runs/{ref}/{tab}")),
+        Route("/static/{name}", file),
+        Route("/{rest:path}", nowhere),
+    ]
 
 
 def _load(path: Path) -> Asset:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..control import Answer, Request
-from ..core import InvalidState, NotFound
+from ..core import InterlockError, InvalidState, NotFound
 from ..journal import RunFolder, Store
 from ..link import ask_owner
 from ..link.owner import Notice
@@ -92,6 +92,13 @@ class Source:
                 f"the files of this run are on {host}", todo=f"Look at them with interlock web on {host}."
             )
         raise NotFound(f"there is no run {run_id[:80]!r}", todo="It may have been removed. See the list of runs.")
+
+    def resolve(self, ref: str) -> str:
+        """The id that is meant by an id, a name or the beginning of one; what it was if there is no such run here."""
+        try:
+            return ref if self.is_here(ref) else self.store.find(ref).run_id
+        except InterlockError:
+            return ref
 
     def host_of(self, run_id: str) -> str | None:
         """The other machine that a run is on; None if it is here or nowhere."""
