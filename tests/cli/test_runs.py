@@ -42,9 +42,9 @@ def test_ended_runs_are_listed_with_all(ended):
     ("spent", "budget", "unpriced", "shown"),
     [
         (0.0, None, 0, "$0.00"),
-        (0.0, None, 700, "unknown"),
+        (0.0, None, 700, "$?"),
         (1.5, None, 700, "$1.50+"),
-        (0.0, 5.0, 700, "unknown/5.00"),
+        (0.0, 5.0, 700, "$?/5.00"),
         (1.5, 5.0, 0, "$1.50/5.00"),
     ],
 )

@@ -163,6 +163,19 @@ def test_the_time_limit_ends_it(place: Place) -> None:
     assert place.processes() == []
 
 
+def test_a_limit_in_dollars_that_could_not_be_held_is_said_at_the_end(place: Place) -> None:
+    agent = (
+        "from interlock.adapters.process.client import Steps\n"
+        "steps = Steps()\n"
+        "steps.before('bash', {'command': 'ls'}, usage={'input_tokens': 900, 'output_tokens': 90})\n"
+        "steps.after('a.txt', exit_code=0)\n"
+    )
+    status, _, err = place.run(sys.executable, "-c", agent, options=("--max-cost", "5"))
+    assert status == 0
+    assert b"990 tokens, $?/5.00" in err
+    assert b"nobody knows the price of 990 tokens" in err
+
+
 def test_the_memory_limit_ends_what_exceeds_it(tmp_path: Path) -> None:
     place = Place(tmp_path, {"limits": {"max_memory_mb": 64}})
     status, _, _ = place.run(sys.executable, "-c", "x = b'x' * 300_000_000; import time; time.sleep(600)")

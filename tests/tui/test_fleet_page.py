@@ -178,9 +178,9 @@ def test_rows_and_heading_fit_every_width(width: int, hosts: bool) -> None:
 
 def test_a_spend_that_is_not_known_is_not_called_nothing() -> None:
     assert spend(0.0, None) == "$0.00"
-    assert spend(0.0, 5.0, 700) == "unknown/5"
+    assert spend(0.0, 5.0, 700) == "$?/5"
     assert spend(1.5, None, 700) == "$1.50+"
-    assert draw_budget(0.0, 5.0, 10, 700) == (("unknown/5", "warn"),)
+    assert draw_budget(0.0, 5.0, 10, 700) == (("$?/5", "warn"),)
 
 
 def test_models_are_shown_without_maker_and_date() -> None:

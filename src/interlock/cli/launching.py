@@ -94,7 +94,7 @@ def _print(run: Finished) -> None:
 
 def _lines(run: Finished) -> list[str]:
     counted = f"{run.steps:,} steps, {run.issues:,} issues, {run.interventions:,} interventions"
-    cost = money(run.cost_usd, None, run.unpriced_tokens).replace("unknown", "cost unknown")
+    cost = money(run.cost_usd, run.max_cost_usd, run.unpriced_tokens)
     spent = f", {run.tokens:,} tokens, {cost}" if run.tokens or run.cost_usd else ""
     lines = [f"{counted}{spent}, {run.seconds:,.1f} s"]
     if run.files_changed:
@@ -103,6 +103,8 @@ def _lines(run: Finished) -> list[str]:
         files = "1 file" if len(run.files_changed) == 1 else f"{len(run.files_changed)} files"
         lines.append(f"{files} changed: {named}")
     lines += [f"limit: {words}" for words in run.limits_reached]
+    if run.unpriced_tokens and run.max_cost_usd is not None:
+        lines.append(f"limit: nobody knows the price of {run.unpriced_tokens:,} tokens; the dollars could not be held")
     if run.processes_left:
         lines.append(f"{run.processes_left} processes that it started go on")
     if run.incident_id:

@@ -116,7 +116,7 @@ def _status(status: str) -> Text:
 
 def money(spent: float, budget: float | None, unpriced_tokens: int = 0) -> str:
     """Dollars, and of how many; at least so many where some tokens have no price."""
-    known = "unknown" if unpriced_tokens and not spent else f"${spent:,.2f}" + ("+" if unpriced_tokens else "")
+    known = "$?" if unpriced_tokens and not spent else f"${spent:,.2f}" + ("+" if unpriced_tokens else "")
     return known + (f"/{budget:,.2f}" if budget is not None else "")
 
 

@@ -37,7 +37,7 @@ def money(amount: float) -> str:
 
 def spend(amount: float, budget: float | None, unpriced_tokens: int = 0) -> str:
     """Dollars, and of how many; at least so many where some tokens have no price."""
-    known = "unknown" if unpriced_tokens and not amount else money(amount) + ("+" if unpriced_tokens else "")
+    known = "$?" if unpriced_tokens and not amount else money(amount) + ("+" if unpriced_tokens else "")
     return known if budget is None else f"{known}/{budget:g}"
 
 

@@ -214,6 +214,7 @@ class Owner:
             tokens=ledger.spend.tokens,
             cost_usd=ledger.spend.cost_usd,
             unpriced_tokens=ledger.spend.unpriced_tokens,
+            max_cost_usd=self._begin.config.limits.max_cost_usd,
             checkpoints=run.journal.reader().count("checkpoint"),
             files_changed=self._changed(),
             limits_reached=limits or self.limits_reached(),

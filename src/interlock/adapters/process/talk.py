@@ -94,6 +94,7 @@ class Finished(Struct, frozen=True, kw_only=True, tag_field="say", tag="finished
     tokens: int = 0
     cost_usd: float = 0.0
     unpriced_tokens: int = 0
+    max_cost_usd: float | None = None
     checkpoints: int = 0
     files_changed: tuple[str, ...] = ()
     limits_reached: tuple[str, ...] = ()
