@@ -180,8 +180,13 @@ class Supervisor(Asking):
             except Broken as broken:
                 return self._broken(broken, StepRecord(step, absent=absent), ran=True)
             assert seen.judgement is not None
+            works = step.kind == "tool_result" and may_change(review)
+            goes_back = any(isinstance(directive, Restore) for directive in seen.judgement.directives)
+            if works and goes_back:
+                # Before the files go back: what this call did would be taken for somebody else's, and left alone.
+                self._checkpointing.make(cause=AFTER_STEP, step=step.index + 1)
             self._take(StepRecord(step, seen.review, absent=absent), seen.judgement)
-            if step.kind == "tool_result" and may_change(review):
+            if works and not goes_back:
                 self._checkpointing.make(cause=AFTER_STEP, step=step.index + 1)
             used_up = None if self._observe else self._limiting.check_spend()
             self._time(begin)
