@@ -16,7 +16,7 @@ LONG_S = 20.0
 class HeldTree:
     """Nothing to hold until `take`. A process that tells its steps is held at its next one; a silent one is frozen.
 
-    `on_frozen` is called while it stands still for a restore: what a silent process changed is kept then.
+    `on_frozen` is called while it stands still for a restore: what has no checkpoint after it yet is kept then.
     """
 
     def __init__(self) -> None:

@@ -79,7 +79,7 @@ class Owner:
             self._hooks.recall(run.journal.reader())
             if self._proxy is not None:
                 self._proxy.recall(run.journal.reader())
-        self.held.on_frozen = self._keep_silent_work
+        self.held.on_frozen = self._keep_own_work
         self._look = Look(self._supervisor, self.held, self._steps, run.summary.started, self._look_at_hooks)
 
     def start(self) -> None:
@@ -124,8 +124,7 @@ class Owner:
         if self._proxy is not None:
             self._proxy.close()
         self._steps.close()
-        if not self._steps.spoken:
-            self._keep_silent_work()
+        self._keep_own_work()
         finished = self._summarize(status, limits)
         supervisor.close()
         if self.held.tree is not None:
@@ -187,8 +186,9 @@ class Owner:
             usage=hooked is None or "usage" not in hooked.capabilities,
         )
 
-    def _keep_silent_work(self) -> None:
-        if not self._steps.spoken:
+    def _keep_own_work(self) -> None:
+        """What has no checkpoint after it yet: all that a silent process does, and a call that is under way."""
+        if not self._steps.spoken or self._supervisor.run.gate.inside:
             self._supervisor.checkpoint(cause=MEANWHILE, step=self._supervisor.next_index)
 
     def _summarize(self, status: int | None, limits: tuple[str, ...]) -> Finished:
