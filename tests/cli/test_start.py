@@ -66,6 +66,8 @@ def test_a_word_that_is_like_no_command_names_none(tmp_path):
         ("run", "interlock run: missing argument COMMAND. See interlock run --help."),
         ("show a b", "interlock show: got unexpected extra argument(s) (b). See interlock show --help."),
         ("run --max-steps x -- y", "interlock run: invalid value for '--max-steps': 'x' is not a valid int"),
+        ("run --max-cost nan -- true", "interlock: --max-cost nan is no limit. Give a number, or leave it out."),
+        ("run --max-minutes inf -- true", "interlock: --max-minutes inf is no limit. Give a number, or leave it out."),
         ("ps --frob", "interlock ps: no such option: --frob. See interlock ps --help."),
         ("checkpoint frob", "interlock checkpoint: no such command 'frob'. See interlock checkpoint --help."),
     ],

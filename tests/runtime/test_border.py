@@ -15,7 +15,7 @@ from interlock.core import Paths, RunSpec, Step, Tool, Usage
 from interlock.journal import Entry, Journal, Store
 from interlock.runtime.border import Border
 from interlock.runtime.border.arguments import DEPTH, TEXT, TOTAL
-from interlock.runtime.border.bounds import CONTENT, cut, one_line
+from interlock.runtime.border.bounds import CONTENT, MOST_TOKENS, MOST_USD, cut, one_line
 from tests.runtime.secret_samples import INNOCENT, samples
 
 SAMPLES = samples()
@@ -75,6 +75,19 @@ def test_a_step_with_nothing_to_look_at_is_not_copied() -> None:
         model="opus",
     )
     assert border.admit(given_step) is given_step
+
+
+@pytest.mark.parametrize(
+    ("told", "counts"),
+    [
+        (Usage(-5_000_000, -1, -100.0, -2, -3), Usage()),
+        (Usage(10, 20, float("nan")), Usage(10, 20)),
+        (Usage(10, 20, float("inf")), Usage(10, 20)),
+        (Usage(2**70, 0, 1e308), Usage(MOST_TOKENS, 0, MOST_USD)),
+    ],
+)
+def test_a_usage_that_cannot_be_added_up_lowers_no_sum_and_breaks_none(told: Usage, counts: Usage) -> None:
+    assert border.admit(step("said", usage=told)).usage == counts
 
 
 def test_long_content_keeps_its_beginning_and_its_end() -> None:

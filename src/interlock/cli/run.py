@@ -112,10 +112,15 @@ def check_writable(summary: Path) -> None:
 def _with_options(
     config: Config, observe: bool, max_cost: float | None, max_steps: int | None, max_minutes: float | None
 ) -> Config:
+    import math
+
     from msgspec.structs import replace
 
-    from ..core import Limits
+    from ..core import BadInput, Limits
 
+    for option, value in (("--max-cost", max_cost), ("--max-minutes", max_minutes)):
+        if value is not None and not math.isfinite(value):
+            raise BadInput(f"{option} {value} is no limit", todo="Give a number, or leave it out.")
     given = Limits(
         max_cost_usd=max_cost,
         max_steps=max_steps,

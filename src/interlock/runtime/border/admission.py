@@ -6,7 +6,7 @@ import msgspec
 
 from ...core import Paths, Step, Tool
 from .arguments import ITEMS, Budget, gather, make_plain
-from .bounds import CONTENT, ONE_LINE, cut, mark_cut, mend, one_line
+from .bounds import CONTENT, ONE_LINE, countable, cut, mark_cut, mend, one_line
 from .redaction import Redactor, redactor
 
 WINDOW = 2 * CONTENT
@@ -65,7 +65,7 @@ class Border:
 
     def _is_clean(self, step: Step) -> bool:
         """Cheaply: one look at all texts together finds that most steps need nothing."""
-        if len(step.content) > CONTENT:
+        if len(step.content) > CONTENT or (step.usage is not None and countable(step.usage) != step.usage):
             return False
         parts, names, tool = [step.content], [], step.tool
         if tool is not None:
@@ -103,6 +103,7 @@ class Border:
             content=self.admit_text(step.content),
             tool=tool,
             paths=self._admit_paths(step.paths),
+            usage=None if step.usage is None else countable(step.usage),
             agent=None if step.agent is None else self.admit_line(step.agent),
             model=None if step.model is None else self.admit_line(step.model),
         )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
+
+from ...core import Usage
 
 CONTENT = 64 * 1024
 """Characters of a step's content. Loops and errors show in far less, and a journal of many steps stays small."""
@@ -12,6 +15,10 @@ ONE_LINE = 512
 
 TAIL_SHARE = 4
 """One part in four of what is kept is the end: that is where errors stand."""
+
+MOST_TOKENS = 10**12
+MOST_USD = 1e9
+"""More than any step can use: sums of such numbers stay numbers."""
 
 _MARK = 48
 """Room for the mark in a cut text; below twice that, a text is simply broken off."""
@@ -47,6 +54,22 @@ def mend(text: str) -> str:
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def countable(usage: Usage) -> Usage:
+    """The usage in numbers that can be added up: what is below nothing, or no number, was not said."""
+    cost = usage.cost_usd
+    return Usage(
+        input_tokens=_count(usage.input_tokens),
+        output_tokens=_count(usage.output_tokens),
+        cost_usd=min(max(0.0, cost), MOST_USD) if math.isfinite(cost) else 0.0,
+        cache_read_tokens=_count(usage.cache_read_tokens),
+        cache_write_tokens=_count(usage.cache_write_tokens),
+    )
+
+
+def _count(tokens: int) -> int:
+    return min(max(0, tokens), MOST_TOKENS)
 
 
 def _is_harmless(char: str) -> bool:
