@@ -140,12 +140,19 @@ class Ownership:
                 again = self._may_retry()
                 self._events.put(OwnerGone(again, self._last_words()))
                 if not again:
+                    self._turn_away()
                     return
                 tree = next((told.tree for told in self._told if isinstance(told, Started)), None)
                 self._launch(replace(self._begin, reopen=True, tree=tree))
                 assert self._channel is not None
                 for told in self._told:
                     self._channel.send(told)
+
+    def _turn_away(self) -> None:
+        """Nobody will answer any more: whoever asks is refused at once, and does not wait in a queue for ever."""
+        for listener in self._listeners:
+            if listener.family == socket.AF_UNIX:
+                listener.close()
 
     def _may_retry(self) -> bool:
         now = time.monotonic()
