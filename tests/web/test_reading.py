@@ -38,6 +38,10 @@ def test_a_run_is_addressed_as_in_a_command(client: TestClient, run: RunFolder) 
     assert where("/runs/nobody-is-called-so") == (200, ""), "the page says so"
 
 
+def test_a_stranger_does_not_learn_which_runs_there_are(stranger: TestClient, run: RunFolder) -> None:
+    assert stranger.get("/runs/plai", follow_redirects=False).status_code == 200
+
+
 def test_a_timeline_is_read_in_parts_without_gap_or_double(client: TestClient, run: RunFolder) -> None:
     seen: list[int] = []
     before = ""

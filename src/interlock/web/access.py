@@ -38,6 +38,9 @@ HEADERS = {
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
 
+KNOWN = "interlock.known"
+"""Where a request's scope says whether it came with the token: pages tell nobody else which runs there are."""
+
 COOKIE_S = 30 * 86_400
 
 
@@ -90,6 +93,7 @@ class Access:
             return refuse(
                 401, "the token is missing or wrong", "Open the address with the token that interlock web said."
             )
+        scope[KNOWN] = by_cookie or by_header
         if method not in SAFE_METHODS:
             return _refuse_change(headers, needs_origin=not by_header)
         return None

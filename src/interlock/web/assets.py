@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from .access import refuse
+from .access import KNOWN, refuse
 
 FOLDER = Path(__file__).parent / "static"
 TYPES = {
@@ -55,7 +55,7 @@ def page_routes(assets: dict[str, Asset], resolve: Callable[[str], str]) -> list
 
     async def run(request: Request) -> Response:
         ref, tab = request.path_params["ref"], request.path_params.get("tab")
-        run_id = await run_in_threadpool(resolve, ref)
+        run_id = await run_in_threadpool(resolve, ref) if request.scope[KNOWN] else ref
         if run_id == ref:
             return await page(request)
         return RedirectResponse(f"/runs/{quote(run_id)}" + (f"/{quote(tab)}" if tab else ""))
