@@ -25,8 +25,10 @@ def create(
     Example: interlock checkpoint create --label "before the upgrade"
     """
     from .checkpoint_text import as_json, count, size
+    from .run import check_text
     from .workspace import open_checkpoints, progress_bar
 
+    check_text("label", label)
     with open_checkpoints() as found, progress_bar("Saving") as progress:
         made = found.create(label, cause="by hand", progress=progress)
     if json:

@@ -61,6 +61,8 @@ def run(
     if summary is not None:
         check_writable(summary)
     folder = (workspace or Path()).resolve()
+    for what, words in (("name", name), ("task", task), ("command", " ".join(command)), ("folder", str(folder))):
+        check_text(what, words)
     if not folder.is_dir():
         raise BadInput("the workspace is not a folder", where=str(folder))
     settings = _with_hub(_with_options(load(config), observe, max_cost, max_steps, max_minutes), hub)
@@ -94,6 +96,16 @@ def _with_hub(config: Config, url: str | None) -> Config:
     if config.hub.url and (why := look_for_hub(config.hub.url)) is not None:
         say_error(f"the hub cannot be reached ({why}). The run goes on, and is seen there as soon as it can be")
     return config
+
+
+def check_text(what: str, words: str) -> None:
+    """Say in one line that bytes which are no text cannot be kept in a journal."""
+    from ..core import BadInput
+
+    try:
+        words.encode()
+    except UnicodeEncodeError:
+        raise BadInput(f"the {what} is not UTF-8", where=ascii(words), todo="Give it as UTF-8 text.") from None
 
 
 def check_writable(summary: Path) -> None:
