@@ -39,25 +39,31 @@ _transcript = json_decoder(TranscriptLine)
 
 def read_events(name: str) -> Iterator[TraceEvent]:
     """Every trace of one file, one line in memory at a time. Raises BadInput where the file cannot be opened."""
+    for events in read_batches(name):
+        yield from events
+
+
+def read_batches(name: str) -> Iterator[list[TraceEvent]]:
+    """The same, with all that one line brings together."""
     feed = _Feed()
     empty = True
     for number, line in read_lines(name):
         empty = False
         if isinstance(line, LineError):
-            yield line
+            yield [line]
             continue
         try:
-            yield from feed.take(line)
+            yield list(feed.take(line))
         except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
-            yield LineError(number, _explain(line, error), TODO)
+            yield [LineError(number, _explain(line, error), TODO)]
             if b"\x00" in line:
                 # The rest of a binary file has nothing to say either.
                 break
         except RecursionError:
-            yield LineError(number, "the JSON is nested too deeply", TODO)
+            yield [LineError(number, "the JSON is nested too deeply", TODO)]
     if empty:
-        yield LineError(1, "the file is empty", TODO)
-    yield from feed.finish()
+        yield [LineError(1, "the file is empty", TODO)]
+    yield feed.finish()
 
 
 class _Feed:
@@ -82,9 +88,8 @@ class _Feed:
             return self._transcript(_transcript.decode(line))
         return self._step(_step.decode(line), shape.run_id or shape.trace_id or "stdin")
 
-    def finish(self) -> Iterator[TraceEvent]:
-        for run_id in self._open:
-            yield End(run_id)
+    def finish(self) -> list[TraceEvent]:
+        return [End(run_id) for run_id in self._open]
 
     def _begin(self, run_id: str, task: str = "") -> Iterator[TraceEvent]:
         if run_id not in self._open:
