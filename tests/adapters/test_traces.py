@@ -55,6 +55,16 @@ def test_a_whole_trace_on_a_line_begins_gives_its_steps_and_ends(tmp_path):
     assert (result.kind, result.usage.tokens, result.time) == ("tool_result", 12, 1735787045.0)
 
 
+def test_after_a_whole_trace_every_kind_of_line_is_still_told_apart(tmp_path):
+    broken = {**TRACE, "trace_id": "t2", "steps": [{"role": "nobody"}]}
+    step = {"run_id": "a", "index": 0, "role": "user", "content": "do it"}
+    name = write(tmp_path / "t.jsonl", TRACE, broken, TRACE, step, TRACE)
+    assert [one.run_id for one in steps_of(name)] == ["t1", "t1", "t1", "t1", "a", "t1", "t1"]
+    (fault,) = faults_of(name)
+    assert fault.line == 2
+    assert "role" in fault.what
+
+
 def test_gzip_is_recognised_by_its_content_not_by_its_name(tmp_path):
     (tmp_path / "t.jsonl").write_bytes(gzip.compress(json.dumps(TRACE).encode()))
     assert len(steps_of(str(tmp_path / "t.jsonl"))) == 2

@@ -7,7 +7,7 @@ import pytest
 from interlock.core import Step, Tool
 from interlock.detect.effect import read_effect
 from interlock.detect.failure import read_failure
-from interlock.detect.normalise import normalise
+from interlock.detect.normalise import bounded, normalise
 from interlock.detect.paths import read_paths
 
 
@@ -150,3 +150,10 @@ def test_what_a_call_is_for_shows_in_its_name_and_arguments(tool: Tool, effect: 
 def test_the_paths_of_a_call_are_found(tool: Tool, paths: list[str]) -> None:
     step = Step(run_id="r", index=0, role="assistant", kind="tool_call", tool=tool)
     assert read_paths(step, tool, read_effect(tool)) == paths
+
+
+def test_of_a_long_text_its_head_and_tail_are_read() -> None:
+    text = "a" * 50 + "b" * 50 + "c" * 50
+    assert bounded(text, 10, 5) == b"a" * 10 + b"\n" + b"c" * 5
+    assert bounded(text, 10, 0) == b"a" * 10
+    assert bounded(text, 100, 50) == text.encode()

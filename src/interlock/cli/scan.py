@@ -40,6 +40,7 @@ def scan(
 
     Example: interlock scan traces/*.jsonl.gz
     """
+    _collect_seldom()
     from ..adapters.traces.lines import LineError
     from ..adapters.traces.scan import Scanner
     from ..runtime.mutes import read_mutes
@@ -50,7 +51,7 @@ def scan(
         from .scan_table import Progress, print_scanned, print_total
     picture = _new_page(html)
     scanner = Scanner(scan_config(config, sensitivity), Plugins(muted=read_mutes(Path.cwd())))
-    _collect_seldom()
+    gc.freeze()
     found = bad = traces = 0
     said: Counter[str] = Counter()
     with nullcontext() if json else Progress(files) as progress:
@@ -101,8 +102,7 @@ def _new_page(html: str | None) -> ScanPage | None:
 
 
 def _collect_seldom() -> None:
-    """Steps come and go without cycles: looking for garbage after every 700 objects costs a tenth of a scan."""
-    gc.freeze()
+    """Modules stay, steps come and go without cycles: to look for garbage every 700 objects costs a tenth of a scan."""
     gc.set_threshold(100_000, 20, 100)
 
 

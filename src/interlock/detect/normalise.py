@@ -46,5 +46,5 @@ def normalise(raw: bytes) -> bytes:
 def bounded(text: str, head: int = HEAD, tail: int = TAIL) -> bytes:
     """Head and tail of a text that is too long to be read whole, as bytes."""
     if len(text) > head + tail:
-        text = f"{text[:head]}\n{text[-tail:]}"
+        text = f"{text[:head]}\n{text[-tail:]}" if tail else text[:head]
     return text.encode("utf-8", "replace")

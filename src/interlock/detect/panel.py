@@ -128,9 +128,7 @@ class Detectors:
         return agent
 
     def _new_agent(self) -> WatchedAgent:
-        history = History(self._ledger)
-        setting = Setting(self.context, self._tuning, history)
-        return WatchedAgent(history, [make(setting) for make in self._factories], self._dropped)
+        return WatchedAgent(Setting(self.context, self._tuning, History(self._ledger)), self._factories, self._dropped)
 
     def _counts(self, issue: Issue) -> bool:
         if finding_key(issue) in self.muted or issue.type in self.muted:

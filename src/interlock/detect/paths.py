@@ -37,5 +37,6 @@ def read_paths(step: Step, tool: Tool, effect: Effect) -> list[str]:
         for word in script_of(tool)[:1000].translate(_BETWEEN).split():
             # Most words of a command can be no path; looking is cheaper than matching.
             if "/" in word or "." in word or "~" in word:
-                found.update(dict.fromkeys(_IN_WORD.findall(word)))
+                for path in _IN_WORD.findall(word):
+                    found[path] = None
     return list(found)[:PATHS]

@@ -30,20 +30,23 @@ class Knowledge(Struct):
         """Learn a call's words; whether it names something that no call had named before."""
         fresh = asked.difference(self.named)
         self.turns += 1
+        if not fresh:
+            return False
         self.named.update(dict.fromkeys(fresh, self.turns))
         _trim(self.named)
-        return bool(fresh)
+        return True
 
     def take(self, found: set[bytes], asked: set[bytes]) -> tuple[float, bool]:
         """Learn a result's words: the share of them that is new, and whether they only repeat the call."""
         if not found:
             return 0.0, False
-        known = self.known
-        fresh = found.difference(known)
-        known.update(dict.fromkeys(fresh, self.turns))
-        _trim(known)
         # What two sets share is found by way of the smaller one, which the call's words are.
         echo = len(found) > SHORT and (len(found) - len(found & asked)) / len(found) < ECHO
+        fresh = found.difference(self.known)
+        if not fresh:
+            return 0.0, echo
+        self.known.update(dict.fromkeys(fresh, self.turns))
+        _trim(self.known)
         return (len(fresh) - len(fresh & asked)) / len(found), echo
 
 

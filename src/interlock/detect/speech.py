@@ -13,12 +13,14 @@ from .normalise import bounded
 from .tuning import SENTENCE, SPACES
 
 READ = 3000
-"""Characters of a text that are read for promises and claims."""
+"""Characters of a text that are read for promises, claims and what is said again."""
 NAMES = 64
 """Names remembered of tools promised and of tools used."""
 
 _AGENT = re2.compile(r"\b([a-z][a-z0-9]*(?:_[a-z0-9]+)*_agent)\b")
 _TOOL = re2.compile(r"\b([a-z][a-z0-9]*(?:_[a-z0-9]+)+)[`'\"]? tool\b")
+_PROMISES = (("_agent", _AGENT), (" tool", _TOOL))
+"""What a text has in it that names a tool to come, and the expression that makes sure."""
 _CALLED = re.compile(r"([a-z](?<!\w\w)[a-z0-9]*(?:_[a-z0-9]+)+)\s*\Z")
 """A name of several words that ends before a parenthesis."""
 LONGEST = 80
@@ -46,13 +48,16 @@ class Speech(Struct):
             if effect in ("run", "answer"):
                 for name in called_names(script_of(step.tool)):
                     self._note(self.called, name, step.index)
-        for hint, pattern in (("_agent", _AGENT), (" tool", _TOOL)):
-            if hint in text:
-                for name in pattern.findall(text):
-                    self._note(self.promised, name, step.index)
-        if step.tool is None and self.retrieval is None and _PLAN.search(text) and _RETRIEVE.search(text):
+        if text:
+            for hint, pattern in _PROMISES:
+                if hint in text:
+                    for name in pattern.findall(text):
+                        self._note(self.promised, name, step.index)
+        if step.tool is not None:
+            return effect == "answer"
+        if self.retrieval is None and _PLAN.search(text) and _RETRIEVE.search(text):
             self.retrieval = step.index
-        return effect == "answer" or (step.tool is None and any(mark in text for mark in _ANSWERS))
+        return effect == "answer" or any(mark in text for mark in _ANSWERS)
 
     def broken(self) -> list[str]:
         """The tools that were promised and never called."""
@@ -74,7 +79,7 @@ def called_names(script: str) -> list[str]:
 
 def sentences(text: str) -> list[bytes]:
     """The long sentences of a text without its code, for telling whether something is said again."""
-    raw = bounded(text, READ // 2, 0).lower()
+    raw = bounded(text, READ, 0).lower()
     if len(raw) < SENTENCE:
         return []
     if b"```" in raw:

@@ -16,6 +16,9 @@ from .tuning import ALIKE, ALIKE_LONG, LONG, NEWS
 ARGUMENTS = 2000
 """Characters of the arguments and of the thought before them that are read."""
 
+REMEMBERED = 512
+"""Calls whose reading is remembered: of those that runs make, one in three came shortly before."""
+
 QUESTION = 3
 """Words from which a text asks something; a sum or a list of numbers has none."""
 BEGINNING = 200
@@ -89,32 +92,73 @@ class Turn(Struct):
         return alike(self.words, other.words) >= (ALIKE_LONG if long else ALIKE)
 
 
+class Request(Struct, frozen=True):
+    """What a call asks for, by its name and arguments alone; `bare` where they say nothing of their own."""
+
+    key: int
+    words: set[bytes]
+    text: bytes
+    effect: Effect
+    query: bool
+    paths: list[str]
+    bare: bool
+
+
 def read_call(step: Step, tool: Tool) -> Call:
     """What a call asks for. A call without arguments of its own is told apart by the text that goes with it."""
-    arguments = canonical(tool.arguments)
-    asked = words(arguments[:ARGUMENTS])
-    name = tool.name.encode("utf-8", "replace")
-    key = fingerprint(name + b"\0" + arguments)
-    if len(asked) <= 2 and asked <= name_words(tool.name) | {b"raw"} and len(step.content) > ARGUMENTS // 10:
+    request = _request(step, tool)
+    key, asked = request.key, request.words
+    if request.bare and len(step.content) > ARGUMENTS // 10:
         thought = bounded(step.content, ARGUMENTS, 0)
-        asked, key = words(thought), fingerprint(thought)
-    if len(asked) > WORDS:
-        asked = set(sorted(asked)[:WORDS])
-    effect = read_effect(tool)
-    paths = read_paths(step, tool, effect)
+        key, asked = fingerprint(thought), _few(words(thought))
     return Call(
         step=step.index,
         tool=tool.name,
         key=key,
         words=asked,
-        text=name + b"\0" + arguments[:ARGUMENTS],
-        effect=effect,
-        query=effect == "read" and any(_asks(value) for value in tool.arguments.values()),
-        paths=paths,
+        text=request.text,
+        effect=request.effect,
+        query=request.query,
+        paths=request.paths,
         target=False,
         waits=not asked.isdisjoint(_WAITS) or not name_words(tool.name).isdisjoint(_WAITS),
         call_id=tool.call_id,
     )
+
+
+def _request(step: Step, tool: Tool) -> Request:
+    """The request of a call; runs make the same short calls again and again."""
+    arguments = canonical(tool.arguments)
+    if step.paths is not None or len(arguments) > ARGUMENTS:
+        return _read_request(step, tool, arguments)
+    known = _REQUESTS.get((tool.name, arguments))
+    if known is None:
+        if len(_REQUESTS) >= REMEMBERED:
+            _REQUESTS.clear()
+        known = _REQUESTS[tool.name, arguments] = _read_request(step, tool, arguments)
+    return known
+
+
+_REQUESTS: dict[tuple[str, bytes], Request] = {}
+
+
+def _read_request(step: Step, tool: Tool, arguments: bytes) -> Request:
+    asked = words(arguments[:ARGUMENTS])
+    name = tool.name.encode("utf-8", "replace")
+    effect = read_effect(tool)
+    return Request(
+        key=fingerprint(name + b"\0" + arguments),
+        words=_few(asked),
+        text=name + b"\0" + arguments[:ARGUMENTS],
+        effect=effect,
+        query=effect == "read" and any(_asks(value) for value in tool.arguments.values()),
+        paths=read_paths(step, tool, effect),
+        bare=len(asked) <= 2 and asked <= name_words(tool.name) | {b"raw"},
+    )
+
+
+def _few(asked: set[bytes]) -> set[bytes]:
+    return set(sorted(asked)[:WORDS]) if len(asked) > WORDS else asked
 
 
 def _asks(value: object) -> bool:

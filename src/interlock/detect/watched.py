@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from msgspec import Struct
 
 from ..core import Kind, Step
 from .alarm import Alarms
-from .detector import EVERY_KIND, Asked, Detector
-from .history import History
+from .detector import EVERY_KIND, Asked, Detector, Factory, Setting
 
 
 class SavedAgent(Struct):
@@ -24,18 +23,21 @@ class SavedAgent(Struct):
 class WatchedAgent:
     """One agent: its history, its detectors, its alarms."""
 
-    def __init__(self, history: History, detectors: list[Detector], dropped: Collection[str] = ()) -> None:
-        self.history = history
+    def __init__(self, setting: Setting, factories: Iterable[Factory], dropped: Collection[str] = ()) -> None:
+        self.history = setting.history
         self.alarms = Alarms()
         self.detectors: dict[str, Detector] = {}
-        for detector in detectors:
+        self._setting = setting
+        self._factories: dict[str, Factory] = {}
+        for make in factories:
+            detector = make(setting)
             name, at = detector.type, 2
             while name in self.detectors:
                 name, at = f"{detector.type}#{at}", at + 1
             self.detectors[name] = detector
+            self._factories[name] = make
         self.asked: dict[Kind, list[Asked]] = {}
         self.drop(dropped)
-        self._fresh = {name: detector.save() for name, detector in self.detectors.items()}
         self._last: tuple[int, str, str] | None = None
 
     def drop(self, names: Collection[str]) -> None:
@@ -65,7 +67,7 @@ class WatchedAgent:
     def restart(self, issue_type: str) -> None:
         for name, detector in self.detectors.items():
             if detector.type == issue_type:
-                detector.restore(self._fresh[name])
+                detector.restore(self._factories[name](self._setting).save())
         self.alarms.forget(issue_type)
 
     def save(self) -> SavedAgent:

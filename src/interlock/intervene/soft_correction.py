@@ -13,6 +13,6 @@ NAME = "soft_correction"
 
 def soft_correction(issue: Issue, state: RunState, now: float, templates: Templates = BUILT_IN) -> Continue:
     """Give the agent a hint. What the context lacks is left out."""
-    text = templates.render(issue.type, values_for(issue, state))
+    text = templates.render(issue.type, values_for(issue, state, templates.placeholders(issue.type)))
     message = guidance(text, NAME, issue, state, now)
     return Continue(state=state, log=f"hint about {issue.type}", directives=(Inject(message),))

@@ -29,6 +29,11 @@ class Templates(Struct, frozen=True):
                 return filled
         return values.get("description", "").strip() or LAST_RESORT
 
+    def placeholders(self, issue_type: str) -> frozenset[str]:
+        """What the hint for a type may be filled with."""
+        texts = (self.by_type.get(issue_type, ""), self.by_type.get(DEFAULT, ""), "{description}")
+        return frozenset(name for text in texts for name in _placeholders(text))
+
 
 BUILT_IN = Templates(HINTS)
 
@@ -71,9 +76,9 @@ def fill(text: str, values: Mapping[str, str]) -> str:
 
 
 @lru_cache(256)
-def _placeholders(line: str) -> tuple[str, ...]:
-    """The names in a line of a template; there are few lines, and they are filled again and again."""
-    return tuple(name for _, name, _, _ in string.Formatter().parse(line) if name is not None)
+def _placeholders(text: str) -> tuple[str, ...]:
+    """The names in a template or a line of one; there are few, and they are filled again and again."""
+    return tuple(name for _, name, _, _ in string.Formatter().parse(text) if name is not None)
 
 
 def _checked(name: object, value: object, where: str, known: set[str]) -> str:

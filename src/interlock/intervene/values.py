@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from ..core import Context, Goal, Issue, RunState, Spend
 from .message import one_line
@@ -52,8 +52,8 @@ FALLBACKS: dict[str, tuple[str, ...]] = {"expected_paths": ("roots",), "growth":
 """The same for what the run itself knows better, if it knows it."""
 
 
-def values_for(issue: Issue, state: RunState) -> dict[str, str]:
-    """The value of every placeholder that has one."""
+def values_for(issue: Issue, state: RunState, wanted: Collection[str] = PLACEHOLDERS) -> dict[str, str]:
+    """The value of every placeholder that is wanted and has one."""
     context = state.context
     found: dict[str, object] = {
         "description": issue.description,
@@ -71,14 +71,14 @@ def values_for(issue: Issue, state: RunState) -> dict[str, str]:
         "evidence": [str(step) for step in issue.evidence[-8:]],
     }
     given = {**DETAILS, **{name: keys for name, keys in FALLBACKS.items() if not found[name]}}
-    for name, keys in given.items():
-        for key in keys:
+    for name in given.keys() & wanted:
+        for key in given[name]:
             if issue.details.get(key) not in (None, "", [], (), {}):
                 found[name] = issue.details[key]
                 break
     if isinstance(found["growth"], float | int):
         found["growth"] = f"what a bit of progress costs, x{found['growth']:g}"
-    return {name: text for name, value in found.items() if (text := as_text(value))}
+    return {name: text for name, value in found.items() if name in wanted and (text := as_text(value))}
 
 
 def goal_of(context: Context) -> str:

@@ -6,8 +6,6 @@ expected paths, fails again and again and repeats itself is low.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from ..core import Context
 
 ALIGNMENT, PROGRESSION, EFFICIENCY = 0.4, 0.4, 0.2
@@ -23,14 +21,8 @@ AFTER_REPEATS = (1.0, 1.0, 1.0, 1.0, 1.0, 0.5)
 """Efficiency by how often the same step was done with nothing written since: a few times may be a check or a poll."""
 
 
-def rationality(context: Context, *, outside: bool, failures: int, repeats: int) -> float:
-    """From 0 to 1; 1 where there is nothing to measure against."""
-    return weighed(outside, failures, repeats) if has_substance(context) else 1.0
-
-
-@lru_cache(256)
-def weighed(outside: bool, failures: int, repeats: int) -> float:
-    """The three parts together, remembered: few steps differ in them."""
+def rationality(*, outside: bool, failures: int, repeats: int) -> float:
+    """The three parts together, from 0 to 1; for a context that a step can be held against."""
     aligned = OUTSIDE if outside else 1.0
     progressing = AFTER_FAILURES[min(failures, len(AFTER_FAILURES) - 1)]
     efficient = AFTER_REPEATS[min(repeats, len(AFTER_REPEATS) - 1)]

@@ -13,12 +13,13 @@ from ..core.typed import from_json
 from .expected import Expected
 from .judgement import Judgement, judge_script, spare_named
 from .programs import RISKS, Action
-from .rationality import rationality
+from .rationality import has_substance
 from .report import as_review
 from .rules.compiled import RuleSet
 from .rules.load import rule_set
 from .tools import Call, read_tool
-from .verdict import decide, strongest, with_additions
+from .verdict import strongest
+from .weighing import scales
 
 MAX_FAILURES = 256
 MAX_PENDING = 64
@@ -59,6 +60,7 @@ class Reviewer:
     def context(self, context: Context) -> None:
         self._context = context
         self._expected = Expected(context, self._workspace)
+        self._scales = scales(self._config.risk_levels, self._config.rationality_levels, has_substance(context))
 
     def review(self, step: Step) -> Review:
         """The verdict on a step; steps that call no tool, and our own, are allowed."""
@@ -70,16 +72,16 @@ class Reviewer:
             judged = spare_named(judged, self._expected.is_named)
         action, base = strongest_action(call, judged)
         sign = signature(step.tool)
-        failures = self._state.failures.get(sign, 0)
+        failures, repeats = self._state.failures.get(sign, 0), self._state.recent.get(sign, 0)
         outside = self._expected.is_outside(judged.commands)
-        levels = self._config.risk_levels
-        risk = with_additions(base, outside=outside, failures=failures, levels=levels)
-        sense = rationality(self._context, outside=outside, failures=failures, repeats=self._state.recent.get(sign, 0))
-        verdict = strongest(decide(risk, sense, levels, self._config.rationality_levels), judged.verdict)
         self._expect(step, sign, action in WRITES)
+        weight = self._scales.weigh(action, base, outside, failures, repeats)
+        if not judged.rules:
+            return weight.unruled
         return as_review(
-            judged, verdict, max(risk, judged.rule_risk), sense, action=action, outside=outside, failures=failures,
-            text=call.text, arguments=step.tool.arguments, key=call.key,
+            judged, strongest(weight.verdict, judged.verdict), max(weight.risk, judged.rule_risk), weight.rationality,
+            action=action, outside=outside, failures=failures, text=call.text, arguments=step.tool.arguments,
+            key=call.key,
         )  # fmt: skip
 
     def observe(self, step: Step) -> None:

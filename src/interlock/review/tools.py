@@ -170,18 +170,33 @@ def read_editor(name: str, arguments: dict[str, object], cwd: str | None) -> Cal
 
 def read_files(name: str, arguments: dict[str, object], cwd: str | None) -> Call:
     path = path_of(arguments)
-    if re.search(r"delete|remove|unlink|rmdir|trash", name):
+    verb = file_verb(name)
+    if verb == "rm":
         whole = ("-r",) if re.search(r"director|folder|dir|tree", name) or arguments.get("recursive") is True else ()
         return touch("rm", path, "delete", cwd, *whole)
-    if re.search(r"write|create|save|append|touch|mkdir|make|new|add|put|upload", name):
+    if verb == "tee":
         return touch("tee", path, "create", cwd)
-    if re.search(r"move|rename|copy", name):
+    if verb == "mv":
         source = arguments.get("source") or arguments.get("src") or arguments.get("from") or path
         target = arguments.get("destination") or arguments.get("dst") or arguments.get("to") or ""
         return Call(
             Script((Command(program="mv", args=(as_text(str(source)), as_text(str(target))), cwd=cwd),)), "modify"
         )
-    return touch("cat" if re.search(r"read|view|open|cat", name) else "ls", path, "read", cwd)
+    return touch(verb, path, "read", cwd)
+
+
+@lru_cache(512)
+def file_verb(name: str) -> str:
+    """The command that does what the tool's name says."""
+    return next((verb for verb, pattern in FILE_VERBS if re.search(pattern, name)), "ls")
+
+
+FILE_VERBS = (
+    ("rm", r"delete|remove|unlink|rmdir|trash"),
+    ("tee", r"write|create|save|append|touch|mkdir|make|new|add|put|upload"),
+    ("mv", r"move|rename|copy"),
+    ("cat", r"read|view|open|cat"),
+)
 
 
 def touch(program: str, path: str | None, action: Action, cwd: str | None, *options: str) -> Call:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -153,6 +153,14 @@ class Watch:
             return None
         return self.guard.part("reviewer", self.reviewer.review, None, step)
 
+    def review_recorded(self, steps: Iterable[Step]) -> list[Review | None]:
+        """The same for steps that have happened, each with what the results before it have taught."""
+        reviews: list[Review | None] = []
+        for step in steps:
+            reviews.append(self.review(step))
+            self._learn(step)
+        return reviews
+
     def count(self, step: Step) -> float:
         """Take a step's time and cost into account, whatever becomes of it; gives the time that it counts for."""
         self._clock, now, self._assumed = self._clock.advance(step)
@@ -174,16 +182,18 @@ class Watch:
         *,
         prevented: bool = False,
         absent: tuple[str, ...] | None = None,
+        learnt: bool = False,
     ) -> Judgement:
         """Answer what a counted step shows.
 
-        `prevented` says that a call was refused and did not run; `absent` which files that it claims are not there.
+        `prevented` says that a call was refused and did not run; `absent` which files that it claims are not there;
+        `learnt` that the reviewer has seen it.
         """
         now, assumed = self._clock.now or 0.0, self._assumed
         if step.origin != "agent":
             return Judgement(now, assumed)
-        if step.kind == "tool_result":
-            self.guard.part("reviewer", self.reviewer.observe, None, step)
+        if not learnt:
+            self._learn(step)
         issues: list[Issue] = []
         issues = self.guard.part("detectors", self.detectors.observe, issues, Seen(step, review, absent))
         if prevented:
@@ -271,6 +281,10 @@ class Watch:
         self.meter.restore(saved.meter)
         self.reviewer.restore(saved.reviewer)
         self.detectors.restore(saved.detectors)
+
+    def _learn(self, step: Step) -> None:
+        if step.kind == "tool_result" and step.origin == "agent":
+            self.guard.part("reviewer", self.reviewer.observe, None, step)
 
     def _set_limits(self, ruling: Ruling) -> None:
         """Hold the run to what an answer says: a throttle for as long as the trouble lasts, the rest for good."""

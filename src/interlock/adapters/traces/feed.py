@@ -39,25 +39,31 @@ _transcript = json_decoder(TranscriptLine)
 
 def read_events(name: str) -> Iterator[TraceEvent]:
     """Every trace of one file, one line in memory at a time. Raises BadInput where the file cannot be opened."""
+    for events in read_batches(name):
+        yield from events
+
+
+def read_batches(name: str) -> Iterator[list[TraceEvent]]:
+    """The same, with all that one line brings together."""
     feed = _Feed()
     empty = True
     for number, line in read_lines(name):
         empty = False
         if isinstance(line, LineError):
-            yield line
+            yield [line]
             continue
         try:
-            yield from feed.take(line)
+            yield list(feed.take(line))
         except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
-            yield LineError(number, _explain(line, error), TODO)
+            yield [LineError(number, _explain(line, error), TODO)]
             if b"\x00" in line:
                 # The rest of a binary file has nothing to say either.
                 break
         except RecursionError:
-            yield LineError(number, "the JSON is nested too deeply", TODO)
+            yield [LineError(number, "the JSON is nested too deeply", TODO)]
     if empty:
-        yield LineError(1, "the file is empty", TODO)
-    yield from feed.finish()
+        yield [LineError(1, "the file is empty", TODO)]
+    yield feed.finish()
 
 
 class _Feed:
@@ -66,24 +72,24 @@ class _Feed:
     def __init__(self) -> None:
         self._open: dict[str, int] = {}
         self._sessions: dict[str, Transcript] = {}
+        self._whole = False
 
     def take(self, line: bytes) -> Iterator[TraceEvent]:
+        # After a whole trace comes another: to look at its shape first would be to read it twice.
+        trace = _whole_trace(line) if self._whole else None
+        if trace is not None:
+            return _events(trace)
         shape = _shape.decode(line)
-        match shape_of(shape):
-            case "trace":
-                trace = _trace.decode(line)
-                yield Begin(trace.trace_id, trace.task or "")
-                for index, loose in enumerate(trace.steps):
-                    yield tighten(loose, trace.trace_id, index)
-                yield End(trace.trace_id)
-            case "transcript":
-                yield from self._transcript(_transcript.decode(line))
-            case "step":
-                yield from self._step(_step.decode(line), shape.run_id or shape.trace_id or "stdin")
+        kind = shape_of(shape)
+        self._whole = kind == "trace"
+        if kind == "trace":
+            return _events(_trace.decode(line))
+        if kind == "transcript":
+            return self._transcript(_transcript.decode(line))
+        return self._step(_step.decode(line), shape.run_id or shape.trace_id or "stdin")
 
-    def finish(self) -> Iterator[TraceEvent]:
-        for run_id in self._open:
-            yield End(run_id)
+    def finish(self) -> list[TraceEvent]:
+        return [End(run_id) for run_id in self._open]
 
     def _begin(self, run_id: str, task: str = "") -> Iterator[TraceEvent]:
         if run_id not in self._open:
@@ -103,6 +109,20 @@ class _Feed:
             asked = step.content if step.role == "user" and step.kind == "message" else ""
             yield from self._begin(run_id, asked)
             yield step
+
+
+def _whole_trace(line: bytes) -> LooseTrace | None:
+    try:
+        return _trace.decode(line)
+    except msgspec.ValidationError:
+        return None
+
+
+def _events(trace: LooseTrace) -> Iterator[TraceEvent]:
+    yield Begin(trace.trace_id, trace.task or "")
+    for index, loose in enumerate(trace.steps):
+        yield tighten(loose, trace.trace_id, index)
+    yield End(trace.trace_id)
 
 
 def _explain(line: bytes, error: Exception) -> str:

@@ -136,11 +136,14 @@ class _Family:
 
     def __init__(self, hints: list[str], rules: list[Find]) -> None:
         self._rules = rules
+        self._any = _search_set(["|".join(f"(?:{hint})" for hint in hints)])
         # The last one always matches: an answer without it means that the search itself has failed.
         self._each = _search_set([*hints, ""])
 
     def worth(self, text: bytes) -> list[Find]:
         """The rules that are worth trying, in their order."""
+        if self._any.Match(text) is None:
+            return []
         hits = self._each.Match(text)
         return [self._rules[hit] for hit in sorted(hits)[:-1]] if hits else self._rules
 
