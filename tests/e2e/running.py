@@ -17,11 +17,11 @@ import yaml
 
 from interlock.control import Answer, Command, new_request
 from interlock.journal import JournalReader, RunFolder, Store
+from interlock.journal.tree import read_tree
 from interlock.link import ask_owner
 from interlock.process import TreeHandle
 from interlock.process.family import MARKER, has_marker
 from interlock.process.proc import environment_of, look_around
-from interlock.runtime.continuing import read_tree
 
 PATIENCE_S = 60.0
 

@@ -27,6 +27,8 @@ from interlock.journal import (
     new_run_id,
     write_durably,
 )
+from interlock.journal.tree import keep_tree
+from interlock.process import spawn
 
 MakeRun = Callable[..., RunFolder]
 
@@ -154,6 +156,16 @@ def test_pruning_takes_old_runs_but_never_a_live_or_a_paused_one(
         assert store.prune(older_than_s=500) == would
     assert {run.name for run in store.runs()} == {"paused", "live", "new"}
     assert not list(store.root.glob(".*"))
+
+
+def test_pruning_leaves_a_run_whose_agent_lives_though_nobody_owns_it(store: Store, run: RunFolder) -> None:
+    tree = spawn(RunSpec(run_id=run.run_id, argv=("sleep", "600")), env=dict(os.environ))
+    keep_tree(run, tree.handle())
+    try:
+        assert store.prune(keep_last=0, dry_run=True) == store.prune(keep_last=0) == []
+    finally:
+        tree.end(0)
+    assert [pruned.run_id for pruned in store.prune(keep_last=0)] == [run.run_id]
 
 
 def test_pruning_keeps_the_newest_and_the_budget(store: Store, make_run: MakeRun, clock: ManualClock) -> None:

@@ -12,9 +12,10 @@ from interlock.config.model import Interventions
 from interlock.core import InvalidState, Issue, Limits, NotFound, RunSpec, RunState
 from interlock.intervene import emergency_stop
 from interlock.journal import RunFolder, Store
+from interlock.journal.tree import keep_tree
 from interlock.process import spawn
 from interlock.runtime import Incidents, Run, StoredIncident
-from interlock.runtime.continuing import abort, choose, continue_run, keep_tree
+from interlock.runtime.continuing import abort, choose, continue_run
 from interlock.runtime.incidents import save_stop
 
 FOUND = Issue(id="loop:0:0", type="loop", step=3, description="the same again", severity="critical")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ..core import InterlockError
+from ..core import ENDED, InterlockError
 from .folder import RunFolder
 from .lock import RunLock
 from .summary import RunSummary
@@ -39,6 +39,8 @@ def prune_runs(
     dry_run: bool,
 ) -> list[Pruned]:
     """Runs come newest first and go oldest first. Each bound counts alone."""
+    from .tree import agent_lives
+
     removed: list[Pruned] = []
     sizes = [folder.size() for folder, _ in runs]
     total = sum(sizes)
@@ -54,6 +56,9 @@ def prune_runs(
             continue
         # A paused run stays paused, however long.
         if run.owner_pid is not None or run.status in ("pausing", "paused"):
+            continue
+        # Its owner may be dead, and the agent alive: the folder has its gate and its process tree.
+        if run.status not in ENDED and agent_lives(folder):
             continue
         if dry_run or remove_run(folder):
             total -= sizes[place]

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ..config import Config
 from ..core import ENDED, InvalidState, NotFound, RunSpec
-from ..core.typed import from_json
 from ..intervene import RecoveryOption
 from ..journal import JournalReader, RunFolder, Store, new_run_id
+from ..journal.tree import TREE, read_tree
 from ..link import noted_socket
-from ..process import TreeHandle, attach
+from ..process import attach
 from .incidents import Incidents, StoredIncident
 from .run import Run
 from .workspace import open_workspace
-
-TREE = "tree.json"
-"""The file in a run's folder that tells its process tree."""
 
 ACTIONS = {"unknown_program": ("unknown", "unparsable"), "privilege": ()}
 """What a removed kind is called in a review where that differs; privilege escalation is refused by rule anyway."""
@@ -98,21 +94,6 @@ def clean_up(folder: RunFolder) -> tuple[str, ...]:
             run.end("aborted", "EMERGENCY_STOP", "cleaned up after an emergency stop")
         done.append("marked as aborted")
     return tuple(done)
-
-
-def keep_tree(folder: RunFolder, tree: TreeHandle) -> None:
-    """Remember a run's process tree beside its journal."""
-    draft = folder.path / f".{TREE}.new"
-    draft.write_bytes(msgspec.json.encode(tree))
-    draft.replace(folder.path / TREE)
-
-
-def read_tree(folder: RunFolder) -> TreeHandle | None:
-    """A run's process tree; None where it never had one."""
-    try:
-        return from_json((folder.path / TREE).read_bytes(), TreeHandle)
-    except (OSError, msgspec.DecodeError):
-        return None
 
 
 def _restore(old: RunSpec, checkpoint_id: str, config: Config) -> None:

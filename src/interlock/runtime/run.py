@@ -68,7 +68,7 @@ class Run:
         clock = clock or SystemClock()
         run = cls(folder.spec(), Journal.open(folder, clock), folder, clock)
         run.reason = _reason_in(run.journal.reader())
-        run.gate.rested_before(_rest_in(run.journal.reader(), clock.time()))
+        run.gate.rested_before(rest_in(run.journal.reader(), clock.time()))
         return run
 
     @classmethod
@@ -186,7 +186,7 @@ class _Told(Struct):
     status: str | None = None
 
 
-def _rest_in(journal: Reading, now: float) -> float:
+def rest_in(journal: Reading, now: float) -> float:
     """How long a run has been paused, as its journal says; a pause that goes on is counted up to now."""
     rested, since = 0.0, None
     for record in journal.read(kinds=frozenset(("state",))):

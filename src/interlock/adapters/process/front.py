@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from ...config import Config
 from ...control import new_request
-from ...core import BadInput, Context, RunSpec
+from ...core import BadInput, Context, InterlockError, RunSpec
 from ...journal import RunFolder, Store
 from ...link import ask_owner, listen, socket_path
 from ...process import Tree, spawn
@@ -26,6 +26,7 @@ from ...process.proc import look_at
 from ...process.program import refuse_missing_program
 from ..hooks.wiring import Place, Wired, Wiring, unwire, wire
 from ..proxy import Proxied, point, relay_without_owner
+from .alone import Alone
 from .ownership import OwnerGone, Ownership
 from .person import Person, open_line_terminal
 from .starting import Starting
@@ -44,8 +45,14 @@ HINT_S = 0.5
 PATIENCE_S = 60.0
 """How long the owner may take over the end."""
 
+END_S = 3.0
+"""How long the command may take to end when it has had its time, or must not go on alone; then it is killed."""
+
 STOP_S = 0.5
 """How long a command may take to stop after Ctrl-Z."""
+
+TIME_IS_UP = 124
+"""The exit status where the time limit ended the command."""
 
 LOOPBACK = "127.0.0.1"
 
@@ -104,7 +111,9 @@ class _Front:
         self._cancelling = False
         self._status: int | None = None
         self._unsupervised = ""
-        self._begun = time.time()
+        self._alone: Alone | None = None
+        self._ended_with: int | None = None
+        self._begun = time.monotonic()
 
     def run(self) -> Finished:
         restore_terminal = keep_settings()
@@ -186,12 +195,16 @@ class _Front:
         """Take events until the run is over."""
         deadline: float | None = None
         while True:
-            due = min((at for at in (deadline, self._end_by, self._hint_at) if at is not None), default=None)
+            look_at = self._alone.look_at if self._alone is not None else None
+            due = min((at for at in (deadline, self._end_by, self._hint_at, look_at) if at is not None), default=None)
             try:
                 event = self._events.get(timeout=None if due is None else max(0.0, due - time.monotonic()))
             except queue.Empty:
                 if due == self._hint_at:
                     self._hint()
+                    continue
+                if due == look_at:
+                    self._hold_to_time()
                     continue
                 if due != deadline:
                     self._end_by = None
@@ -210,14 +223,36 @@ class _Front:
                 deadline = time.monotonic() + PATIENCE_S
             elif isinstance(event, OwnerGone) and not event.again:
                 self._unsupervised = f"supervision was lost: {event.words}"
-                if self._door is not None and self._launch.config.runtime.fail == "open":
-                    self._bare = relay_without_owner(self._door, self._launch.proxied, self._folder.gate)
                 if self._status is not None:
                     return self._without_owner(self._unsupervised)
+                self._go_on_alone()
             elif isinstance(event, Asks):
                 self._person.ask(event)
             elif isinstance(event, Signalled):
                 self._take_signal(event)
+
+    def _go_on_alone(self) -> None:
+        """No owner stays alive: the command goes on without one, or is ended where it must not."""
+        self._alone = Alone(self._launch.config, self._folder, self._begun)
+        self._alone.say(self._unsupervised)
+        if self._alone.closed:
+            self._end(InterlockError.exit_status, "the command was ended, as runtime.fail is closed")
+        elif self._door is not None:
+            self._bare = relay_without_owner(self._door, self._launch.proxied, self._folder.gate)
+
+    def _hold_to_time(self) -> None:
+        assert self._alone is not None
+        if self._alone.time_is_up():
+            self._end(TIME_IS_UP, self._alone.limit_words)
+
+    def _end(self, exit_status: int, why: str) -> None:
+        """End the command ourselves; a second reason changes nothing."""
+        assert self._alone is not None and self._tree is not None
+        self._alone.look_at = None
+        if self._ended_with is None and not self._cancelling:
+            self._ended_with = exit_status
+            self._unsupervised += f"; {why}"
+            threading.Thread(target=self._tree.end, args=(END_S,), name="interlock-end", daemon=True).start()
 
     def _take_signal(self, event: Signalled) -> None:
         assert self._tree is not None
@@ -291,7 +326,7 @@ class _Front:
         spec = self._launch.spec
         if self._tree is not None and self._status is not None:
             self._tree.close()
-        status = 130 if self._cancelling else self._status
+        status = 130 if self._cancelling else self._status if self._ended_with is None else self._ended_with
         return Finished(
             run_id=spec.run_id,
             name=spec.name,
@@ -300,7 +335,7 @@ class _Front:
             message=why,
             exit_status=status if status is not None else 0,
             command_status=self._status,
-            seconds=time.time() - self._begun,
+            seconds=time.monotonic() - self._begun,
             folder=str(self._folder.path),
         )
 

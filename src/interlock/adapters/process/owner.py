@@ -19,12 +19,13 @@ from ...config.models import Models
 from ...core import Adapter, InterlockError
 from ...core.typed import from_json
 from ...journal import JournalReader, RunFolder, Store
+from ...journal.tree import keep_tree
 from ...link import socket_path
 from ...process import UNKNOWN_STATUS, Tree, attach
 from ...runtime import Supervisor
 from ...runtime.approvals import Approvals
 from ...runtime.causes import MEANWHILE
-from ...runtime.continuing import clean_up, keep_tree
+from ...runtime.continuing import clean_up
 from ...runtime.log import configure_log, is_chosen
 from ...runtime.opening import Options
 from ...runtime.tidying import tidy_store

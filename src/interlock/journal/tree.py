@@ -1,0 +1,33 @@
+"""The run's process tree, remembered beside its journal."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ..core.typed import from_json
+from ..process import TreeHandle, attach
+from .folder import RunFolder
+
+TREE = "tree.json"
+"""The file in a run's folder that tells its process tree."""
+
+
+def keep_tree(folder: RunFolder, tree: TreeHandle) -> None:
+    """Remember a run's process tree."""
+    draft = folder.path / f".{TREE}.new"
+    draft.write_bytes(msgspec.json.encode(tree))
+    draft.replace(folder.path / TREE)
+
+
+def read_tree(folder: RunFolder) -> TreeHandle | None:
+    """A run's process tree; None where it never had one."""
+    try:
+        return from_json((folder.path / TREE).read_bytes(), TreeHandle)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def agent_lives(folder: RunFolder) -> bool:
+    """Whether any process of the run is left on this machine, whoever supervises it."""
+    tree = read_tree(folder)
+    return tree is not None and attach(tree).alive()
