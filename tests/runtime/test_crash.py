@@ -58,10 +58,11 @@ def kill_and_succeed(root: Path, seed: int, kill_after: int) -> list[tuple[str, 
             msgspec.json.decode(r.body, type=StepRecord).step.index for r in reader.read(kinds=frozenset(("step",)))
         ]
         assert seen == list(range(len(seen)))
-    clock = ManualClock(START)
+    script = steps(seed, COUNT)
+    clock = ManualClock(script[len(seen) - 1].time if seen else START)
     successor = Supervisor.reopen(folder, clock=clock, config=PATIENT)
     if not successor.run.ended:
-        feed(successor, clock, [step for step in steps(seed, COUNT) if step.index >= len(seen)])
+        feed(successor, clock, script[len(seen) :])
     successor.close()
     return decisions(folder)
 

@@ -124,6 +124,11 @@ class Ledger:
         return self._s.started
 
     @property
+    def last(self) -> float:
+        """The time of the last step."""
+        return self._s.now
+
+    @property
     def actions(self) -> tuple[Action, ...]:
         return tuple(self._s.actions[-HISTORY:])
 
@@ -151,7 +156,7 @@ class Ledger:
         for bucket in within:
             left -= getattr(bucket, counted)
             if left < allowed:
-                return max(0.0, bucket.second + self.window - now)
+                return min(self.window, max(0.0, bucket.second + self.window - now))
         return self.window
 
     def save(self) -> bytes:

@@ -32,11 +32,11 @@ class Limiting:
 
     def is_free(self) -> bool:
         """Whether no limit has anything to say to the next call."""
-        return self._used_up() is None and self._watch.meter.wait(self._watch.ledger, self._run.clock.time()) is None
+        return self._used_up() is None and self._watch.meter.wait(self._watch.ledger, self._run.steady.time()) is None
 
     def slow_down(self, decision: Decision) -> Decision:
         """A decision that lets a call go on, with the wait that the limits ask for."""
-        wait = self._watch.meter.wait(self._watch.ledger, self._run.clock.time())
+        wait = self._watch.meter.wait(self._watch.ledger, self._run.steady.time())
         if wait is None or wait.seconds <= 0 or decision.action not in ("proceed", "rewrite"):
             return decision
         self._scribe.limit(LimitRecord(wait.reason, seconds=wait.seconds))
@@ -46,7 +46,7 @@ class Limiting:
 
     def check_use(self, memory_mb: float, elapsed_s: float) -> Decision | None:
         """What the limits say to the use of a process tree, between steps or without any."""
-        self._watch.ledger.measure_memory(memory_mb, self._run.clock.time())
+        self._watch.ledger.measure_memory(memory_mb, self._run.steady.time())
         awake = max(0.0, elapsed_s - self._run.gate.rested_s)
         spend = replace(self._watch.ledger.spend, execution_time=awake)
         over = self._watch.meter.over(spend)

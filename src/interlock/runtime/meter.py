@@ -144,7 +144,8 @@ class Meter:
         if per_minute is not None:
             calls, oldest = ledger.calls_since(now - MINUTE)
             if calls >= per_minute and oldest is not None:
-                return Wait(max(0.0, oldest + MINUTE - now), f"{calls} calls in the last minute, {per_minute} allowed")
+                left = min(MINUTE, max(0.0, oldest + MINUTE - now))
+                return Wait(left, f"{calls} calls in the last minute, {per_minute} allowed")
         if not self.windowed:
             return None
         use = ledger.growth(now).last_window

@@ -100,6 +100,7 @@ def reopen_supervisor(folder: RunFolder, options: Options) -> Supervisor:
     run = Run.reopen(folder, options.get("clock"))
     supervisor = _assemble(run, config, options.get("adapter") or Direct(), options)
     supervisor.count_from(replay(supervisor.watch, run.journal.reader()))
+    run.steady.go_on_from(max(supervisor.watch.ledger.last, run.summary.updated))
     _listen(supervisor, folder, options.get("listener"))
     return supervisor
 

@@ -16,6 +16,7 @@ from ..core.typed import from_json
 from ..journal import Entry, Journal, MemoryJournal, RunFolder, RunSummary, Store
 from ..journal.interface import Reading, Writing
 from .gate import Gate
+from .steady import SteadyClock
 
 log = logging.getLogger("interlock")
 
@@ -46,6 +47,7 @@ class Run:
         self._lock = threading.RLock()
         known = journal.reader().summary() if folder is not None else None
         self._summary = known or RunSummary.of(spec, clock.time())
+        self.steady = SteadyClock(clock)
         self._closers: list[Callable[[], None]] = []
         self._why_ended = ""
         self.reason: str | None = None

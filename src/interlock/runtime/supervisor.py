@@ -315,8 +315,8 @@ class Supervisor(Asking):
         return Decision("deny", reason=f"Supervision is broken ({broken}) and is configured to fail closed.")
 
     def _admit(self, step: Step) -> Step:
-        if step.time is None:
-            step = replace(step, time=self.run.clock.time())
+        # Not what the agent says: limits go by it.
+        step = replace(step, time=self.run.steady.time())
         self.count_from(step.index + 1)
         return self._guard.part("border", lambda: self._border.admit(step), blank(step))
 

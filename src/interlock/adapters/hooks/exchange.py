@@ -156,7 +156,7 @@ class HookExchange:
     def _remind(self) -> Decision:
         """What the run is for, said again to an agent whose conversation was shortened."""
         supervisor = self._book.supervisor
-        now = supervisor.run.clock.time()
+        now = supervisor.run.steady.time()
         _, message = restore_after_compaction(supervisor.watch.state(now), now)
         if message is None or supervisor.config.interventions.observe:
             return self._standing()

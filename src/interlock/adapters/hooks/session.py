@@ -107,7 +107,7 @@ class Session:
             return True
         if not _is_there(tree):
             return False
-        self.supervisor.look(tree.usage().memory_mb, run.clock.time() - self._started)
+        self.supervisor.look(tree.usage().memory_mb, run.steady.time() - self._started)
         self.exchange.look()
         self.guardian.look()
         return True

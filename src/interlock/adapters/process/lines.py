@@ -34,7 +34,6 @@ class Told(Struct, frozen=True):
     exit_code: int | None = None
     paths: Paths | None = None
     usage: Usage | None = None
-    time: float | None = None
     duration_ms: float | None = None
 
     def step(self, run_id: str, index: int, phase: Phase) -> Step:
@@ -53,7 +52,6 @@ class Told(Struct, frozen=True):
             usage=self.usage,
             agent=self.agent,
             model=self.model,
-            time=self.time,
             duration_ms=self.duration_ms,
         )
 

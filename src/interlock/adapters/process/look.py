@@ -76,14 +76,14 @@ class Look:
         if limits.max_execution_time is None:
             return INTERVAL_S
         rested = self._supervisor.run.gate.rested_s
-        left = self._started + limits.max_execution_time + rested - self._clock.time()
+        left = self._started + limits.max_execution_time + rested - self._supervisor.run.steady.time()
         return min(INTERVAL_S, max(0.01, left))
 
     def _look(self) -> None:
         tree = self._held.tree
         if tree is None:
             return
-        self._supervisor.look(tree.usage().memory_mb, self._clock.time() - self._started)
+        self._supervisor.look(tree.usage().memory_mb, self._supervisor.run.steady.time() - self._started)
         self.note_events()
         self._follow_limits()
         self._held.keep_still(self._held_for())
