@@ -18,8 +18,16 @@ class Limits(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     max_tokens: Annotated[Count | None, Meta(description="Tokens read and written together.")] = None
     max_cost_usd: Annotated[Amount | None, Meta(description="Dollars spent on models.")] = None
-    max_steps: Annotated[Count | None, Meta(description="Steps of the agent.")] = None
-    max_file_operations: Annotated[Count | None, Meta(description="Files read, written or deleted.")] = None
+    max_steps: Annotated[
+        Count | None, Meta(description="Tool calls of the agent; results and messages are not counted.")
+    ] = None
+    max_file_operations: Annotated[
+        Count | None,
+        Meta(
+            description="Files that a step names; else one for each call of a file tool and each command that changes "
+            "files. What nobody sees, such as how many files a command writes, does not count."
+        ),
+    ] = None
     max_memory_mb: Annotated[Positive | None, Meta(description="Memory of all its processes together.")] = None
     max_execution_time: Annotated[Amount | None, Meta(description="Seconds from start to end.")] = None
     max_calls_per_minute: Annotated[Count | None, Meta(description="Tool calls and model requests a minute.")] = None

@@ -37,6 +37,7 @@ class LedgerState(Struct):
     steps: int = 0
     calls: int = 0
     file_operations: int = 0
+    unnamed: int = 0
     memory_mb: float = 0.0
     started: float | None = None
     now: float = 0.0
@@ -84,8 +85,16 @@ class Ledger:
                 s.last_error_time = now
         if step.paths is not None:
             touched = len(step.paths.read) + len(step.paths.written) + len(step.paths.deleted)
-            s.file_operations += touched
-            bucket.file_operations += touched
+            # The call of this result has counted already.
+            self._touch(bucket, max(0, touched - s.unnamed))
+        if step.kind == "tool_result":
+            s.unnamed = 0
+
+    def touch(self, files: int) -> None:
+        """Take files into account that the last step touches without naming them."""
+        if files:
+            self._s.unnamed += files
+            self._touch(self._bucket(self._s.now), files)
 
     def measure_memory(self, memory_mb: float, now: float) -> None:
         """Take a sample of the process tree's memory into account."""
@@ -187,6 +196,10 @@ class Ledger:
             while buckets[0].second < horizon:
                 del buckets[0]
         return buckets[-1]
+
+    def _touch(self, bucket: Bucket, files: int) -> None:
+        self._s.file_operations += files
+        bucket.file_operations += files
 
     def _act(self, action: Action) -> None:
         self._s.actions.append(action)

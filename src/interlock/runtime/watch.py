@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -37,6 +37,7 @@ from .ledger import Ledger
 from .meter import Meter
 from .opinion import Opinion
 from .prices import Prices
+from .touching import count_files
 
 THROTTLING = LADDER[2]
 """The rung that tightens limits; they are loosened again when the trouble is over."""
@@ -194,6 +195,8 @@ class Watch:
             return Judgement(now, assumed)
         if not learnt:
             self._learn(step)
+        if not prevented:
+            self.ledger.touch(count_files(step, review))
         issues: list[Issue] = []
         issues = self.guard.part("detectors", self.detectors.observe, issues, Seen(step, review, absent))
         if prevented:
@@ -354,6 +357,3 @@ def _milder(issue: Issue, review: Review | None) -> Issue:
 
 def _nothing(fault: Fault) -> None:
     """A watch without a runtime has nobody to tell."""
-
-
-OnFault = Callable[[Fault], None]
