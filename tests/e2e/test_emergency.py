@@ -109,6 +109,9 @@ def test_limits_hold_against_an_agent_that_ignores_them(place_with: Callable[...
     calls = [r for r in place.records("step") if r["step"]["kind"] == "tool_call"]
     assert len(calls) <= 7
     assert place.records("limit")[0]["limit"] == "max_steps"
+    # A call and its result are two steps; the limit, and what is said of it, is about calls.
+    assert b"6 of 6 tool calls" in said and place.told()["calls"] == len(calls)
+    assert f"steps ({len(calls)} tool calls)".encode() in said
     assert place.processes() == []
 
 

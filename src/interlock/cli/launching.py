@@ -93,7 +93,8 @@ def _print(run: Finished) -> None:
 
 
 def _lines(run: Finished) -> list[str]:
-    counted = f"{run.steps:,} steps, {run.issues:,} issues, {run.interventions:,} interventions"
+    calls = f" ({run.calls:,} tool calls)" if run.calls else ""
+    counted = f"{run.steps:,} steps{calls}, {run.issues:,} issues, {run.interventions:,} interventions"
     cost = money(run.cost_usd, run.max_cost_usd, run.unpriced_tokens)
     spent = f", {run.tokens:,} tokens, {cost}" if run.tokens or run.cost_usd else ""
     lines = [f"{counted}{spent}, {run.seconds:,.1f} s"]

@@ -28,9 +28,16 @@ def run(
         str | None, typer.Option("--hub", metavar="URL", help="Be seen and steered from other machines: nats://...")
     ] = None,
     observe: Annotated[bool, typer.Option("--observe", help="Watch, never act.")] = False,
-    max_cost: Annotated[float | None, typer.Option("--max-cost", min=0, metavar="USD")] = None,
-    max_steps: Annotated[int | None, typer.Option("--max-steps", min=0, metavar="N")] = None,
-    max_minutes: Annotated[float | None, typer.Option("--max-minutes", min=0, metavar="N")] = None,
+    max_cost: Annotated[
+        float | None, typer.Option("--max-cost", min=0, metavar="USD", help="Dollars that models may cost.")
+    ] = None,
+    max_steps: Annotated[
+        int | None, typer.Option("--max-steps", min=0, metavar="N", help="Tool calls; results do not count.")
+    ] = None,
+    max_minutes: Annotated[
+        float | None,
+        typer.Option("--max-minutes", min=0, metavar="N", help="Minutes from start to end, without pauses."),
+    ] = None,
     attended: Annotated[
         bool, typer.Option("--attended", help="You are there: writes, deletes and commands wait for your yes or no.")
     ] = False,

@@ -14,7 +14,7 @@ from .ledger import Ledger
 MINUTE = 60.0
 
 BUDGETS: tuple[tuple[str, str, str], ...] = (
-    ("max_steps", "calls", "steps"),
+    ("max_steps", "calls", "tool calls"),
     ("max_tokens", "tokens", "tokens"),
     ("max_cost_usd", "cost_usd", "US dollars"),
     ("max_file_operations", "file_operations", "file operations"),

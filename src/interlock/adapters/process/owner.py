@@ -210,6 +210,7 @@ class Owner:
             command_status=status,
             seconds=run.clock.time() - summary.started,
             steps=summary.steps,
+            calls=ledger.spend.calls,
             issues=summary.issues,
             interventions=summary.interventions,
             tokens=ledger.spend.tokens,

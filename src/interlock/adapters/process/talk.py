@@ -89,6 +89,7 @@ class Finished(Struct, frozen=True, kw_only=True, tag_field="say", tag="finished
     command_status: int | None
     seconds: float
     steps: int = 0
+    calls: int = 0
     issues: int = 0
     interventions: int = 0
     tokens: int = 0
