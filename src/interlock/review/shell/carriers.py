@@ -112,14 +112,29 @@ def run_editor(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Fl
 
 def run_make(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
     """A makefile that is fed, or that the script has just written: its recipes."""
-    args = command.args
-    names = [args[at + 1] for at, arg in enumerate(args[:-1]) if arg in ("-f", "--file", "--makefile")]
-    name = names[0] if names else next((n for n in ("Makefile", "makefile", "GNUmakefile") if n in scope.files), "")
-    text = flow.text if name in ("-", "/dev/stdin") else scope.files.get(name)
-    for line in (text or "").split("\n")[:MAX_LINES]:
-        if line.startswith("\t"):
-            reader.nested(line.lstrip("\t@-+").replace("$$", "$"), below(scope, "make"), NOTHING)
+    texts: list[str | None] = []
+    for at, arg in enumerate(command.args):
+        if (found := MAKE_OPTION.match(arg)) is None:
+            continue
+        # The parser loses a `-` before a heredoc.
+        value = found[2] or (command.args[at + 1] if at + 1 < len(command.args) else "-")
+        if found[1].endswith(("eval", "E")):
+            texts.append(value)
+        else:
+            texts.append(flow.text if value in ("-", "/dev/stdin") else scope.files.get(value))
+    if not texts:
+        texts += [scope.files[name] for name in ("GNUmakefile", "makefile", "Makefile") if name in scope.files][:1]
+    for line in "\n".join(text for text in texts if text).split("\n")[:MAX_LINES]:
+        recipe = line if line.startswith("\t") else one_line[1] if (one_line := RECIPE.match(line)) else ""
+        for code in (recipe.lstrip("\t @-+").replace("$$", "$"), *MAKE_SHELL.findall(line)):
+            if code:
+                reader.nested(code, below(scope, "make"), NOTHING)
     return None
+
+
+MAKE_OPTION = re.compile(r"(--(?:file|makefile|eval)(?==|\Z)|-[A-Za-z]*?[fE])=?(.*)\Z", re.DOTALL)
+RECIPE = re.compile(r"[^\t#=;:]+::?[^=;]*;(.*)")
+MAKE_SHELL = re.compile(r"\$[({]shell ([^)}]*)[)}]")
 
 
 def run_evaluated(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:

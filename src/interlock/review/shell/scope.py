@@ -20,12 +20,13 @@ ENVIRONMENT = {
 
 
 class Scope:
-    """Variables, functions, aliases, files written and fetched, links, working directory and parameters."""
+    """Variables, arrays, functions, aliases, files written and fetched, links, working directory and parameters."""
 
-    __slots__ = ("aliases", "cwd", "fetched", "files", "functions", "links", "params", "variables", "via")
+    __slots__ = ("aliases", "arrays", "cwd", "fetched", "files", "functions", "links", "params", "variables", "via")
 
     def __init__(self, cwd: str | None = None) -> None:
         self.variables: dict[str, str] = {}
+        self.arrays: dict[str, tuple[str, ...]] = {}
         self.functions: dict[str, Node] = {}
         self.aliases: dict[str, str] = {}
         self.files: dict[str, str] = {}
@@ -39,6 +40,7 @@ class Scope:
         """A subshell's scope: what is set there stays there."""
         other = Scope(self.cwd)
         other.variables = dict(self.variables)
+        other.arrays = dict(self.arrays)
         other.functions = dict(self.functions)
         other.aliases = dict(self.aliases)
         other.files, other.fetched, other.links = self.files, self.fetched, self.links

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from ..wordlist import name_set
@@ -28,6 +29,19 @@ WEAK_TESTS = name_set("-type -xtype -maxdepth -mindepth -fstype -readable -writa
 """Tests that narrow it to a kind of file: enough below the working directory, not below the root."""
 
 
+BROAD_ROOTS = ("/", "~", "/home", "/Users")
+"""Below these lies the work of everybody: all files of one kind are much, be it only one kind."""
+
+NAME_TESTS = name_set("-name -iname -path -ipath -wholename -iwholename -regex -iregex")
+
+RUBBISH = name_set(
+    """bak tmp temp cache pycache pyc pyo class o swp swo orig rej core old part crdownload ds_store thumbsdb ~ #"""
+)
+"""What names of files that nobody misses come down to."""
+
+REMOVING = name_set("rm unlink shred srm rmdir")
+
+
 def run_find(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
     """Run the commands of `-exec` and its like on every root, and `-delete` as the removal that it is."""
     args = command.args
@@ -45,12 +59,13 @@ def run_find(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow
         arg = args[at]
         at += 1
         if arg == "-delete":
-            for pick in picked:
+            for pick in widened(picked, args):
                 reader.execute(["rm", "-r", pick], inner, Flow(), filtered=pick.endswith("{}"))
         elif arg in ("-exec", "-execdir", "-ok", "-okdir"):
             words = until_end(args[at:])
             at += len(words)
-            for pick in picked if any("{}" in word for word in words) else picked[:1]:
+            picks = widened(picked, args) if words and words[0].rpartition("/")[2] in REMOVING else picked
+            for pick in picks if any("{}" in word for word in words) else picks[:1]:
                 if words:
                     filled = [word.replace("{}", pick) for word in words]
                     reader.execute(filled, inner, Flow(), filtered=pick.endswith("{}"))
@@ -94,6 +109,33 @@ def is_narrow(args: tuple[str, ...]) -> bool:
         if arg == "-type" and value not in ("f", "d", "f,d", "d,f"):
             return True
     return False
+
+
+def widened(picked: list[str], args: tuple[str, ...]) -> list[str]:
+    """What a removal takes: below the root or a home, all files of one kind (`*.py`) are as good as all files."""
+    if not is_kind(args):
+        return picked
+    return [f"{pick[:-2]}*" if pick.endswith("{}") and (pick[:-3] or "/") in BROAD_ROOTS else pick for pick in picked]
+
+
+def is_kind(args: tuple[str, ...]) -> bool:
+    """Whether nothing but names narrow the search, and those to a kind of file that is no rubbish."""
+    kinds, others = False, False
+    for at, arg in enumerate(args[:-1]):
+        if arg in NAME_TESTS:
+            broad = args[at - 1] in ("!", "-not") or is_broad(args[at + 1])
+            kinds, others = kinds or broad, others or not broad
+        elif arg in TESTS or arg.startswith("-newer"):
+            others = True
+    return kinds and (not others or "-o" in args or "-or" in args)
+
+
+def is_broad(pattern: str) -> bool:
+    """Whether a pattern is for files of a kind wherever they are, rather than for some files or for rubbish."""
+    kept = re.sub(r"\[[^]]*\]|[*?.\\/_$^+\s]", "", pattern).lower()
+    if pattern.strip("*.?\\^$").count("/") or kept in RUBBISH or pattern.rstrip("*").endswith(("~", "#")):
+        return False
+    return pattern[:1] in "*?.[" and any(mark in pattern for mark in "*?[")
 
 
 def roots_of(args: tuple[str, ...]) -> list[str]:

@@ -12,6 +12,9 @@ from .model import NOTHING, Command, Flow, Redirect
 from .scope import Scope
 from .words import expand, quoted, run_inner, source, source_bytes
 
+MAX_ELEMENTS = 1_024
+"""Elements of an array that are remembered."""
+
 MAX_LOOP_VALUES = 8
 """Values of a `for` that are followed; the rest would say the same."""
 
@@ -58,8 +61,9 @@ class Walk(ABC):
     def _command(self, node: Node, scope: Scope, flow: Flow, redirects: tuple[Redirect, ...], *more: str) -> Flow:
         words: list[str] = []
         assignments: list[tuple[str, str]] = []
+        before = node if node.end_point[0] > node.start_point[0] else None
         for child in node.named_children:
-            kind = child.type
+            kind, count = child.type, len(words)
             if kind == "word":
                 text = source(child)
                 words += expand(child, scope, self._substitute) if "\\" in text or "{" in text else (text,)
@@ -77,6 +81,10 @@ class Walk(ABC):
                 flow = Flow(quoted(child.named_children[-1], scope, self._substitute))
             elif kind != "comment":
                 words += expand(child, scope, self._substitute)
+            if before is not None:
+                if 0 < count < len(words) and goes_on(before, child):
+                    words[count - 1] += words.pop(count)
+                before = child
         words += more
         if not words:
             scope.variables.update(assignments)
@@ -194,11 +202,13 @@ class Walk(ABC):
         value = node.child_by_field_name("value")
         if value is None:
             return name, ""
+        more = node.children[1].type == "+="
         if value.type == "array":
-            return name, " ".join(
-                word for child in value.named_children for word in expand(child, scope, self._substitute)
-            )
-        return name, quoted(value, scope, self._substitute)
+            words = tuple(word for child in value.named_children for word in expand(child, scope, self._substitute))
+            scope.arrays[name] = ((*scope.arrays.get(name, ()), *words) if more else words)[:MAX_ELEMENTS]
+            return name, " ".join(scope.arrays[name])
+        text = quoted(value, scope, self._substitute)
+        return name, (scope.value(name) or "") + text if more else text
 
     def _assigned(self, assignments: list[tuple[str, str]], scope: Scope) -> None:
         """A variable set for the shell itself; rules know it as the program `=`, and some values are commands."""
@@ -262,6 +272,12 @@ def is_fork_bomb(name: str, body: str) -> bool:
     """Whether a function pipes into itself in the background."""
     bare = "".join(body.split())
     return f"{name}|{name}&" in bare
+
+
+def goes_on(before: Node, node: Node) -> bool:
+    """Whether nothing but backslashes at the end of lines stand between the two: then they are one word."""
+    lines = node.start_point[0] - before.end_point[0]
+    return lines > 0 and node.start_byte - before.end_byte == 2 * lines
 
 
 def flatten(node: Node) -> list[Node]:

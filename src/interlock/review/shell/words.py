@@ -35,6 +35,8 @@ def expand(node: Node, scope: Scope, substitute: Substitute) -> list[str]:
     if kind == "raw_string" or kind == "string" or kind == "ansi_c_string":
         if scope.params is not None and source(node) == '"$@"':
             return list(scope.params[1:])
+        if scope.arrays and (found := ELEMENTS.match(source(node))) is not None and found[1] in scope.arrays:
+            return elements(scope.arrays[found[1]], found[2])
         return [quoted(node, scope, substitute)]
     if kind == "concatenation":
         return join(node, scope, substitute)
@@ -155,6 +157,16 @@ def parameter(text: str, scope: Scope) -> str:
     if operator and operator[-1] == "+":
         return unescape_quoted(other.strip("\"'")) if known else ""
     return f"${name_}" if known is None else known
+
+
+ELEMENTS = re.compile(r'"\$\{(\w+)\[(@|\d{1,4})\](?::[^{}]*)?\}"\Z')
+
+
+def elements(array: tuple[str, ...], index: str) -> list[str]:
+    """`"${NAME[@]}"` is a word for each element, `"${NAME[1]}"` is one of them."""
+    if index == "@":
+        return list(array)
+    return [array[int(index)] if int(index) < len(array) else ""]
 
 
 def expand_braces(text: str) -> list[str]:
