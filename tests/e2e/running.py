@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -172,3 +173,10 @@ def until(what: str, is_so: Callable[[], object]) -> None:
 
 
 __all__ = ["MARKER", "Place", "finish", "owners", "until"]
+
+
+def fill(disk: Path) -> None:
+    """Take every free byte of a disk."""
+    with (disk / "ballast").open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        while True:
+            file.write(b"x" * 4096)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import socket
-import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from interlock.runtime import Incidents
 
-from .running import Place, finish
+from .running import Place, fill, finish
 
 SEVERE = {"strategy": {"type": "severity"}, "emergency_stop": {"notification_channels": []}}
 DESTROYER = """
@@ -51,30 +50,39 @@ def test_the_first_step_of_a_run_can_be_its_last(place_with: Callable[..., Place
     assert "had to be killed" in applied[0]["applied"]["how"]
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", disk], capture_output=True)
-    if done.returncode != 0:
-        pytest.skip("no tmpfs may be mounted here")
-    yield disk
-    subprocess.run(["umount", "-l", disk], check=True)
-
-
 def test_without_disk_space_the_agent_is_stopped_all_the_same(
     place_with: Callable[..., Place], small_disk: Path
 ) -> None:
     place = place_with({"interventions": SEVERE}, store=small_disk / "runs")
-
-    def fill() -> None:
-        with (small_disk / "ballast").open("wb", buffering=0) as file, pytest.raises(OSError, match="No space"):
-            while True:
-                file.write(b"x" * 4096)
-
-    status, said = destroy(place, fill)
+    status, said = destroy(place, lambda: fill(small_disk))
     assert status == 125, said
     assert place.processes() == []
+
+
+ENDLESS = """
+import pathlib
+from interlock.adapters.process.client import Steps
+steps, number = Steps(), 0
+while True:
+    number += 1
+    if steps.before("bash", {"command": f"make part-{number}"})["action"] != "proceed":
+        break
+    pathlib.Path("at").write_text(str(number))
+    steps.after("x" * 5000, exit_code=0)
+"""
+
+
+@pytest.mark.parametrize("small_disk", ["8m"], indirect=True)
+def test_without_disk_space_a_person_is_obeyed_all_the_same(place_with: Callable[..., Place], small_disk: Path) -> None:
+    place = place_with(store=small_disk / "runs")
+    run = place.start(sys.executable, "-c", ENDLESS, options=("--no-checkpoints",))
+    place.wait_for("at")
+    fill(small_disk)
+    for command in ("pause", "resume", "pause", "cancel"):
+        assert place.order(command).outcome == "success"
+    status, _, said = finish(run)
+    assert (status, place.processes()) == (130, []), said
+    assert place.store.runs()[0].status == "aborted"
 
 
 def test_a_channel_that_hangs_holds_up_neither_stop_nor_clean_up(place_with: Callable[..., Place]) -> None:

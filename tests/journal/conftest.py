@@ -44,12 +44,13 @@ def journal(run: RunFolder, clock: ManualClock) -> Iterator[Journal]:
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of 2 MiB of its own."""
+def small_disk(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
+    """A disk of its own, of 2 MiB unless told otherwise."""
+    size = getattr(request, "param", "2m")
     place = tmp_path / "disk"
     place.mkdir()
     made = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=2m,mode=0700", "tmpfs", str(place)], capture_output=True, check=False
+        ["mount", "-t", "tmpfs", "-o", f"size={size},mode=0700", "tmpfs", str(place)], capture_output=True, check=False
     )
     if made.returncode != 0:
         pytest.skip(f"no disk can be mounted here: {made.stderr.decode(errors='replace').strip() or os.geteuid()}")

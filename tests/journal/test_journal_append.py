@@ -145,6 +145,7 @@ def test_side_files_of_an_open_journal_are_private_too(journal: Journal, run: Ru
 
 def test_the_write_ahead_log_is_worked_off_while_readers_look(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("interlock.journal.commit.LARGE_WAL_PAGES", 4)
+    monkeypatch.setattr("interlock.journal.commit.ROOMS", ())
     with Journal.open(run) as journal, journal.reader() as reader:
         for _ in range(200):
             journal.append([Entry("n", "x" * 4000)], durable=True)

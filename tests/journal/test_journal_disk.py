@@ -57,6 +57,28 @@ def test_a_full_disk_refuses_durable_entries_and_keeps_the_others_for_later(
     assert summary is not None and summary.steps == 7
 
 
+@pytest.mark.parametrize("small_disk", ["8m"], indirect=True)
+def test_a_full_disk_has_room_for_what_a_person_waits_for(small_disk: Path, clock: ManualClock) -> None:
+    folder = Store(small_disk / "runs", clock).create(RunSpec(run_id="full"))
+    with Journal.open(folder, clock) as journal:
+        ballast = fill(small_disk)
+        for number in range(300):
+            journal.append([Entry("step", "x" * 8000)])
+            if number % 60 == 59:
+                assert journal.append([Entry("result", number)], durable=True) > 0
+        assert (trouble := journal.trouble()) is not None and trouble.lost >= 200
+        journal.append([Entry("step", "later")] * 3)
+        ballast.unlink()
+        journal.flush()
+    with JournalReader.open(folder) as reader:
+        assert reader.check() == []
+        records = list(reader.read())
+    assert [record.seq for record in records] == list(range(1, 309))
+    assert [msgspec.json.decode(r.body) for r in records if r.kind == "result"] == [59, 119, 179, 239, 299]
+    assert [record.kind for record in records[-3:]] == ["step"] * 3
+    assert {record.kind for record in records} == {"step", "result", LOST}
+
+
 def test_closing_on_a_full_disk_gives_up_and_says_what_was_lost(small_disk: Path) -> None:
     folder = Store(small_disk / "runs").create(RunSpec(run_id="full"))
     journal = Journal.open(folder)

@@ -18,10 +18,14 @@ LARGE_WAL_PAGES = 1_000
 So many fit into the room that is kept for it.
 """
 
-PLENTY = 100 * KEPT_WAL_BYTES
-"""Free bytes below which a disk is not asked for room ahead."""
-
 PIECE = b"\0" * (KEPT_WAL_BYTES // 8)
+"""The least room that is kept for the log: a person's commands go in there when the disk is full."""
+
+ROOMS = ((100 * KEPT_WAL_BYTES, KEPT_WAL_BYTES), (4 * len(PIECE), len(PIECE)))
+"""Free bytes of a disk, and how large a log it is asked for ahead."""
+
+SHORT_BYTES = len(PIECE) // 4
+"""Free bytes below which only what somebody waits for is written: the rest would take the room that is kept for it."""
 
 CHUNKS = (256, 64, 16, 4, 3, 2, 1)
 """Rows per statement. Every statement gives up the interpreter's lock once, and a busy agent takes it for 5 ms."""
@@ -63,6 +67,14 @@ class Committer:
         """Whether the log has grown so much that it is worked off without waiting for an idle moment."""
         return self._log_pages >= self._checkpoint_at
 
+    @property
+    def is_short(self) -> bool:
+        """Whether the disk is as good as full."""
+        try:
+            return _free_bytes(os.statvfs(self._connection.filename)) < SHORT_BYTES
+        except OSError:
+            return False
+
     def commit(self, group: list[Batch]) -> None:
         """Write a group, all or nothing; when this returns, the disk has it."""
         values: list[int | float | str] = []
@@ -100,9 +112,10 @@ class Committer:
         with contextlib.suppress(OSError):
             handle = os.open(self._connection.filename_wal, os.O_WRONLY | os.O_CLOEXEC)
             try:
-                size = os.fstat(handle).st_size
-                if size < KEPT_WAL_BYTES and _has_plenty(handle):
-                    os.pwrite(handle, PIECE[: KEPT_WAL_BYTES - size], size)
+                size, free = os.fstat(handle).st_size, _free_bytes(os.fstatvfs(handle))
+                room = next((room for enough, room in ROOMS if free >= enough), 0)
+                if size < room:
+                    os.pwrite(handle, PIECE[: room - size], size)
                     os.fdatasync(handle)
                     return True
             finally:
@@ -148,6 +161,6 @@ class Committer:
         return apsw.SQLITE_OK
 
 
-def _has_plenty(handle: int) -> bool:
-    disk = os.fstatvfs(handle)
-    return disk.f_bavail * disk.f_frsize >= PLENTY
+def _free_bytes(disk: os.statvfs_result) -> int:
+    """What we may still write; a part of a disk is kept for root."""
+    return disk.f_frsize * (disk.f_bfree if os.geteuid() == 0 else disk.f_bavail)

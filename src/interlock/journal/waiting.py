@@ -44,12 +44,19 @@ class Batch:
     def refuse(self, error: InterlockError) -> None:
         """Tell whoever waits, and leave a mark in the place of every entry, so that the numbers stay without a gap."""
         self.error, self.summary = error, None
-        self.rows = [
-            (v, time, LOST, encode_body({"kind": kind, "reason": error.what})) for v, time, kind, _ in self.rows
-        ]
+        self.rows = self._marks(error)
         if self.settled is not None:
             self.settled.release()
             self.settled = None
+
+    def without_content(self, error: InterlockError) -> Batch:
+        """The same with nothing but marks."""
+        marks = Batch(self._marks(error), self.summary, durable=False)
+        marks.first = self.first
+        return marks
+
+    def _marks(self, error: InterlockError) -> list[Row]:
+        return [(v, time, LOST, encode_body({"kind": kind, "reason": error.what})) for v, time, kind, _ in self.rows]
 
 
 class Waiting:

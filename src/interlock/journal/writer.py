@@ -32,6 +32,7 @@ class Journal(Writing):
         self._losses = Losses(clock)
         # Held by whoever commits: the writer's thread, or one that waits for the disk and finds nobody at it.
         self._writing = threading.Lock()
+        committer.reserve()
         self._thread = threading.Thread(target=self._write, name=f"journal {self.run_id}", daemon=True)
         self._thread.start()
         atexit.register(self.close)
@@ -101,7 +102,7 @@ class Journal(Writing):
     def _commit(self, group: list[Batch]) -> None:
         """Write a group, or say why not. Called by whoever holds `_writing`."""
         try:
-            self._committer.commit(group)
+            self._commit_where_there_is_room(group)
         except apsw.Error as error:
             self._fail(group, explain(error, self.folder.journal))
         except BaseException:
@@ -112,6 +113,20 @@ class Journal(Writing):
         else:
             self._waiting.settle(group)
             self._tell_losses()
+
+    def _commit_where_there_is_room(self, group: list[Batch]) -> None:
+        """On a full disk, what somebody waits for goes into the room that is kept; the rest waits, or leaves marks."""
+        if self._waiting.closed or not self._committer.is_short:
+            self._committer.commit(group)
+            return
+        full = apsw.FullError("the room that is left is for what somebody waits for")
+        if not any(batch.settled is not None and batch.rows for batch in group):
+            raise full
+        rest = [batch for batch in group if batch.settled is None and batch.rows]
+        reason = explain(full, self.folder.journal)
+        self._committer.commit([batch.without_content(reason) if batch in rest else batch for batch in group])
+        if rest:
+            self._losses.fail(str(reason), sum(len(batch.rows) for batch in rest))
 
     def _write(self) -> None:
         """The writer thread."""

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from msgspec import Struct
 
 from ...config import Config
-from ...core import Context, Intervention, Issue, Step
+from ...core import Context, Intervention, Issue, Review, Step
 from ...runtime.border import Border
 from ...runtime.watch import Plugins, Watch
 from .feed import Begin, End, TraceEvent, read_batches
 from .lines import LineError
+
+TOGETHER = 1_000
+"""Steps that are worked on together."""
 
 
 class Finding(Struct, frozen=True):
@@ -71,20 +74,32 @@ class Scanner:
 
     def scan(self, name: str) -> Iterator[Scanned | LineError]:
         """Every trace of a file. Raises BadInput where the file cannot be opened."""
-        for events in read_batches(name):
-            for run_id, together in groupby(events, _run_of):
-                if run_id is not None:
-                    steps = [self._border.admit(event) for event in together if isinstance(event, Step)]
-                    self._open[run_id].take(steps)
-                    self.steps += len(steps)
-                    continue
-                for event in together:
-                    if isinstance(event, Begin):
-                        self._open[event.trace_id] = _Trace(event, self.config, self.plugins)
-                    elif isinstance(event, End):
-                        yield self._open.pop(event.trace_id).result()
-                    elif isinstance(event, LineError):
-                        yield event
+        # Who pipes traces in may wait for the answer to one before sending the next.
+        for events in _gather(read_batches(name), 1 if name == "-" else TOGETHER):
+            yield from self._take(events)
+
+    def _take(self, events: list[TraceEvent]) -> list[Scanned | LineError]:
+        """One kind of work after the other, not step by step: its tables stay at hand, a seventh of a scan."""
+        admitted = [self._border.admit(event) if isinstance(event, Step) else event for event in events]
+        told: list[_Trace | LineError] = []
+        touched: dict[_Trace, None] = {}
+        for run_id, together in groupby(admitted, _run_of):
+            if run_id is not None:
+                steps = [event for event in together if isinstance(event, Step)]
+                self._open[run_id].review(steps)
+                touched[self._open[run_id]] = None
+                self.steps += len(steps)
+                continue
+            for event in together:
+                if isinstance(event, Begin):
+                    self._open[event.trace_id] = _Trace(event, self.config, self.plugins)
+                elif isinstance(event, End):
+                    told.append(self._open.pop(event.trace_id))
+                elif isinstance(event, LineError):
+                    told.append(event)
+        for trace in touched:
+            trace.observe()
+        return [each.result() if isinstance(each, _Trace) else each for each in told]
 
 
 class _Trace:
@@ -92,15 +107,20 @@ class _Trace:
         context = Context(original_prompt=begin.task)
         self._id = begin.trace_id
         self._watch = Watch(begin.trace_id, config, context, plugins=plugins, assume_checkpoint=True)
+        self._reviewed: list[tuple[Step, Review | None]] = []
         self._steps = 0
         self._assumed = 0
         self._issues: list[Finding] = []
         self._interventions: list[WouldDo] = []
 
-    def take(self, steps: list[Step]) -> None:
-        """One kind of work after the other, not step by step: its tables stay at hand, which is a tenth of a scan."""
-        self._steps += len(steps)
-        for step, review in zip(steps, self._watch.review_recorded(steps), strict=True):
+    def review(self, steps: list[Step]) -> None:
+        self._reviewed += zip(steps, self._watch.review_recorded(steps), strict=True)
+
+    def observe(self) -> None:
+        """See what was reviewed since the last time."""
+        reviewed, self._reviewed = self._reviewed, []
+        self._steps += len(reviewed)
+        for step, review in reviewed:
             self._watch.count(step)
             judgement = self._watch.observe(step, review, learnt=True)
             self._assumed += judgement.assumed_time
@@ -116,6 +136,18 @@ class _Trace:
             interventions=self._interventions,
             assumed_times=self._assumed,
         )
+
+
+def _gather(batches: Iterable[list[TraceEvent]], together: int) -> Iterator[list[TraceEvent]]:
+    """Batches in groups of so many events or more."""
+    gathered: list[TraceEvent] = []
+    for events in batches:
+        gathered += events
+        if len(gathered) >= together:
+            yield gathered
+            gathered = []
+    if gathered:
+        yield gathered
 
 
 def _run_of(event: TraceEvent) -> str | None:
