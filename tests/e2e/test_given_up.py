@@ -44,6 +44,7 @@ def test_a_run_that_nobody_supervises_is_held_to_its_time(place: Place) -> None:
     status, _, err = finish(run)
     assert (status, place.processes()) == (124, [])
     assert b"max_execution_time of 12 s is reached" in err
+    assert place.store.runs()[0].shown == "limit"
 
 
 def test_a_run_that_fails_closed_is_ended_when_nobody_supervises_it(place_with: Callable[..., Place]) -> None:
@@ -54,6 +55,19 @@ def test_a_run_that_fails_closed_is_ended_when_nobody_supervises_it(place_with: 
     status, _, err = finish(run)
     assert (status, place.processes()) == (4, [])
     assert b"runtime.fail is closed" in err
+
+
+def test_a_run_that_nobody_supervises_can_be_cancelled_and_its_end_is_written_down(place: Place) -> None:
+    run = place.start("sh", "-c", "touch first; exec sleep 600")
+    place.wait_for("first")
+    kill_owners(place)
+    assert b"interlock cancel" in said_by(run)
+    status, _, err = place.interlock("cancel", place.folder.run_id)
+    assert status == 0, err
+    status, _, err = finish(run)
+    assert (status, place.processes()) == (130, []), err
+    (row,) = place.store.runs()
+    assert (row.status, place.told()["reason"]) == ("aborted", "USER_CANCELLED")
 
 
 def kill_owners(place: Place) -> None:

@@ -12,6 +12,9 @@ from ..core import InterlockError, NotFound, RunSpec
 from ..core.typed import from_json
 from .lock import OwnerInfo, RunLock, find_owner
 
+TREE = "tree.json"
+"""The file in a run's folder that tells its process tree."""
+
 
 class RunFolder:
     """The paths of a run, its spec and its lock. It can be copied and sent; nothing in it knows where it lies."""

@@ -6,10 +6,7 @@ import msgspec
 
 from ..core.typed import from_json
 from ..process import TreeHandle, attach
-from .folder import RunFolder
-
-TREE = "tree.json"
-"""The file in a run's folder that tells its process tree."""
+from .folder import TREE, RunFolder
 
 
 def keep_tree(folder: RunFolder, tree: TreeHandle) -> None:

@@ -13,6 +13,7 @@ from ..control import CONTROL_KINDS, Answer, Controller, Found, LookUp, Moment, 
 from ..core import InterlockError
 from ..core.typed import from_json
 from ..journal import JournalReader, OwnerInfo, RunFolder
+from ..journal.folder import TREE
 from .inbox import leave_request
 from .place import noted_socket, socket_path
 
@@ -126,6 +127,8 @@ class _Asking:
     def _never_began(self) -> bool:
         """Whether an owner died before there was anything to own, and nobody is there to start another."""
         if self._folder.owner() is not None or not self._folder.lock_file.exists():
+            return False
+        if (self._folder.path / TREE).exists():
             return False
         try:
             with JournalReader.open(self._folder) as reader:

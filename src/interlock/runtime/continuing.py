@@ -11,7 +11,8 @@ from ..config import Config
 from ..core import ENDED, InvalidState, NotFound, RunSpec
 from ..intervene import RecoveryOption
 from ..journal import JournalReader, RunFolder, Store, new_run_id
-from ..journal.tree import TREE, read_tree
+from ..journal.folder import TREE
+from ..journal.tree import read_tree
 from ..link import noted_socket
 from ..process import attach
 from .incidents import Incidents, StoredIncident

@@ -2,7 +2,8 @@
 
 from .adapter import SILENT, SPEAKING, ProcessAdapter
 from .client import Steps
-from .front import Launch, run_command
+from .front import run_command
+from .launch import Launch
 from .talk import Finished
 
 __all__ = ["SILENT", "SPEAKING", "Finished", "Launch", "ProcessAdapter", "Steps", "run_command"]

@@ -1,4 +1,4 @@
-"""Alone: what the front still does for a run when no owner stays alive: it says so, and holds the run to its time."""
+"""Alone: what the front still does for a run when no owner stays alive: says so, holds it to its time, cancels it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ import sys
 import time
 
 from ...config import Config
+from ...control import Request, decode_request
 from ...core import InterlockError
 from ...journal import JournalReader, RunFolder
+from ...link import collect_requests
 from ...runtime.run import rest_in
 
-AGAIN_S = 1.0
-"""How often at most it is looked again whether the time is up: a pause makes it longer."""
+LOOK_S = 1.0
+"""How often we look for a reason to end the run."""
+
+TIME_IS_UP, CANCELLED = 124, 130
+"""The exit statuses of `interlock run` that say so."""
 
 
 class Alone:
@@ -20,11 +25,10 @@ class Alone:
 
     def __init__(self, config: Config, folder: RunFolder, begun: float) -> None:
         self.closed = config.runtime.fail == "closed"
+        self.look_at = time.monotonic()
         self._folder, self._begun = folder, begun
         # Who only observes is held to nothing.
         self._seconds = None if config.interventions.observe else config.limits.max_execution_time
-        self.look_at = self._end_at()
-        """When to look whether the time is up; None where it never is."""
 
     def say(self, why: str) -> None:
         """Tell whoever reads stderr, at once, what this means."""
@@ -33,26 +37,33 @@ class Alone:
         else:
             time_limit = "" if self._seconds is None else f"max_execution_time ({self._seconds:g} s), "
             what = (
-                "The command goes on, and nobody watches it: no reviews, no checkpoints, no interlock pause or cancel. "
-                f"Still held: {time_limit}memory and processes. Ctrl-C twice or SIGTERM ends it."
+                "The command goes on, and nobody watches it: no reviews, no checkpoints, no pause. "
+                f"Still held: {time_limit}memory and processes. interlock cancel or Ctrl-C twice ends it."
             )
         if sys.stderr is not None:
             with contextlib.suppress(OSError):
                 sys.stderr.write(f"interlock: {why}. {what}\n")
                 sys.stderr.flush()
 
-    def time_is_up(self) -> bool:
-        """Whether the run has had its time; else `look_at` says when to ask again."""
-        now, end = time.monotonic(), self._end_at()
-        self.look_at = None if end is None else max(end, now + AGAIN_S)
-        return end is not None and now >= end
+    def look(self) -> tuple[int, str] | None:
+        """The exit status and the words for why the run has to end now, if it has to."""
+        now = time.monotonic()
+        self.look_at = now + LOOK_S
+        if self._is_cancelled():
+            return CANCELLED, "it was cancelled"
+        if self._seconds is None:
+            return None
+        left = self._begun + self._seconds - now
+        if left <= 0 and self._rested() + left <= 0:
+            return TIME_IS_UP, f"the limit max_execution_time of {self._seconds:g} s is reached"
+        if left > 0:
+            self.look_at = now + min(LOOK_S, left)
+        return None
 
-    @property
-    def limit_words(self) -> str:
-        return f"the limit max_execution_time of {self._seconds:g} s is reached"
-
-    def _end_at(self) -> float | None:
-        return None if self._seconds is None else self._begun + self._seconds + self._rested()
+    def _is_cancelled(self) -> bool:
+        """Whether a request to cancel waits in the inbox; an owner that writes down the end answers it."""
+        requests = (decode_request(left.data) for left in collect_requests(self._folder.inbox))
+        return any(isinstance(request, Request) and request.command == "cancel" for request in requests)
 
     def _rested(self) -> float:
         """How long it was paused, which no limit counts."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import signal
@@ -11,22 +12,21 @@ import sys
 import threading
 import time
 import uuid
-from pathlib import Path
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from ...config import Config
 from ...control import new_request
-from ...core import BadInput, Context, InterlockError, RunSpec
+from ...core import BadInput, InterlockError
 from ...journal import RunFolder, Store
+from ...journal.tree import keep_tree
 from ...link import ask_owner, listen, socket_path
 from ...process import Tree, spawn
 from ...process.proc import look_at
 from ...process.program import refuse_missing_program
-from ..hooks.wiring import Place, Wired, Wiring, unwire, wire
-from ..proxy import Proxied, point, relay_without_owner
-from .alone import Alone
+from ..hooks.wiring import Place, Wired, unwire, wire
+from ..proxy import point, relay_without_owner
+from .alone import TIME_IS_UP, Alone
+from .launch import Launch
 from .ownership import OwnerGone, Ownership
 from .person import Person, open_line_terminal
 from .starting import Starting
@@ -45,29 +45,16 @@ HINT_S = 0.5
 PATIENCE_S = 60.0
 """How long the owner may take over the end."""
 
+LAST_S = 15.0
+"""How long an owner may take that is only there to write down the end of a run that nobody supervised."""
+
 END_S = 3.0
 """How long the command may take to end when it has had its time, or must not go on alone; then it is killed."""
 
 STOP_S = 0.5
 """How long a command may take to stop after Ctrl-Z."""
 
-TIME_IS_UP = 124
-"""The exit status where the time limit ended the command."""
-
 LOOPBACK = "127.0.0.1"
-
-
-class Launch(Struct, frozen=True, kw_only=True):
-    """Everything that makes a run."""
-
-    spec: RunSpec
-    config: Config
-    context: Context
-    store: Path
-    needs_approval: bool = False
-    removed_actions: tuple[str, ...] = ()
-    wiring: Wiring | None = None
-    proxied: Proxied | None = None
 
 
 def run_command(launch: Launch) -> Finished:
@@ -113,6 +100,7 @@ class _Front:
         self._unsupervised = ""
         self._alone: Alone | None = None
         self._ended_with: int | None = None
+        self._limits: tuple[str, ...] = ()
         self._begun = time.monotonic()
 
     def run(self) -> Finished:
@@ -122,6 +110,9 @@ class _Front:
             # Before the command is there: two signals that nobody takes become one.
             self._signals.start()
             self._tree = self._spawn()
+            with contextlib.suppress(OSError):
+                # Where there is no room for it, the run is none the worse.
+                keep_tree(self._folder, self._tree.handle())
             self._ownership.tell(Started(self._tree.handle()))
             threading.Thread(target=self._wait, name="interlock-command", daemon=True).start()
             finished = self._loop()
@@ -195,7 +186,7 @@ class _Front:
         """Take events until the run is over."""
         deadline: float | None = None
         while True:
-            look_at = self._alone.look_at if self._alone is not None else None
+            look_at = self._alone.look_at if self._alone is not None and self._status is None else None
             due = min((at for at in (deadline, self._end_by, self._hint_at, look_at) if at is not None), default=None)
             try:
                 event = self._events.get(timeout=None if due is None else max(0.0, due - time.monotonic()))
@@ -204,25 +195,25 @@ class _Front:
                     self._hint()
                     continue
                 if due == look_at:
-                    self._hold_to_time()
+                    self._look_alone()
                     continue
                 if due != deadline:
                     self._end_by = None
                     self._cancel("the command did not heed the signal")
                     continue
-                return self._without_owner("the owner did not come to an end")
+                return self._without_owner(self._unsupervised or "the owner did not come to an end")
             if isinstance(event, Finished):
                 assert self._tree is not None
                 self._tree.close()
-                return event
+                return self._as_it_was(event) if self._unsupervised else event
             if isinstance(event, Exited):
                 self._status, self._end_by, self._hint_at = event.status, None, None
                 if self._unsupervised:
-                    return self._without_owner(self._unsupervised)
-                self._ownership.tell(event)
-                deadline = time.monotonic() + PATIENCE_S
+                    self._ownership.try_once_more((listen(self._control), listen(self._steps)))
+                self._ownership.tell(replace(event, limits=(*event.limits, *self._limits)))
+                deadline = time.monotonic() + (LAST_S if self._unsupervised else PATIENCE_S)
             elif isinstance(event, OwnerGone) and not event.again:
-                self._unsupervised = f"supervision was lost: {event.words}"
+                self._unsupervised = self._unsupervised or f"supervision was lost: {event.words}"
                 if self._status is not None:
                     return self._without_owner(self._unsupervised)
                 self._go_on_alone()
@@ -240,18 +231,18 @@ class _Front:
         elif self._door is not None:
             self._bare = relay_without_owner(self._door, self._launch.proxied, self._folder.gate)
 
-    def _hold_to_time(self) -> None:
+    def _look_alone(self) -> None:
         assert self._alone is not None
-        if self._alone.time_is_up():
-            self._end(TIME_IS_UP, self._alone.limit_words)
+        if (ending := self._alone.look()) is not None:
+            self._end(*ending)
 
     def _end(self, exit_status: int, why: str) -> None:
         """End the command ourselves; a second reason changes nothing."""
-        assert self._alone is not None and self._tree is not None
-        self._alone.look_at = None
+        assert self._tree is not None
         if self._ended_with is None and not self._cancelling:
             self._ended_with = exit_status
             self._unsupervised += f"; {why}"
+            self._limits = (why,) if exit_status == TIME_IS_UP else ()
             threading.Thread(target=self._tree.end, args=(END_S,), name="interlock-end", daemon=True).start()
 
     def _take_signal(self, event: Signalled) -> None:
@@ -321,12 +312,21 @@ class _Front:
             except queue.Empty:
                 return
 
+    def _as_it_was(self, told: Finished) -> Finished:
+        """What an owner says that was there for the end alone: it does not know why the command ended."""
+        status = self._exit_status
+        return replace(told, message=self._unsupervised, exit_status=told.exit_status if status is None else status)
+
+    @property
+    def _exit_status(self) -> int | None:
+        return 130 if self._cancelling else self._status if self._ended_with is None else self._ended_with
+
     def _without_owner(self, why: str) -> Finished:
         """What can be said where there is nobody to sum the run up."""
         spec = self._launch.spec
         if self._tree is not None and self._status is not None:
             self._tree.close()
-        status = 130 if self._cancelling else self._status if self._ended_with is None else self._ended_with
+        status = self._exit_status
         return Finished(
             run_id=spec.run_id,
             name=spec.name,

@@ -19,7 +19,6 @@ from ...config.models import Models
 from ...core import Adapter, InterlockError
 from ...core.typed import from_json
 from ...journal import JournalReader, RunFolder, Store
-from ...journal.tree import keep_tree
 from ...link import socket_path
 from ...process import UNKNOWN_STATUS, Tree, attach
 from ...runtime import Supervisor
@@ -273,7 +272,6 @@ def _serve(owner: Owner, channel: Channel, folder: RunFolder) -> None:
         message: ToOwner = from_json(line, ToOwner)
         if isinstance(message, Started):
             tree = owner.held.tree or attach(message.tree)
-            keep_tree(folder, message.tree)
             owner.take(tree)
         elif isinstance(message, Exited):
             channel.send(owner.finish(message.status, message.limits))

@@ -72,6 +72,13 @@ class Ownership:
             raise InterlockError(f"supervision could not be started ({words})", todo="See interlock doctor.")
         threading.Thread(target=self._follow, name="interlock-owner", daemon=True).start()
 
+    def try_once_more(self, listeners: tuple[socket.socket, ...]) -> None:
+        """Another owner after all, on new sockets and without a proxy: it writes down that the command has ended."""
+        with self._lock:
+            self._listeners, self._begin = listeners, replace(self._begin, proxied=None)
+            self._succeed()
+        threading.Thread(target=self._follow, name="interlock-owner", daemon=True).start()
+
     def tell(self, message: Started | Exited) -> None:
         """Tell the owner, and every one that comes after it."""
         with self._lock:
@@ -142,11 +149,15 @@ class Ownership:
                 if not again:
                     self._turn_away()
                     return
-                tree = next((told.tree for told in self._told if isinstance(told, Started)), None)
-                self._launch(replace(self._begin, reopen=True, tree=tree))
-                assert self._channel is not None
-                for told in self._told:
-                    self._channel.send(told)
+                self._succeed()
+
+    def _succeed(self) -> None:
+        """An owner that goes on where its predecessor was."""
+        tree = next((told.tree for told in self._told if isinstance(told, Started)), None)
+        self._launch(replace(self._begin, reopen=True, tree=tree))
+        assert self._channel is not None
+        for told in self._told:
+            self._channel.send(told)
 
     def _turn_away(self) -> None:
         """Nobody will answer any more: whoever asks is refused at once, and does not wait in a queue for ever."""
