@@ -23,6 +23,7 @@ from .restoration import Restoration, last_done
 from .rollback import Restored, Rollback
 from .scan import without_gc
 from .snapshot import Progress, Snapshots
+from .staging import set_file
 from .store import NoSpace, Store
 from .sweep import Sweep, Swept
 from .trouble import as_errors
@@ -315,9 +316,16 @@ class Checkpoints:
         return last, OwnRecord({path: state_of(step.b) for path, step in last.body.differences().items()})
 
     def _ensure_workspace(self, then: Moment) -> None:
-        """A workspace that was deleted as a whole is made again, empty."""
-        if then.tree.root is not None and not os.path.lexists(self.workspace):
-            self.workspace.mkdir(mode=0o700)
+        """A workspace that was deleted as a whole is made again: empty, with the owner and mode that it had."""
+        if then.tree.root is None or os.path.lexists(self.workspace):
+            return
+        self.workspace.parent.mkdir(parents=True, exist_ok=True)
+        self.workspace.mkdir(mode=0o700)
+        root = self._snapshots.open_root()
+        try:
+            set_file(root, then.tree.root, keep_times=False)
+        finally:
+            os.close(root)
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
