@@ -16,9 +16,9 @@ from .comparison import Comparison
 from .entry import state_of
 from .lock import WAIT_S, Busy, Holder, RunLock, find_holder, find_overlap, operation, taken
 from .loss import drop_lost
-from .own import OwnRecord
+from .own import SINCE, OwnRecord
 from .place import default_store, inside, refuse_missing, refuse_unfit, resolved, store_of
-from .plan import Moment, OwnChanges, Plan
+from .plan import Moment, Plan
 from .restoration import Restoration, last_done
 from .rollback import Restored, Rollback
 from .scan import without_gc
@@ -174,7 +174,7 @@ class Checkpoints:
         with self._busy("compare"):
             return self._comparison.patch(a, b)
 
-    def preview(self, wanted: str, paths: Iterable[AnyPath] = (), *, own_changes: OwnChanges | None = None) -> Plan:
+    def preview(self, wanted: str, paths: Iterable[AnyPath] = (), *, own_changes: OwnRecord | None = None) -> Plan:
         """What a restore would do."""
         with self._busy("look"):
             then, now = self._comparison.moment(wanted), self._comparison.moment(None)
@@ -186,7 +186,7 @@ class Checkpoints:
         wanted: str,
         paths: Iterable[AnyPath] = (),
         *,
-        own_changes: OwnChanges | None = None,
+        own_changes: OwnRecord | None = None,
         force: bool = False,
         progress: Progress | None = None,
         cause: str = "rollback",
@@ -272,7 +272,7 @@ class Checkpoints:
         self,
         wanted: str,
         paths: Iterable[str],
-        own_changes: OwnChanges | None,
+        own_changes: OwnRecord | None,
         *,
         force: bool,
         progress: Progress | None,
@@ -313,7 +313,8 @@ class Checkpoints:
         last = last_done(self._store)
         if last is None:
             raise NotFound("there is no rollback to take back", where=str(self.workspace))
-        return last, OwnRecord({path: state_of(step.b) for path, step in last.body.differences().items()})
+        states = {path: state_of(step.b) for path, step in last.body.differences().items()}
+        return last, OwnRecord(states, SINCE)
 
     def _ensure_workspace(self, then: Moment) -> None:
         """A workspace that was deleted as a whole is made again: empty, with the owner and mode that it had."""
