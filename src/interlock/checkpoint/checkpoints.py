@@ -24,7 +24,7 @@ from .rollback import Restored, Rollback
 from .scan import without_gc
 from .snapshot import Progress, Snapshots
 from .staging import set_file
-from .store import NoSpace, Store
+from .store import Store
 from .sweep import Sweep, Swept
 from .trouble import as_errors
 
@@ -81,7 +81,7 @@ class Checkpoints:
         refuse_missing(workspace, own)
         lock = None
         with as_errors(own):
-            opened = Store(own)
+            opened = Store(own, alone=run_id is None)
             try:
                 if run_id is not None:
                     holder = Holder(os.getpid(), str(workspace), run_id, run_name[:80])
@@ -247,14 +247,7 @@ class Checkpoints:
     def gc(self, progress: Progress | None = None) -> Swept:
         """Remove checkpoints by age, count and size, and the contents that only they needed."""
         with self._busy("collect garbage"):
-            sweep = Sweep(self._store, self._history, self._settings, self._clock.time())
-            try:
-                return sweep.run(progress)
-            except NoSpace:
-                self._store.drop_ballast()
-                return sweep.run(progress)
-            finally:
-                self._store.keep_ballast()
+            return Sweep(self._store, self._history, self._settings, self._clock.time()).run_anyhow(progress)
 
     def verify(self, progress: Progress | None = None) -> Audited:
         """Read everything that is stored and say what is damaged."""
