@@ -90,6 +90,85 @@ def test_a_store_on_a_disk_that_someone_else_filled_can_be_collected(tmp_path: P
         assert checkpoints.create().files == 1
 
 
+def test_a_store_on_a_disk_full_to_the_brim_is_opened_listed_checked_and_collected(
+    tmp_path: Path, small_disk: Mount
+) -> None:
+    work, disk = tmp_path / "work", tmp_path / "disk"
+    work.mkdir()
+    disk.mkdir()
+    small_disk(disk, "3m")
+    clock = ManualClock()
+
+    def opened(keep_count: int = 1000) -> closing[Checkpoints]:
+        settings = Settings(keep_count=keep_count)
+        return closing(Checkpoints.open(work, disk / "store", config=settings, clock=clock))
+
+    for _ in range(4):
+        (work / "file").write_bytes(os.urandom(300_000))
+        with opened() as checkpoints:
+            newest = checkpoints.create()
+    before = picture(work)
+    fill(disk)
+    with opened() as checkpoints:
+        assert len(checkpoints.list()) == 4
+        assert checkpoints.verify().problems == ()
+        assert checkpoints.gc().removed == ()
+    with opened(keep_count=1) as checkpoints:
+        swept = checkpoints.gc()
+        assert len(swept.removed) == 3
+        assert swept.bytes_before - swept.bytes_after > 800_000
+        (work / "file").unlink()
+        assert checkpoints.restore(newest.id).verified
+    assert picture(work) == before
+
+
+def test_a_collection_frees_packs_that_it_has_no_room_to_write_anew(tmp_path: Path, small_disk: Mount) -> None:
+    """What stays lies scattered among what goes, and is larger than what is free."""
+    work, disk = tmp_path / "work", tmp_path / "disk"
+    work.mkdir()
+    disk.mkdir()
+    small_disk(disk, "8m")
+    with closing(Checkpoints.open(work, disk / "store", config=Settings(), clock=ManualClock())) as checkpoints:
+        with pytest.raises(InvalidState, match="no space left"):
+            for number in range(60):
+                (work / "goes").write_bytes(os.urandom(150_000))
+                (work / f"stays{number}").write_bytes(os.urandom(40_000))
+                checkpoints.create()
+        (work / f"stays{number}").unlink()
+    fill(disk)
+    settings = Settings(keep_count=1)
+    with closing(Checkpoints.open(work, disk / "store", config=settings, clock=ManualClock())) as checkpoints:
+        swept = checkpoints.gc()
+        assert swept.kept == 1
+        assert swept.bytes_before - swept.bytes_after > 4_000_000
+        assert checkpoints.verify().problems == ()
+        kept = checkpoints.list()[-1]
+        before = {path.name: path.read_bytes() for path in work.iterdir() if path.name != "goes"}
+        for path in work.iterdir():
+            path.unlink()
+        checkpoints.restore(kept.id)
+        assert {path.name: path.read_bytes() for path in work.iterdir() if path.name != "goes"} == before
+
+
+def test_a_collection_that_finds_no_room_at_all_does_not_advise_itself(tmp_path: Path, small_disk: Mount) -> None:
+    work, disk = tmp_path / "work", tmp_path / "disk"
+    work.mkdir()
+    disk.mkdir()
+    small_disk(disk, "3m")
+    settings = Settings(keep_count=1)
+    with closing(Checkpoints.open(work, disk / "store", config=settings, clock=ManualClock())) as checkpoints:
+        checkpoints.create()
+        checkpoints.create()
+    next(disk.rglob("ballast")).unlink()
+    fill(disk)
+    with closing(Checkpoints.open(work, disk / "store", config=settings, clock=ManualClock())) as checkpoints:
+        with pytest.raises(InvalidState, match=r"not even to collect garbage\. Free some space on that disk first$"):
+            checkpoints.gc()
+        assert len(checkpoints.list()) == 2
+        (disk / "filler").unlink()
+        assert len(checkpoints.gc().removed) == 1
+
+
 def test_a_restore_that_runs_out_of_room_half_way_is_taken_back(tmp_path: Path, small_disk: Mount) -> None:
     """Files are made ready first; only folders can still fail, here for want of inodes."""
     work = tmp_path / "work"

@@ -87,6 +87,21 @@ def test_a_rollback_is_previewed_confirmed_done_and_undone(shell: Shell) -> None
     assert (shell.work / "file").read_text() == "two"
 
 
+def test_an_undo_that_leaves_something_alone_has_status_1_and_names_force_as_the_way_on(shell: Shell) -> None:
+    for name in ("file", "other"):
+        (shell.work / name).write_text("one")
+    shell.run("checkpoint", "create")
+    for name in ("file", "other"):
+        (shell.work / name).write_text("two")
+    shell.run("rollback", "--yes")
+    (shell.work / "file").write_text("three")
+    status, out, _ = shell.call("undo", "--yes")
+    assert status == 1
+    assert "file: changed since the rollback" in out
+    assert "Add --force to take back what is changed since the rollback too." in out
+    assert [(shell.work / name).read_text() for name in ("file", "other")] == ["three", "two"]
+
+
 def test_a_person_at_a_terminal_is_asked(shell: Shell) -> None:
     (shell.work / "file").write_text("one")
     shell.run("checkpoint", "create")

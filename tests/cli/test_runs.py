@@ -114,6 +114,26 @@ def test_pruning_says_what_it_would_do_and_does_it(ended):
     assert lines_of(interlock("ps", "--all", "--json", home=ended).stdout) == [{"runs": []}]
 
 
+def test_pruning_says_what_it_could_not_remove(ended):
+    """A folder in the place of the lock stands for a store that cannot be written to: root may write to others."""
+    (run,) = (ended / "state" / "interlock" / "runs").iterdir()
+    (run / "lock").unlink()
+    (run / "lock").mkdir()
+    done = interlock("prune", "--keep", "0", home=ended)
+    assert (done.returncode, done.stdout) == (4, "")
+    assert done.stderr.startswith(f"interlock: {run.name} counter (too many) is still there: ")
+    done = interlock("prune", "--keep", "0", "--json", home=ended)
+    (told,) = lines_of(done.stdout)
+    assert (done.returncode, told["removed"], told["failed"][0]["run_id"]) == (4, [], run.name)
+    assert run.exists()
+
+
+@pytest.mark.parametrize("days", ["nan", "inf", "-1", "x"])
+def test_pruning_takes_a_number_of_days(ended, days):
+    done = interlock("prune", "--older-than", days, home=ended)
+    assert done.returncode == 2 and "--older-than" in done.stderr
+
+
 def test_the_doctor_looks_at_everything(ended):
     (answer,) = lines_of(interlock("doctor", "--json", home=ended).stdout)
     assert {"Python", "SQLite", "configuration", "store"} <= {check["what"] for check in answer["checks"]}

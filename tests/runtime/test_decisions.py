@@ -115,6 +115,15 @@ def test_calls_per_minute_make_the_next_call_wait_until_there_is_room(tmp_path, 
         assert supervisor.before(supervisor.call("bash", {"command": "pwd"})).delay_s == pytest.approx(40, abs=1)
 
 
+def test_a_run_that_may_make_no_calls_a_minute_makes_none(tmp_path, clock):
+    with supervise(tmp_path, clock, Limits(max_calls_per_minute=0)) as supervisor:
+        for command in ("ls", "touch a"):
+            decision = supervisor.before(supervisor.call("bash", {"command": command}))
+            assert (decision.action, decision.reason) == ("deny", "max_calls_per_minute is 0: no call is allowed")
+            clock.advance(120)
+        assert kinds(supervisor, "limit")[-1]["what"] == decision.reason
+
+
 def test_a_paused_run_lets_no_step_through_until_it_is_resumed(tmp_path, clock):
     with supervise(tmp_path, clock) as supervisor:
         supervisor.hands.carry_out(Hold("look at this"))

@@ -210,7 +210,7 @@ def test_a_run_that_is_over_is_rolled_back_from_here_and_spares_what_others_chan
         await seat.press("3")
         await seat.sees("start")
         await seat.press("end", "b")
-        await seat.sees("1 path would go back", "~ a.txt", "mine.txt: changed by someone else")
+        await seat.sees("1 path would go back", "~ a.txt", "mine.txt: not known to be this run's work")
         await seat.press("y")
         await seat.until(lambda: (workspace / "a.txt").read_text() == "first\n", "the file goes back")
         await seat.sees("verified")

@@ -66,7 +66,8 @@ def test_a_line_can_be_opened_with_all_that_the_journal_has(client: TestClient, 
     first = client.get("/api/runs/plain/lines?kinds=step&limit=1").json()["lines"][0]
     whole = client.get(f"/api/runs/plain/lines/{first['seq']}").json()
     assert whole["data"]["step"]["tool"]["arguments"] == {"command": "echo 39"}
-    assert client.get("/api/runs/plain/lines/999999").status_code == 404
+    for number in ("999999", "9" * 26, "9" * 5_000, "-1", "x"):
+        assert client.get(f"/api/runs/plain/lines/{number}").status_code == 404
 
 
 def test_curves_add_up(client: TestClient, run: RunFolder) -> None:
@@ -75,7 +76,9 @@ def test_curves_add_up(client: TestClient, run: RunFolder) -> None:
     assert series["cost"][-1] == pytest.approx(0.4)
 
 
-@pytest.mark.parametrize("query", ["limit=x", "limit=-1", "before=1.5", "limit=100000", "after=99999999999999999999"])
+@pytest.mark.parametrize(
+    "query", ["limit=x", "limit=-1", "before=1.5", "limit=100000", "after=99999999999999999999", f"after={'9' * 5_000}"]
+)
 def test_a_number_that_is_none_is_said(client: TestClient, run: RunFolder, query: str) -> None:
     answer = client.get(f"/api/runs/plain/lines?{query}")
     assert answer.status_code == 400 and query.split("=")[0] in answer.json()["error"]

@@ -3,7 +3,7 @@
 from .change import Change
 from .checkpoints import Checkpoints, Freeze
 from .own import OwnRecord
-from .plan import LeftAlone, OwnChanges, Plan
+from .plan import LeftAlone, Plan
 from .rollback import Restored
 
-__all__ = ["Change", "Checkpoints", "Freeze", "LeftAlone", "OwnChanges", "OwnRecord", "Plan", "Restored"]
+__all__ = ["Change", "Checkpoints", "Freeze", "LeftAlone", "OwnRecord", "Plan", "Restored"]

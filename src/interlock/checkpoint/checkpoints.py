@@ -16,14 +16,15 @@ from .comparison import Comparison
 from .entry import state_of
 from .lock import WAIT_S, Busy, Holder, RunLock, find_holder, find_overlap, operation, taken
 from .loss import drop_lost
-from .own import OwnRecord
+from .own import SINCE, OwnRecord
 from .place import default_store, inside, refuse_missing, refuse_unfit, resolved, store_of
-from .plan import Moment, OwnChanges, Plan
+from .plan import Moment, Plan
 from .restoration import Restoration, last_done
 from .rollback import Restored, Rollback
 from .scan import without_gc
 from .snapshot import Progress, Snapshots
-from .store import NoSpace, Store
+from .staging import set_file
+from .store import Store
 from .sweep import Sweep, Swept
 from .trouble import as_errors
 
@@ -80,7 +81,7 @@ class Checkpoints:
         refuse_missing(workspace, own)
         lock = None
         with as_errors(own):
-            opened = Store(own)
+            opened = Store(own, alone=run_id is None)
             try:
                 if run_id is not None:
                     holder = Holder(os.getpid(), str(workspace), run_id, run_name[:80])
@@ -173,7 +174,7 @@ class Checkpoints:
         with self._busy("compare"):
             return self._comparison.patch(a, b)
 
-    def preview(self, wanted: str, paths: Iterable[AnyPath] = (), *, own_changes: OwnChanges | None = None) -> Plan:
+    def preview(self, wanted: str, paths: Iterable[AnyPath] = (), *, own_changes: OwnRecord | None = None) -> Plan:
         """What a restore would do."""
         with self._busy("look"):
             then, now = self._comparison.moment(wanted), self._comparison.moment(None)
@@ -185,7 +186,7 @@ class Checkpoints:
         wanted: str,
         paths: Iterable[AnyPath] = (),
         *,
-        own_changes: OwnChanges | None = None,
+        own_changes: OwnRecord | None = None,
         force: bool = False,
         progress: Progress | None = None,
         cause: str = "rollback",
@@ -246,14 +247,7 @@ class Checkpoints:
     def gc(self, progress: Progress | None = None) -> Swept:
         """Remove checkpoints by age, count and size, and the contents that only they needed."""
         with self._busy("collect garbage"):
-            sweep = Sweep(self._store, self._history, self._settings, self._clock.time())
-            try:
-                return sweep.run(progress)
-            except NoSpace:
-                self._store.drop_ballast()
-                return sweep.run(progress)
-            finally:
-                self._store.keep_ballast()
+            return Sweep(self._store, self._history, self._settings, self._clock.time()).run_anyhow(progress)
 
     def verify(self, progress: Progress | None = None) -> Audited:
         """Read everything that is stored and say what is damaged."""
@@ -271,7 +265,7 @@ class Checkpoints:
         self,
         wanted: str,
         paths: Iterable[str],
-        own_changes: OwnChanges | None,
+        own_changes: OwnRecord | None,
         *,
         force: bool,
         progress: Progress | None,
@@ -312,12 +306,20 @@ class Checkpoints:
         last = last_done(self._store)
         if last is None:
             raise NotFound("there is no rollback to take back", where=str(self.workspace))
-        return last, OwnRecord({path: state_of(step.b) for path, step in last.body.differences().items()})
+        states = {path: state_of(step.b) for path, step in last.body.differences().items()}
+        return last, OwnRecord(states, SINCE)
 
     def _ensure_workspace(self, then: Moment) -> None:
-        """A workspace that was deleted as a whole is made again, empty."""
-        if then.tree.root is not None and not os.path.lexists(self.workspace):
-            self.workspace.mkdir(mode=0o700)
+        """A workspace that was deleted as a whole is made again: empty, with the owner and mode that it had."""
+        if then.tree.root is None or os.path.lexists(self.workspace):
+            return
+        self.workspace.parent.mkdir(parents=True, exist_ok=True)
+        self.workspace.mkdir(mode=0o700)
+        root = self._snapshots.open_root()
+        try:
+            set_file(root, then.tree.root, keep_times=False)
+        finally:
+            os.close(root)
 
     @contextmanager
     def _reading(self) -> Iterator[None]:

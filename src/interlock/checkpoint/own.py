@@ -1,4 +1,4 @@
-"""OwnRecord: what a run changed itself, so that a rollback can tell it from what a person changed."""
+"""OwnRecord: what a run changed itself, so that a rollback can leave everything else alone."""
 
 from __future__ import annotations
 
@@ -6,12 +6,21 @@ from collections.abc import Iterable
 
 from .change import Change
 
+NOT_KNOWN = "not known to be this run's work"
+SINCE = "changed since the rollback"
+FORCIBLE = (NOT_KNOWN, SINCE)
+"""Why a path that differs is left alone unless it is forced."""
+
 
 class OwnRecord:
-    """Paths with the state that the run's last change left. A path changed by anyone else since is not in it."""
+    """Paths with the state that the run's last change left. A path changed by anyone else since is not in it.
 
-    def __init__(self, states: dict[str, str] | None = None) -> None:
+    `others` is what is said of a path that differs and is not in it.
+    """
+
+    def __init__(self, states: dict[str, str] | None = None, others: str = NOT_KNOWN) -> None:
         self.states = dict(states or {})
+        self.others = others
 
     def add(self, changes: Iterable[Change]) -> None:
         """Take in changes that the run made, oldest first."""

@@ -41,8 +41,8 @@ Blobs = list[tuple[bytes, int, int]]
 class PackWriter:
     """Takes contents, compresses and appends them beside the caller; nothing counts until `record`."""
 
-    def __init__(self, store: Store, *, new_pack: bool = False) -> None:
-        self._store = store
+    def __init__(self, store: Store, *, new_pack: bool = False, to_the_brim: bool = False) -> None:
+        self._store, self._to_the_brim = store, to_the_brim
         self._beside: ThreadPoolExecutor | None = None
         self._working: deque[Future[None]] = deque()
         self._parts: list[bytes] = []
@@ -149,7 +149,7 @@ class PackWriter:
             self._pack, self._length = self._pack + 1, 0
         if self._fd < 0:
             self._open_pack()
-        if self._unchecked <= 0:
+        if self._unchecked <= 0 and not self._to_the_brim:
             refuse_to_fill(self._fd, len(data))
             self._unchecked = CHECK_EVERY
         self._unchecked -= len(data)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Iterable
 
 from msgspec import Struct, field
 
 from ..core import BadInput
 from .change import Change, Difference, differences
 from .entry import Entry, state_of
+from .own import OwnRecord
 from .policy import SPECIAL_WORDS
 from .tree import Tree, join, printable, within
 
-FOREIGN = "changed by someone else"
 UNCOVERED_NOW = "no checkpoint covers it now"
 UNCOVERED_THEN = "the checkpoint does not cover it"
-
-OwnChanges = Container[tuple[str, str]]
-"""What a run changed itself: (path, state that its change left), see `own.OwnRecord`."""
 
 
 class LeftAlone(Struct, frozen=True):
@@ -52,7 +49,7 @@ class Draft(Struct):
     locks: list[str] = field(default_factory=list)
 
 
-def draft(now: Moment, then: Moment, paths: Iterable[str], own: OwnChanges | None, *, force: bool) -> Draft:
+def draft(now: Moment, then: Moment, paths: Iterable[str], own: OwnRecord | None, *, force: bool) -> Draft:
     """Decide for every differing path whether it goes back."""
     scope = _scope(now, then, paths)
     made = Draft(locks=[] if force else _foreign_locks(now.tree, scope, own))
@@ -64,7 +61,7 @@ def draft(now: Moment, then: Moment, paths: Iterable[str], own: OwnChanges | Non
         elif own is None or force or (path, state_of(difference.a)) in own:
             made.steps[path] = difference
         elif difference.kind != "touched" and path:
-            made.left[path] = FOREIGN
+            made.left[path] = own.others
     _keep_consistent(made, now)
     return made
 
@@ -104,7 +101,7 @@ def _covering(path: str, uncovered: dict[str, str]) -> str | None:
     return None
 
 
-def _foreign_locks(tree: Tree, scope: tuple[str, ...], own: OwnChanges | None) -> list[str]:
+def _foreign_locks(tree: Tree, scope: tuple[str, ...], own: OwnRecord | None) -> list[str]:
     """Locks that a git command of someone else holds in a repository that would be touched."""
     found = []
     for folder, listing in tree.folders.items():

@@ -15,7 +15,8 @@ from .change import Change, Difference, differences
 from .contents import Contents
 from .descent import Descent
 from .finishing import folders_to_finish
-from .plan import Draft, LeftAlone, Moment, OwnChanges, Plan, draft
+from .own import OwnRecord
+from .plan import Draft, LeftAlone, Moment, Plan, draft
 from .restoration import Body, Restoration, advance, begin, lost_in_outage, make_body, unfinished
 from .snapshot import Progress, Snapshots, describe_uncovered
 from .staging import Staging, remove_folder
@@ -42,7 +43,7 @@ class Rollback:
     def __init__(self, store: Store, snapshots: Snapshots, clock: Clock) -> None:
         self._store, self._snapshots, self._clock = store, snapshots, clock
 
-    def preview(self, target: str, now: Moment, then: Moment, paths: Iterable[str], own: OwnChanges | None) -> Plan:
+    def preview(self, target: str, now: Moment, then: Moment, paths: Iterable[str], own: OwnRecord | None) -> Plan:
         """What a restore would do; nothing is touched."""
         made = draft(now, then, paths, own, force=False)
         return Plan(
@@ -59,7 +60,7 @@ class Rollback:
         safety: str,
         then: Moment,
         paths: Iterable[str],
-        own: OwnChanges | None,
+        own: OwnRecord | None,
         *,
         force: bool,
         progress: Progress | None,

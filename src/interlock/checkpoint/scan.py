@@ -218,6 +218,15 @@ class Scanner:
         self._scan.delta.wiped.update(child for child, entry in self._known.below(path) if entry.is_folder)
 
 
+def nothing_left(known: Tree) -> Scan:
+    """What a walk would find in a workspace that was deleted as a whole: that everything in it is gone."""
+    scan = Scan()
+    for name in known.folders.get("", {}):
+        scan.delta.put("", name, None)
+    scan.delta.wiped.update(path for path, entry in known.below("") if entry.is_folder)
+    return scan
+
+
 def over_budget(what: str, folder: str) -> InvalidState:
     return InvalidState(
         f"more than {what} to save, which is over budget",

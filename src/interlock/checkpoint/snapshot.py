@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ from .intake import Intake
 from .packs import PackWriter
 from .plan import Moment
 from .policy import Policy
-from .scan import Budget, Scan, Scanner
+from .scan import Budget, Scan, Scanner, nothing_left
 from .store import Store, no_space
 from .tree import Tree, printable
 
@@ -47,13 +48,12 @@ class Snapshots:
         progress: Progress | None = None,
     ) -> CheckpointInfo:
         """Make a checkpoint of the workspace now; `info` says why, the rest is filled in here."""
-        root = self.open_root()
+        root = self._open_if_there()
         writer = PackWriter(self._store)
         try:
             with no_space(self._store.path):
                 self._refresh()
-                scan = self._scan(root, hints)
-                Intake(root, self._tree, scan, self._store, writer).run(self._budget, self._clock, progress)
+                scan = self._read(root, hints, writer, progress)
                 writer.finish()
                 self._seq = -1
                 self._take_over(scan)
@@ -73,18 +73,19 @@ class Snapshots:
                 self._walked = self._walked or info.basis == "walk"
         finally:
             writer.close()
-            os.close(root)
+            if root is not None:
+                os.close(root)
         return info
 
     def look(self) -> Moment:
         """The workspace now, compared but not kept."""
-        root = self.open_root()
+        root = self._open_if_there()
         try:
             self._refresh()
-            scan = self._scan(root, None)
-            Intake(root, self._tree, scan, self._store, None).run(self._budget, self._clock)
+            scan = self._read(root, None, None)
         finally:
-            os.close(root)
+            if root is not None:
+                os.close(root)
         tree = self._tree.copy()
         tree.apply(scan.delta)
         return Moment(tree, scan.uncovered)
@@ -92,7 +93,10 @@ class Snapshots:
     @contextmanager
     def reader(self) -> Iterator[Callable[[str, Entry], bytes]]:
         """Reads files of the workspace as they are now."""
-        root = self.open_root()
+        root = self._open_if_there()
+        if root is None:
+            yield _nothing_to_read
+            return
         with Descent(root) as descent:
 
             def read(path: str, entry: Entry) -> bytes:
@@ -127,6 +131,12 @@ class Snapshots:
                 todo="It must be a folder, not a link",
             ) from error
 
+    def _open_if_there(self) -> int | None:
+        """The workspace's folder; None where one that has checkpoints was deleted as a whole."""
+        if not os.path.lexists(self._workspace) and self.history.head():
+            return None
+        return self.open_root()
+
     def _refresh(self) -> None:
         """Load the newest tree if another process, or a failure, made ours stale."""
         head = self.history.head()
@@ -143,6 +153,16 @@ class Snapshots:
     def _same_policy(self) -> bool:
         """Whether the newest checkpoint was made with these exclusions; if not, everything is read anew."""
         return (self._store.get_meta("policy") or "") == "\n".join(self.policy.patterns)
+
+    def _read(
+        self, root: int | None, hints: Iterable[str] | None, writer: PackWriter | None, progress: Progress | None = None
+    ) -> Scan:
+        """What differs from the newest tree, with the contents; kept where there is a writer."""
+        if root is None:
+            return nothing_left(self._tree)
+        scan = self._scan(root, hints)
+        Intake(root, self._tree, scan, self._store, writer).run(self._budget, self._clock, progress)
+        return scan
 
     def _scan(self, root: int, hints: Iterable[str] | None) -> Scan:
         scanner = Scanner(root, self._tree, self.policy, self._budget, self._clock)
@@ -172,3 +192,7 @@ def describe_uncovered(uncovered: dict[str, str]) -> tuple[str, ...]:
     lines = [f"{printable(path)}: {why}" for path, why in sorted(uncovered.items())[:SHOWN]]
     more = len(uncovered) - SHOWN
     return (*lines, f"and {more:,} more") if more > 0 else tuple(lines)
+
+
+def _nothing_to_read(path: str, entry: Entry) -> bytes:
+    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)

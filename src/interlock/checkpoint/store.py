@@ -20,6 +20,15 @@ VERSION = 1
 BALLAST = 1024 * 1024
 """Bytes held in reserve for collecting garbage on a full disk."""
 
+LEAST_BALLAST = 256 * 1024
+"""On a small disk: what the database needs to share itself out, and to remove a few checkpoints."""
+
+ROOMY = 4
+"""The reserve is laid in where it takes at most this part of what is free."""
+
+SCARCE = 128 * 1024
+"""With fewer bytes free the database's own files do not fit any more, and it calls that an error of the disk."""
+
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS pack(id INTEGER PRIMARY KEY, length INTEGER NOT NULL);
@@ -61,7 +70,8 @@ class Place(Struct, frozen=True, gc=False):
 class Store:
     """The database and folders of one workspace's checkpoints; owner-only."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, alone: bool = False) -> None:
+        """`alone`: nobody else may use it meanwhile, where the disk is too full for the file that this takes."""
         self.path = path
         self.packs = path / "packs"
         self.objects = path / "objects"
@@ -76,11 +86,12 @@ class Store:
         # closing it would drop the locks that another connection of this process holds.
         with suppress(FileExistsError):
             os.close(os.open(path / "store.db", os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-        with no_space(path):
-            self.db = apsw.Connection(str(path / "store.db"))
-            self.db.set_busy_timeout(10_000)
-            self.db.execute("PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")
-            self._prepare()
+        try:
+            self._connect()
+        except NoSpace:
+            if not alone:
+                raise
+            self._connect("PRAGMA locking_mode=EXCLUSIVE;")
 
     def close(self) -> None:
         """Make everything durable and let go."""
@@ -170,11 +181,26 @@ class Store:
             self.db.execute("PRAGMA incremental_vacuum").fetchall()
             self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
-    def keep_ballast(self) -> None:
-        """Hold a little space, so that a collection can work on a disk that someone else filled."""
+    def fold_log(self) -> None:
+        """Move the log into the database, and give its space back."""
+        with suppress(apsw.Error):
+            self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def is_full(self) -> bool:
+        """Whether the disk has too little room for the database to work."""
+        return is_full(self.path)
+
+    def has_ballast(self) -> bool:
+        return self._ballast.exists()
+
+    def keep_ballast(self, room: int = ROOMY) -> None:
+        """Hold a little space, so that a collection can work on a disk that someone else filled.
+
+        Only where there is `room` for it so many times.
+        """
         disk = os.statvfs(self.path)
-        size = min(BALLAST, disk.f_blocks * disk.f_frsize // 50)
-        if self._ballast.exists() or disk.f_bavail * disk.f_frsize < 8 * size:
+        size = min(BALLAST, max(LEAST_BALLAST, disk.f_blocks * disk.f_frsize // 50))
+        if self.has_ballast() or disk.f_bavail * disk.f_frsize < room * size:
             return
         with suppress(OSError), open(self._ballast, "wb") as file:
             self._ballast.chmod(0o600)
@@ -182,6 +208,20 @@ class Store:
 
     def drop_ballast(self) -> None:
         self._ballast.unlink(missing_ok=True)
+
+    def _connect(self, first: str = "") -> None:
+        if not (self.path / "store.db").stat().st_size:
+            # Only for a new one: this writes, for which there may be no room.
+            first += "PRAGMA auto_vacuum=INCREMENTAL;"
+        with no_space(self.path):
+            self.db = apsw.Connection(str(self.path / "store.db"))
+            self.db.set_busy_timeout(10_000)
+            try:
+                self.db.execute(f"{first}PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL").fetchall()
+                self._prepare()
+            except BaseException:
+                self.db.close()
+                raise
 
     def _prepare(self) -> None:
         version = self.db.pragma("user_version")
@@ -204,10 +244,19 @@ def no_space(path: Path | str) -> Iterator[None]:
         yield
     except apsw.FullError as error:
         raise full(path) from error
+    except (apsw.IOError, apsw.CantOpenError) as error:
+        if is_full(path):
+            raise full(path) from error
+        raise
     except OSError as error:
         if error.errno in FULL_ERRORS:
             raise full(path) from error
         raise
+
+
+def is_full(path: Path | str) -> bool:
+    disk = os.statvfs(path)
+    return disk.f_bavail * disk.f_frsize < SCARCE
 
 
 FULL_ERRORS = (28, 122)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,7 +13,8 @@ from ..config.model import Checkpoints as Settings
 from .history import History
 from .packs import PackWriter, read_frame
 from .restoration import last_done, unfinished
-from .store import Frame, NoSpace, Store, no_space
+from .squeeze import free_dead_stretches, in_parts, move_frames
+from .store import ROOMY, Frame, NoSpace, Store, no_space
 
 THIN = 0.5
 """A pack with less than this share of live bytes is written anew."""
@@ -38,6 +39,8 @@ class Sweep:
         """Remove what is due, oldest first. The newest checkpoint, and what an undo needs, always stay."""
         before = self._store.size()
         remove_strays(self._store)
+        if self._store.is_full():
+            free_dead_stretches(self._store)
         removed = self._drop(self._due())
         self._collect(progress)
         while self._store.size() > self._settings.max_bytes:
@@ -46,8 +49,28 @@ class Sweep:
                 break
             removed += more
             self._collect(progress)
-        self._store.shrink()
+        with suppress(NoSpace):
+            # What was freed is freed; the database's own free pages can wait for room.
+            self._store.shrink()
         return Swept(tuple(removed), len(self._removable(everything=True)), before, self._store.size())
+
+    def run_anyhow(self, progress: Callable[[int, int], None] | None = None) -> Swept:
+        """The same on a disk that is full: the space that is held in reserve is there for this."""
+        held = self._store.has_ballast()
+        try:
+            return self.run(progress)
+        except NoSpace:
+            self._store.drop_ballast()
+            try:
+                return self.run(progress)
+            except NoSpace as error:
+                raise NoSpace(
+                    "no space left, not even to collect garbage",
+                    where=error.where,
+                    todo="Free some space on that disk first",
+                ) from error
+        finally:
+            self._store.keep_ballast(room=1 if held else ROOMY)
 
     def is_due(self) -> bool:
         """Whether a collection would remove something, from figures that cost nothing."""
@@ -89,23 +112,23 @@ class Sweep:
         if not gone:
             return []
         names = [name for seq, name in self._store.rows("SELECT seq, id FROM checkpoint") if seq in gone]
+        in_parts(self._store, sorted(gone), self._remove)
+        return names
+
+    def _remove(self, gone: Sequence[int]) -> None:
         with self._store.transaction(durable=True):
-            self._history.remove(gone)
+            self._history.remove(set(gone))
             self._store.db.execute(
                 "DELETE FROM restore WHERE state NOT IN ('staging','applying','taking_back')"
                 " AND safety NOT IN (SELECT id FROM checkpoint)"
             )
-        return names
 
     def _collect(self, progress: Callable[[int, int], None] | None) -> None:
         """Forget contents that no checkpoint names, then take the space back pack by pack."""
         live = self._live()
         dead = [(digest,) for (digest,) in self._store.rows("SELECT digest FROM blob") if digest not in live]
         if dead:
-            with self._store.transaction(durable=True):
-                self._store.db.executemany("DELETE FROM blob WHERE digest=?", dead)
-                self._store.db.execute("DELETE FROM frame WHERE id NOT IN (SELECT frame FROM blob)")
-                self._store.db.execute("DELETE FROM pack WHERE id NOT IN (SELECT pack FROM frame)")
+            in_parts(self._store, dead, self._forget)
             remove_strays(self._store)
         thin = self._thin()
         for done, pack in enumerate(thin):
@@ -113,10 +136,31 @@ class Sweep:
                 with no_space(self._store.path):
                     self._rewrite(pack)
             except NoSpace:
-                # The dead packs are gone; what is half dead can wait for room.
-                break
+                if not self._squeeze(pack, thin):
+                    break
             if progress is not None:
                 progress(done + 1, len(thin))
+
+    def _forget(self, dead: Sequence[tuple[bytes]]) -> None:
+        with self._store.transaction(durable=True):
+            self._store.db.executemany("DELETE FROM blob WHERE digest=?", dead)
+            self._store.db.execute("DELETE FROM frame WHERE id NOT IN (SELECT frame FROM blob)")
+            self._store.db.execute("DELETE FROM pack WHERE id NOT IN (SELECT pack FROM frame)")
+
+    def _squeeze(self, pack: int, thin: list[int]) -> bool:
+        """Empty a pack that cannot be written anew for want of room; False where there is none for that either."""
+        remove_strays(self._store)
+        self._store.fold_log()
+        free_dead_stretches(self._store)
+        newest = self._store.number("SELECT max(id) FROM pack")
+        try:
+            with no_space(self._store.path):
+                move_frames(self._store, pack, beside=newest in thin)
+        except NoSpace:
+            # The dead packs are gone; what is half dead can wait for room.
+            self._store.fold_log()
+            return False
+        return True
 
     def _live(self) -> set[bytes]:
         live: set[bytes] = set()

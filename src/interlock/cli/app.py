@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import typer
 
 
@@ -14,3 +16,10 @@ def new_app(help_text: str | None = None) -> typer.Typer:
         pretty_exceptions_enable=False,
         no_args_is_help=help_text is not None,
     )
+
+
+def finite(value: float | None) -> float | None:
+    """Refuse what Python takes for a number and nobody else does; for options that are floats."""
+    if value is not None and not math.isfinite(value):
+        raise typer.BadParameter(f"{value} is no number")
+    return value

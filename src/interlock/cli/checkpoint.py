@@ -103,6 +103,8 @@ def gc(json: AsJson = False) -> None:
         return
     freed = size(max(0, swept.bytes_before - swept.bytes_after))
     typer.echo(f"Removed {count(len(swept.removed), 'checkpoint')}, kept {swept.kept}; {freed} freed.")
+    if not swept.removed and swept.kept > 1:
+        typer.echo("To remove more, keep fewer: INTERLOCK_CHECKPOINTS__KEEP_COUNT=10 interlock checkpoint gc")
 
 
 @app.command()

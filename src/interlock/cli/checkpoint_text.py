@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..checkpoint import Change, LeftAlone, Plan, Restored
+from ..checkpoint.own import FORCIBLE
 from ..core import CheckpointInfo
 from .output import ROOMY, print_table
 from .runs import moment
@@ -90,7 +91,9 @@ def print_changes(console: Console, changes: Sequence[Change], *, everything: bo
 
 def print_plan(console: Console, plan: Plan) -> None:
     """What a rollback would do."""
-    console.print(Text(f"Going back to {plan.checkpoint} changes {count(len(plan.changes), 'path')}:"))
+    console.print(
+        Text(f"Going back to {plan.checkpoint} changes {count(len(plan.changes), 'path')}{':' * bool(plan.changes)}")
+    )
     print_changes(console, plan.changes)
     print_left(console, plan.left_alone)
     for lock in plan.locks:
@@ -110,12 +113,20 @@ def print_restored(console: Console, done: Restored, what: str) -> None:
     console.print(Text("Take it back with: interlock undo", style="dim"))
 
 
+def restored_status(done: Restored) -> int:
+    """The exit status: 4 not verified, 1 where something that differs was left alone."""
+    return 4 if not done.verified else int(bool(done.left_alone))
+
+
 def print_left(console: Console, left: Iterable[LeftAlone]) -> None:
     lines = list(left)
     if lines:
         console.print(Text(f"Left alone, {count(len(lines), 'path')}:"))
         for one in lines[:SHOWN]:
             console.print(Text(f"  {one.path}: {one.reason}", style="yellow"))
+        for why in FORCIBLE:
+            if any(one.reason == why for one in lines):
+                console.print(Text(f"Add --force to take back what is {why} too."))
 
 
 def count(number: int, noun: str) -> str:

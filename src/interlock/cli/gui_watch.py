@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from .app import finite
 from .output import print_json
 
 
@@ -16,7 +17,8 @@ def watch(
     ] = None,
     window: Annotated[str | None, typer.Option("--window", metavar="ID", help="Capture this window only.")] = None,
     interval: Annotated[
-        float | None, typer.Option("--interval", min=0.05, metavar="S", help="Seconds between two looks.")
+        float | None,
+        typer.Option("--interval", min=0.05, callback=finite, metavar="S", help="Seconds between two looks."),
     ] = None,
     looks: Annotated[int | None, typer.Option("--looks", min=1, metavar="N", help="End after so many looks.")] = None,
     observe: Annotated[bool, typer.Option("--observe", help="Look, never act.")] = False,

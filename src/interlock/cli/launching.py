@@ -110,5 +110,6 @@ def _lines(run: Finished) -> list[str]:
         lines.append(f"{run.processes_left} processes that it started go on")
     if run.incident_id:
         lines.append(f"what now: interlock incident show {run.incident_id}")
-    lines.append(f"more: interlock show {run.run_id}")
+    gone = bool(run.folder) and not Path(run.folder).exists()
+    lines.append("no record of it is left" if gone else f"more: interlock show {run.run_id}")
     return lines

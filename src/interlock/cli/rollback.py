@@ -28,16 +28,20 @@ def rollback(
     path: Annotated[list[str] | None, typer.Option("--path", help="Only this file or folder; may be repeated.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Also what others changed, and past a git lock.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Also what is not known to be the run's work, and past a git lock.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help='{"checkpoint_id", "safety_id", "changed", ...}')] = False,
 ) -> None:
     """Go back to a checkpoint. What is there now is saved first: `interlock undo` takes the rollback back.
+
+    Exit status: 0 everything went back, 1 something that differs was left alone (named, also by --dry-run), 4 failed.
 
     Example: interlock rollback --to c12 --path src
     """
     from rich.console import Console
 
-    from .checkpoint_text import plan_as_json, print_plan, print_restored, restored_as_json
+    from .checkpoint_text import plan_as_json, print_plan, print_restored, restored_as_json, restored_status
     from .workspace import confirm, open_checkpoints, progress_bar, relative_paths, resolve_run
 
     console = Console(highlight=False)
@@ -52,11 +56,11 @@ def rollback(
         plan = found.preview(target.id, paths, own_changes=own)
         if dry_run and json:
             print_json(plan_as_json(plan))
-            return
+            raise SystemExit(1 if plan.left_alone else 0)
         if not json:
             print_plan(console, plan)
         if dry_run or (not plan.changes and not json):
-            return
+            raise SystemExit(1 if plan.left_alone else 0)
         confirm("Go back?", yes=yes, json=json)
         with progress_bar("Going back") as progress:
             done = found.restore(target.id, paths, own_changes=own, force=force, progress=progress)
@@ -64,5 +68,4 @@ def rollback(
         print_json(restored_as_json(done))
     else:
         print_restored(console, done, f"Went back to {done.checkpoint_id}")
-    if not done.verified:
-        raise SystemExit(4)
+    raise SystemExit(restored_status(done))

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from ..control import Answer, Command, Request, decode_current, new_request
 from ..core import ENDED, BadInput, InterlockError, InvalidState
 from ..journal import JournalReader, RunSummary
+from .app import finite
 from .output import print_json, say_error
 
 if TYPE_CHECKING:
@@ -26,7 +27,9 @@ WhereOption = Annotated[
     list[str] | None,
     typer.Option("--where", metavar="KEY=VALUE", help="Live runs of a status, name, model or adapter."),
 ]
-TimeoutOption = Annotated[float, typer.Option("--timeout", min=0.0, help="Seconds to wait for the answer.")]
+TimeoutOption = Annotated[
+    float, typer.Option("--timeout", min=0.0, callback=finite, help="Seconds to wait for the answer.")
+]
 ReasonOption = Annotated[str | None, typer.Option("--reason", help="Why; it is recorded.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="The RESULT, or all of them under `results`.")]
 VerboseOption = Annotated[bool, typer.Option("-v", "--verbose", help="The run's id and the protocol's own words too.")]

@@ -20,11 +20,13 @@ def undo(
 ) -> None:
     """Take the last rollback of this workspace back; what was changed since is left alone. Again: redo it.
 
+    Exit status: 0 everything went back, 1 something was left alone (it is named), 4 failed.
+
     Example: interlock undo
     """
     from rich.console import Console
 
-    from .checkpoint_text import print_plan, print_restored, restored_as_json
+    from .checkpoint_text import print_plan, print_restored, restored_as_json, restored_status
     from .workspace import confirm, open_checkpoints, progress_bar
 
     console = Console(highlight=False)
@@ -39,5 +41,4 @@ def undo(
         print_json(restored_as_json(done))
     else:
         print_restored(console, done, "Took the rollback back")
-    if not done.verified:
-        raise SystemExit(4)
+    raise SystemExit(restored_status(done))

@@ -19,13 +19,25 @@ def resolve_workspace(run: str | None) -> Path:
     from ..checkpoint.place import known_workspace, resolved
 
     if run is None:
-        return known_workspace(Path.cwd()) or resolved(Path.cwd())
+        here = standing()
+        return known_workspace(here) or resolved(here)
     from .runs import the_store
 
     workspace = the_store().find(run).spec().workspace
     if workspace is None:
         raise NotFound(f"run {run!r} has no workspace", todo="Name a run that works in a folder")
     return resolved(Path(workspace))
+
+
+def standing() -> Path:
+    """The folder that the person stands in, also where an agent has deleted it: the shell still knows its name."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        named = os.environ.get("PWD", "")
+        if not Path(named).is_absolute():
+            raise
+        return Path(named)
 
 
 def resolve_run(run: str | None) -> str | None:
@@ -52,7 +64,7 @@ def open_checkpoints(run: str | None = None) -> Iterator[Checkpoints]:
 
 def relative_paths(paths: list[str], workspace: Path) -> list[str]:
     """Paths as typed here, relative to the workspace; one outside is refused."""
-    here = os.path.realpath(".")
+    here = os.path.realpath(standing())
     found = []
     for path in paths:
         inside = os.path.relpath(os.path.normpath(Path(here, path)), workspace)

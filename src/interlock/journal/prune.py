@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ..core import ENDED, InterlockError
+from ..core import ENDED, InterlockError, InvalidState
 from .folder import RunFolder
 from .lock import RunLock
 from .summary import RunSummary
@@ -19,13 +19,14 @@ LEFTOVER_S = 3600.0
 """A draft or a half-removed folder this old belongs to a process that died."""
 
 
-class Pruned(Struct, frozen=True):
-    """A run that was removed, or would be."""
+class Pruned(Struct, frozen=True, omit_defaults=True):
+    """A run that was removed, or would be; with a `problem`, one that should go and could not be removed."""
 
     run_id: str
     name: str
     bytes: int
     why: str
+    problem: str = ""
 
 
 def prune_runs(
@@ -37,8 +38,9 @@ def prune_runs(
     keep_last: int | None,
     max_bytes: int | None,
     dry_run: bool,
+    failed: list[Pruned] | None = None,
 ) -> list[Pruned]:
-    """Runs come newest first and go oldest first. Each bound counts alone."""
+    """Runs come newest first and go oldest first. Each bound counts alone. `failed` takes those that would not go."""
     from .tree import agent_lives
 
     removed: list[Pruned] = []
@@ -60,7 +62,13 @@ def prune_runs(
         # Its owner may be dead, and the agent alive: the folder has its gate and its process tree.
         if run.status not in ENDED and agent_lives(folder):
             continue
-        if dry_run or remove_run(folder):
+        try:
+            gone = dry_run or remove_run(folder)
+        except (InterlockError, OSError) as error:
+            if failed is not None:
+                failed.append(Pruned(run.run_id, run.name, sizes[place], why, str(error)))
+            continue
+        if gone:
             total -= sizes[place]
             removed.append(Pruned(run.run_id, run.name, sizes[place], why))
     if not dry_run:
@@ -69,10 +77,10 @@ def prune_runs(
 
 
 def remove_run(folder: RunFolder) -> bool:
-    """Remove one run, unless somebody owns it."""
+    """Remove one run; False where somebody owns it."""
     try:
         lock = RunLock.take(folder.lock_file, f"run {folder.run_id}", patience_s=0)
-    except InterlockError:
+    except InvalidState:
         return False
     with lock:
         gone = folder.path.with_name(f".gone-{folder.run_id}")

@@ -80,8 +80,12 @@ class Store:
         keep_last: int | None = None,
         max_bytes: int | None = None,
         dry_run: bool = False,
+        failed: list[Pruned] | None = None,
     ) -> list[Pruned]:
-        """Remove runs that are old, too many, or too large together: the oldest first, never a live or a paused one."""
+        """Remove runs that are old, too many, or too large together: the oldest first, never a live or a paused one.
+
+        Those that could not be removed are added to `failed`.
+        """
         return prune_runs(
             self.root,
             [(RunFolder(self.root / run.run_id), run) for run in self.runs()],
@@ -90,12 +94,16 @@ class Store:
             keep_last=keep_last,
             max_bytes=max_bytes,
             dry_run=dry_run,
+            failed=failed,
         )
 
     def discard(self, run_id: str) -> bool:
         """Remove a run that never began; one that somebody owns stays."""
         folder = RunFolder(self.root / check_run_id(run_id))
-        return folder.path.is_dir() and remove_run(folder)
+        try:
+            return folder.path.is_dir() and remove_run(folder)
+        except (InterlockError, OSError):
+            return False
 
     def export(self, ref: str, target: Path) -> Path:
         """Copy a run, also a live one, to a new folder, or to an archive if the target ends in .tar.gz or .zip."""

@@ -88,7 +88,12 @@ class FileGate:
         """Write what is desired, unless the file has a newer revision."""
         if desired.revision < self._revision:
             return Applied(True, "a newer revision was there already")
-        _write(self._path, desired.status, desired.revision, desired.shut)
+        try:
+            _write(self._path, desired.status, desired.revision, desired.shut)
+        except FileNotFoundError:
+            # Somebody has removed the run's folder: there is nothing to outlive us, and the agent obeys all the same.
+            self._revision = desired.revision
+            return Applied(True, "no gate file, for the run's folder is gone")
         self._revision = desired.revision
         self._unsynced = desired.shut
         return Applied(True, "gate file")

@@ -91,6 +91,9 @@ class _Asking:
 
     def _connect(self, path: Path | None = None) -> bool:
         path = path or noted_socket(self._folder.path)
+        if path is None and not self._folder.path.exists():
+            # Somebody has removed the folder under a run that may still go on.
+            path = socket_path(self._folder.path)
         if path is None:
             return False
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)

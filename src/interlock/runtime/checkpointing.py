@@ -59,5 +59,5 @@ class Checkpointing:
 
 def may_change(review: Review | None) -> bool:
     """Whether a call may change files. Before it and after it a checkpoint is made, so that what changed in between
-    is known to be the run's own work, and what changed meanwhile somebody else's."""
+    is known to be the run's own work, and what changed meanwhile is not."""
     return review is None or review.action != "read"

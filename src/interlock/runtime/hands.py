@@ -111,7 +111,7 @@ class Hands:
         talk = self._ask_adapter(order) if "conversation" in self.adapter.capabilities else None
         words = f"{len(restored.changed)} paths put back, undo with checkpoint {restored.safety_id}"
         if restored.left_alone:
-            words += f", {len(restored.left_alone)} changed by somebody else left alone"
+            words += f", {len(restored.left_alone)} left alone: not known to be this run's work, or not covered"
         if talk is not None and not talk.ok:
             words += f"; the conversation stays ({talk.how})"
         return Applied(True, words)

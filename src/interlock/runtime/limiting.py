@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from msgspec.structs import replace
@@ -39,6 +40,9 @@ class Limiting:
         wait = self._watch.meter.wait(self._watch.ledger, self._run.steady.time())
         if wait is None or wait.seconds <= 0 or decision.action not in ("proceed", "rewrite"):
             return decision
+        if math.isinf(wait.seconds):
+            self._scribe.limit(LimitRecord(wait.reason))
+            return Decision("deny", reason=wait.reason)
         self._scribe.limit(LimitRecord(wait.reason, seconds=wait.seconds))
         if "hold" in self._hands.adapter.capabilities:
             return replace(decision, delay_s=wait.seconds, reason=wait.reason)

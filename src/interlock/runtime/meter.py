@@ -46,7 +46,7 @@ class Over(Struct, frozen=True):
 
 
 class Wait(Struct, frozen=True):
-    """A rate that was reached: how long until there is room again."""
+    """A rate that was reached: how long until there is room again; without end where there never is."""
 
     seconds: float
     reason: str
@@ -141,6 +141,8 @@ class Meter:
     def wait(self, ledger: Ledger, now: float) -> Wait | None:
         """How long the next call has to wait, if it has to."""
         per_minute = self.limits.max_calls_per_minute
+        if per_minute == 0:
+            return Wait(math.inf, "max_calls_per_minute is 0: no call is allowed")
         if per_minute is not None:
             calls, oldest = ledger.calls_since(now - MINUTE)
             if calls >= per_minute and oldest is not None:

@@ -183,7 +183,7 @@ class Supervisor(Asking):
             works = step.kind == "tool_result" and may_change(review)
             goes_back = any(isinstance(directive, Restore) for directive in seen.judgement.directives)
             if works and goes_back:
-                # Before the files go back: what this call did would be taken for somebody else's, and left alone.
+                # Before the files go back: what this call did would not be known for the run's, and left alone.
                 self._checkpointing.make(cause=AFTER_STEP, step=step.index + 1)
             self._take(StepRecord(step, seen.review, absent=absent), seen.judgement)
             if works and not goes_back:

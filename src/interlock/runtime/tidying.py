@@ -7,7 +7,7 @@ import threading
 
 from ..config import Config
 from ..core import InterlockError
-from ..journal import Store
+from ..journal import Pruned, Store
 from .incidents import Incidents
 
 log = logging.getLogger("interlock")
@@ -23,7 +23,10 @@ def tidy_store(store: Store, config: Config, now: float) -> threading.Thread:
 
 def _prune(store: Store, max_bytes: int) -> None:
     try:
-        for gone in store.prune(max_bytes=max_bytes):
+        failed: list[Pruned] = []
+        for gone in store.prune(max_bytes=max_bytes, failed=failed):
             log.info("run removed", extra={"run_id": gone.run_id, "bytes": gone.bytes, "why": gone.why})
+        for kept in failed:
+            log.warning("a run could not be removed: %s", kept.problem, extra={"run_id": kept.run_id})
     except (InterlockError, OSError) as error:
         log.warning("the store could not be tidied: %s", error)

@@ -1,4 +1,4 @@
-"""The run's workspace: checkpoints that know what the run changed itself and what somebody else did."""
+"""The run's workspace: checkpoints that know what the run changed itself and what not."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class RunWorkspace:
         return self.checkpoints.create(label, step, cause, own=cause in OWN)
 
     def restore(self, checkpoint_id: str, paths: tuple[str, ...]) -> Restored:
-        """Take back what the run changed since; what somebody else changed is named and left alone."""
+        """Take back what the run changed since; what is not known to be its work is named and left alone."""
         own = self.checkpoints.own_changes(checkpoint_id)
         return self.checkpoints.restore(checkpoint_id, paths, own_changes=own)
 

@@ -17,6 +17,9 @@ MAX_BODY = 64 * 1024
 STATUS = {2: 400, 3: 404, 4: 409, 5: 504}
 """An error's exit status, and what that is in HTTP."""
 
+MOST, DIGITS = 2**53, 16
+"""The largest number that a page can say exactly, and how many digits it has."""
+
 Body = TypeVar("Body")
 
 
@@ -55,11 +58,19 @@ async def read_body(request: Request, kind: type[Body]) -> Body:
         raise BadInput(f"the body cannot be read: {error}") from None
 
 
-def number_from(request: Request, name: str, default: int | None = None, most: int = 2**53) -> int | None:
+def number_from(request: Request, name: str, default: int | None = None, most: int = MOST) -> int | None:
     """A whole number of the query; BadInput for anything else."""
     text = request.query_params.get(name)
     if text is None or text == "":
         return default
-    if not text.isdecimal() or int(text) > most:
+    number = to_number(text, most)
+    if number is None:
         raise BadInput(f"{name}={text[:40]!r} is no number from 0 to {most}")
+    return number
+
+
+def to_number(text: str, most: int = MOST) -> int | None:
+    """A whole number from 0 to `most`; None for anything else, however long."""
+    if not text.isdecimal() or len(text) > DIGITS or int(text) > most:
+        return None
     return int(text)

@@ -19,7 +19,7 @@ from ..core import ENDED, NotFound
 from ..report import KINDS
 from ..report.metrics import JournalMetrics
 from . import files
-from .answers import number_from, read_body, to_json
+from .answers import number_from, read_body, to_json, to_number
 from .controls import Controls, Order
 from .head import make_head
 from .incidents import WayOn, WaysOn
@@ -65,7 +65,7 @@ class Routes:
             Route(run, self.run),
             Route(f"{run}/events", self.run_events),
             Route(f"{run}/lines", self.lines),
-            Route(f"{run}/lines/{{seq:int}}", self.line),
+            Route(f"{run}/lines/{{seq}}", self.line),
             Route(f"{run}/series", self.series),
             Route(f"{run}/control", self.control, methods=["POST"]),
             Route(f"{run}/rollback", self.rollback, methods=["POST"]),
@@ -129,11 +129,12 @@ class Routes:
 
     def line(self, request: Request) -> Response:
         """One moment with all that the journal has of it."""
-        seq = request.path_params["seq"]
+        text = request.path_params["seq"]
         story = self.source.story(request.path_params["run_id"])
-        found = story.page(after=max(0, seq - 1), limit=1)
+        seq = to_number(text)
+        found = story.page(after=max(0, seq - 1), limit=1) if seq is not None else []
         if not found or found[0].seq != seq:
-            raise NotFound(f"there is no moment {seq} in this run")
+            raise NotFound(f"there is no moment {text[:40]} in this run")
         return to_json(found[0])
 
     def series(self, request: Request) -> Response:

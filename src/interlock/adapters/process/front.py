@@ -30,7 +30,7 @@ from .launch import Launch
 from .ownership import OwnerGone, Ownership
 from .person import Person, open_line_terminal
 from .starting import Starting
-from .talk import Asks, Begin, Exited, Finished, Started, steps_path
+from .talk import Asks, Begin, Exited, Finished, Says, Started, steps_path
 from .terminal import Signalled, Signals, fill_standard_streams, keep_settings, stop_ourselves
 
 TERM_S = 10.0
@@ -119,6 +119,7 @@ class _Front:
             if finished.reason != "COMPLETE":
                 # A full-screen program that was ended leaves the terminal as it had set it.
                 restore_terminal()
+            self._person.tell_the_rest()
             return finished
         finally:
             self._ownership.close()
@@ -219,6 +220,8 @@ class _Front:
                 self._go_on_alone()
             elif isinstance(event, Asks):
                 self._person.ask(event)
+            elif isinstance(event, Says):
+                self._person.tell(event.words)
             elif isinstance(event, Signalled):
                 self._take_signal(event)
 
@@ -299,7 +302,9 @@ class _Front:
         assert self._tree is not None
         request = new_request(str(uuid.uuid4()), "cancel", self._launch.spec.run_id, actor="terminal", reason=why)
         if not self._unsupervised:
-            ask_owner(self._folder, request, timeout=5.0)
+            # Where it cannot be asked the command is ended all the same, below.
+            with contextlib.suppress(InterlockError, OSError):
+                ask_owner(self._folder, request, timeout=5.0)
         if self._status is None and self._tree.wait(5.0) is None:
             self._tree.end(1.0)
 

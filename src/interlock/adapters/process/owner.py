@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import logging
 import shutil
 import signal
 import socket
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...config.models import Models
-from ...core import Adapter, InterlockError
+from ...core import Adapter, InterlockError, NotFound
 from ...core.typed import from_json
-from ...journal import JournalReader, RunFolder, Store
+from ...journal import JournalReader, Reading, RunFolder, Store
 from ...link import socket_path
 from ...process import UNKNOWN_STATUS, Tree, attach
 from ...runtime import Supervisor
@@ -35,10 +37,12 @@ from ..proxy import ModelChoice, ProxyAdapter, Switched, WayBack
 from .held import HeldTree
 from .look import Look
 from .steps import StepServer
-from .talk import Asks, Begin, Channel, Exited, Failed, Finished, Ready, Started, ToOwner, steps_path
+from .talk import Asks, Begin, Channel, Exited, Failed, Finished, Ready, Says, Started, ToOwner, steps_path
 
 if TYPE_CHECKING:
     from ..proxy.proxy import Proxy
+
+log = logging.getLogger("interlock")
 
 EXIT_OF = {"MAX_ITERATIONS": 124, "EMERGENCY_STOP": 125, "USER_CANCELLED": 130}
 """Why a run was ended, and the exit status that says so."""
@@ -80,7 +84,9 @@ class Owner:
             if self._proxy is not None:
                 self._proxy.recall(run.journal.reader())
         self.held.on_frozen = self._keep_own_work
-        self._look = Look(self._supervisor, self.held, self._steps, run.summary.started, self._look_at_hooks)
+        self._say: Callable[[str], None] = lambda _: None
+        self._removed = False
+        self._look = Look(self._supervisor, self.held, self._steps, run.summary.started, self._look_around)
 
     def start(self) -> None:
         """Be there for the command."""
@@ -100,6 +106,7 @@ class Owner:
                 channel.send(Asks(step, what))
 
         supervisor.run.on_waiting = ask
+        self._say = lambda words: channel.send(Says(words))
 
     def take(self, tree: Tree) -> None:
         """The command runs."""
@@ -133,9 +140,21 @@ class Owner:
             clean_up(self._folder)
         return finished
 
-    def _look_at_hooks(self) -> None:
+    def _look_around(self) -> None:
+        self._notice_removal()
         self._hooks.look()
         self._guardian.look()
+
+    def _notice_removal(self) -> None:
+        """Say once that the run's folder is gone: nobody else can see the run any more, and nothing of it stays."""
+        if not self._removed and not self._folder.journal.exists():
+            self._removed = True
+            words = (
+                f"{self._folder.path} was removed while the run goes on: it cannot be seen or steered from elsewhere,"
+                " and no record of it stays; its limits and Ctrl-C still hold"
+            )
+            log.error("run %s: %s", self._begin.spec.run_id, words)
+            self._say(words)
 
     def limits_reached(self) -> tuple[str, ...]:
         """In words, the limits that the process tree reached."""
@@ -197,7 +216,8 @@ class Owner:
             # On a full disk the summary says what is known.
             run.journal.flush()
         summary, tree = run.summary, self.held.tree
-        incident = run.journal.reader().last("incident") if run.reason == "EMERGENCY_STOP" else None
+        journal = self._journal()
+        incident = journal.last("incident") if journal is not None and run.reason == "EMERGENCY_STOP" else None
         own = status if status is not None else UNKNOWN_STATUS
         return Finished(
             run_id=summary.run_id,
@@ -216,7 +236,7 @@ class Owner:
             cost_usd=ledger.spend.cost_usd,
             unpriced_tokens=ledger.spend.unpriced_tokens,
             max_cost_usd=self._begin.config.limits.max_cost_usd,
-            checkpoints=run.journal.reader().count("checkpoint"),
+            checkpoints=journal.count("checkpoint") if journal is not None else 0,
             files_changed=self._changed(),
             limits_reached=limits or self.limits_reached(),
             incident_id=from_json(incident.body)["id"] if incident is not None else None,
@@ -236,10 +256,17 @@ class Owner:
         return tuple(change.path for change in changes if change.kind != "touched")
 
     def _first_checkpoint(self) -> str | None:
-        reader = self._supervisor.run.journal.reader()
-        for record in reader.read(kinds=frozenset(("checkpoint",)), limit=1):
+        journal = self._journal()
+        for record in journal.read(kinds=frozenset(("checkpoint",)), limit=1) if journal is not None else ():
             return str(from_json(record.body)["id"])
         return None
+
+    def _journal(self) -> Reading | None:
+        """What was written down so far; None where somebody has removed it."""
+        try:
+            return self._supervisor.run.journal.reader()
+        except NotFound:
+            return None
 
 
 def main() -> None:
@@ -294,6 +321,8 @@ def _tidy(folder: RunFolder) -> None:
 
 def _has_spoken(folder: RunFolder) -> bool:
     """Whether the run's processes told steps to a predecessor."""
+    if not folder.journal.exists():
+        return False
     with JournalReader.open(folder) as reader:
         summary = reader.summary()
     return summary is not None and summary.steps > 0

@@ -30,6 +30,7 @@ class Person:
         self._folder = folder
         self._questions: queue.SimpleQueue[Asks] = queue.SimpleQueue()
         self._asked: set[int] = set()
+        self._untold: list[str] = []
         self._thread = threading.Thread(target=self._work, name="interlock-person", daemon=True)
 
     def ask(self, question: Asks) -> None:
@@ -40,6 +41,22 @@ class Person:
         self._questions.put(question)
         if self._thread.ident is None:
             self._thread.start()
+
+    def tell(self, words: str) -> None:
+        """Say something; at the end, where a program has the whole screen."""
+        terminal = open_line_terminal()
+        if terminal is not None:
+            os.close(terminal)
+        elif sys.stderr is not None and sys.stderr.isatty():
+            self._untold.append(words)
+            return
+        _tell(f"interlock: {words}\n")
+
+    def tell_the_rest(self) -> None:
+        """Say what could not be said before; the command has ended."""
+        for words in self._untold:
+            _tell(f"interlock: {words}\n")
+        self._untold.clear()
 
     def _work(self) -> None:
         while True:

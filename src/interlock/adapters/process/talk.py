@@ -55,6 +55,12 @@ class Asks(Struct, frozen=True, tag_field="say", tag="asks"):
     what: str
 
 
+class Says(Struct, frozen=True, tag_field="say", tag="says"):
+    """Owner to front: something that whoever started the run should know now."""
+
+    words: str
+
+
 class Failed(Struct, frozen=True, tag_field="say", tag="failed"):
     """Owner to front: the run cannot be supervised, for this reason; `status` is for the shell."""
 
@@ -105,7 +111,7 @@ class Finished(Struct, frozen=True, kw_only=True, tag_field="say", tag="finished
 
 
 ToOwner = Begin | Started | Exited
-ToFront = Ready | Failed | Asks | Finished
+ToFront = Ready | Failed | Asks | Says | Finished
 
 
 class Channel:

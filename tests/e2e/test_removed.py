@@ -1,0 +1,68 @@
+"""A run whose folder somebody removes while it runs: said once, and its limits and Ctrl-C still hold."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from .running import Place, finish, until
+
+SAID = b"was removed while the run goes on"
+
+TELLING = """
+import os, pathlib, time
+from interlock.adapters.process.client import Steps
+steps = Steps()
+for number in range(3):
+    assert steps.before("bash", {"command": f"touch made{number}"})["action"] == "proceed"
+    pathlib.Path(f"made{number}").touch()
+    steps.after("ok", exit_code=0)
+    while number == 0 and not os.path.exists("go"):
+        time.sleep(0.01)
+"""
+
+
+def remove_folder(run: subprocess.Popen[bytes], place: Place) -> bytes:
+    """Take the folder away under an owner that has the command, and wait until that is said on stderr."""
+    until("the owner has the command", lambda: place.records("started"))
+    shutil.rmtree(place.folder.path)
+    assert run.stderr is not None
+    return run.stderr.readline()
+
+
+def test_it_is_said_once_and_the_run_goes_on_to_its_end(place: Place) -> None:
+    run = place.start(sys.executable, "-c", TELLING)
+    place.wait_for("made0")
+    assert SAID in remove_folder(run, place)
+    (place.workspace / "go").touch()
+    status, _, err = finish(run)
+    assert status == 0, err
+    assert SAID not in err and b"the command ended with status 0" in err and b"no record of it is left" in err
+    assert b"6 steps" in err
+    assert (place.workspace / "made2").exists()
+
+
+def test_a_limit_still_ends_it_with_its_own_status(place: Place) -> None:
+    run = place.start("sh", "-c", "touch ready; exec sleep 600", options=("--max-minutes", "0.05"))
+    place.wait_for("ready")
+    assert SAID in remove_folder(run, place)
+    status, _, err = finish(run)
+    assert (status, place.told()["reason"]) == (124, "MAX_ITERATIONS"), err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_second_signal_still_ends_it(place: Place, number: signal.Signals) -> None:
+    run = place.start("sh", "-c", "trap '' INT TERM; touch ready; while :; do sleep 0.1; done")
+    place.wait_for("ready")
+    assert SAID in remove_folder(run, place)
+    while run.poll() is None:
+        # Two that nobody has taken yet become one.
+        run.send_signal(number)
+        time.sleep(0.2)
+    assert finish(run)[0] == 130
+    assert place.told()["reason"] == "USER_CANCELLED"
