@@ -11,9 +11,9 @@ from interlock.core import Hold, Issue, Limits, ManualClock, Notify, Usage
 from interlock.journal import Store
 from interlock.runtime import Supervisor
 from interlock.runtime.approvals import Approvals
+from interlock.runtime.judgement import Judgement
 from interlock.runtime.notify import Notifier
 from interlock.runtime.records import StepRecord
-from interlock.runtime.watch import Judgement
 from tests.runtime.scripted import START
 
 

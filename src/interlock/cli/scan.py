@@ -44,7 +44,7 @@ def scan(
     from ..adapters.traces.lines import LineError
     from ..adapters.traces.scan import Scanner
     from ..runtime.mutes import read_mutes
-    from ..runtime.watch import Plugins
+    from ..runtime.plugins import Plugins
     from .scan_config import scan_config
 
     if not json:

@@ -5,10 +5,12 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from .incidents import Incidents, StoredIncident
+    from .judgement import Judgement
     from .opening import Options, open_store
+    from .plugins import Plugins
     from .run import Run
     from .supervisor import Supervisor
-    from .watch import Judgement, Plugins, Watch
+    from .watch import Watch
 
 _HOME = {
     "Incidents": "incidents", "Judgement": "watch", "Options": "opening", "Plugins": "watch", "Run": "run",

@@ -8,9 +8,9 @@ from ..intervene import Continue, RecoveryNeeded, Stopped
 from .guard import Guard
 from .hands import Hands, timed
 from .incidents import save_stop
+from .judgement import Judgement
 from .records import AppliedRecord
 from .run import Run
-from .watch import Judgement
 
 SAVE_PATIENCE_S = 5.0
 """How long saving an incident may take; the agent is stopped by then."""

@@ -6,7 +6,8 @@ from msgspec import Struct
 
 from ..core import Review, Step
 from .checkpointing import may_change
-from .watch import Judgement, Watch
+from .judgement import Judgement
+from .watch import Watch
 
 
 class Glance(Struct, frozen=True):

@@ -10,10 +10,11 @@ from msgspec.structs import replace
 from ..core import Status, Step
 from .glance import Glance
 from .guard import Late
+from .judgement import Judgement
 from .opinion import SecondOpinion
 from .records import StepRecord
 from .run import Run
-from .watch import Judgement, Watch
+from .watch import Watch
 
 Take = Callable[[StepRecord, Judgement], None]
 

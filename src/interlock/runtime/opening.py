@@ -27,12 +27,12 @@ from .metrics import Metrics, process_metrics
 from .mutes import read_mutes
 from .notify import Notifier, Trouble, apprise_channel
 from .orders import Orders
+from .plugins import Plugins
 from .prompts import read_templates
 from .replay import replay
 from .run import Run
 from .steering import Steering
 from .supervisor import Supervisor
-from .watch import Plugins
 
 
 class Options(TypedDict, total=False):

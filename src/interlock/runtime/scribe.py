@@ -10,10 +10,11 @@ from ..core import Issue, Step
 from ..journal import Entry
 from .alerts import Alerts
 from .guard import Fault
+from .judgement import Judgement
 from .metrics import Metrics
 from .records import InterventionRecord, LimitRecord, StepRecord
 from .run import Run
-from .watch import Judgement, Watch
+from .watch import Watch
 
 log = logging.getLogger("interlock")
 

@@ -36,16 +36,18 @@ from .disk import absent_files
 from .glance import look_back
 from .guard import Broken, Fault, Guard
 from .hands import Hands
+from .judgement import Judgement
 from .limiting import Limiting
 from .meanwhile import Meanwhile
 from .metrics import Metrics
 from .opinion import SecondOpinion
 from .permission import Permission
+from .plugins import Plugins
 from .records import SnapshotRecord, StepRecord
 from .run import Run
 from .scribe import Scribe
 from .verdict import degrade
-from .watch import Judgement, Plugins, Watch
+from .watch import Watch
 
 if TYPE_CHECKING:
     from .opening import Options

@@ -15,7 +15,6 @@ from ..core import (
     Capability,
     CheckpointInfo,
     Context,
-    Directive,
     Intervention,
     Issue,
     Review,
@@ -27,15 +26,16 @@ from ..core import (
 )
 from ..core.issue import DESTRUCTIVE_ACTION, LOOP, REPETITIVE_ERRORS, RESOURCE_SPIRAL
 from ..core.typed import from_msgpack
-from ..decide import Controller, ControllerState, Ruling, StepClock, Strategy, count_anew, remember
-from ..detect import Detectors, Factory
-from ..intervene import BUILT_IN, Custom, Templates
+from ..decide import Controller, ControllerState, Ruling, StepClock, count_anew, remember
+from ..detect import Detectors
 from ..review import Reviewer
 from .causes import AFTER_STEP
 from .guard import Fault, Guard
+from .judgement import Judgement
 from .ledger import Ledger
 from .meter import Meter
 from .opinion import Opinion
+from .plugins import Plugins
 from .prices import Prices
 from .touching import count_files
 
@@ -53,35 +53,6 @@ CHECKPOINTS = 256
 
 MARKS = 64
 """Checkpoints whose detector windows are kept at hand; going back further starts the windows anew."""
-
-
-class Plugins(Struct, frozen=True):
-    """What a caller brings along: detectors beside the installed ones; strategies and interventions in their place."""
-
-    detectors: tuple[Factory, ...] = ()
-    strategies: dict[str, Strategy] | None = None
-    interventions: tuple[Custom, ...] | None = None
-    templates: Templates = BUILT_IN
-    muted: frozenset[str] = frozenset()
-
-
-class Judgement(Struct, frozen=True):
-    """What one step led to.
-
-    `assumed_time` says that the step had no time of its own; `judged` are earlier interventions whose outcome is now
-    known; `rulings` one per issue.
-    """
-
-    now: float
-    assumed_time: bool
-    issues: tuple[Issue, ...] = ()
-    rulings: tuple[Ruling, ...] = ()
-    judged: tuple[Intervention, ...] = ()
-    progressed: bool = True
-
-    @property
-    def directives(self) -> tuple[Directive, ...]:
-        return tuple(directive for ruling in self.rulings for directive in ruling.directives)
 
 
 class WatchState(Struct):

@@ -10,7 +10,8 @@ from msgspec import Struct
 from ...config import Config
 from ...core import Context, Intervention, Issue, Review, Step
 from ...runtime.border import Border
-from ...runtime.watch import Plugins, Watch
+from ...runtime.plugins import Plugins
+from ...runtime.watch import Watch
 from .feed import Begin, End, TraceEvent, read_batches
 from .lines import LineError
 
