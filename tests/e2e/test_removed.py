@@ -1,4 +1,4 @@
-"""A run whose folder somebody removes while it runs: said once, and its limits and Ctrl-C still hold."""
+"""A run whose folder somebody removes or spoils while it runs: said once, and limits, cancel and Ctrl-C still hold."""
 
 from __future__ import annotations
 
@@ -66,3 +66,13 @@ def test_a_second_signal_still_ends_it(place: Place, number: signal.Signals) -> 
         time.sleep(0.2)
     assert finish(run)[0] == 130
     assert place.told()["reason"] == "USER_CANCELLED"
+
+
+def test_a_cancel_ends_it_also_where_the_gate_file_cannot_be_written(place: Place) -> None:
+    run = place.start("sh", "-c", "touch ready; exec sleep 600")
+    place.wait_for("ready")
+    until("the owner has the command", lambda: place.records("started"))
+    place.folder.gate.unlink(missing_ok=True)
+    place.folder.gate.mkdir()
+    assert place.order("cancel").outcome == "success"
+    assert finish(run)[0] == 130

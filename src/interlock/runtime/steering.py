@@ -111,7 +111,13 @@ class Steering:
 
     def be(self, desired: Desired) -> Applied:
         """Be in this state: the gate file first, for it outlives us; then the gate; then the agent."""
-        applied = self._file.be(desired)
+        try:
+            applied = self._file.be(desired)
+        except OSError as error:
+            if desired.status not in ENDED:
+                raise
+            # Whoever cancels wants the agent ended, whatever is wrong with the file.
+            applied = Applied(True, f"the gate file could not be written ({error.strerror})")
         if desired.model is not None and desired.model != self._model:
             switched = self.adapter.apply(SwitchModel(desired.model))
             if not switched.ok:
