@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
 from collections.abc import Callable
 
-from .running import Place, finish, until
+from .running import PATIENCE_S, Place, finish, until
 
 SCRIPT = """
 import pathlib
@@ -82,4 +83,5 @@ def kill_owners(place: Place) -> None:
 def said_by(run: subprocess.Popen[bytes]) -> bytes:
     """The next line on stderr, while it runs."""
     assert run.stderr is not None
+    assert select.select([run.stderr], [], [], PATIENCE_S)[0], "it says nothing"
     return run.stderr.readline()
