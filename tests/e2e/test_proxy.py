@@ -101,7 +101,7 @@ def test_a_pause_holds_the_next_request_and_escalate_switches_the_model(scene_wi
     pausing = scene.place.begin_pause()
     (scene.place.workspace / "go").touch()
     assert finish(pausing)[0] == 0
-    assert scene.place.store.runs()[0].status == "paused"
+    until("the step that was under way is over", lambda: scene.place.store.runs()[0].status == "paused")
     assert len(scene.model.requests) == 1
     assert scene.place.order("escalate", {"model": "opus"}).outcome == "success"
     scene.place.order("resume")
