@@ -33,7 +33,8 @@ def test_a_live_run_is_not_rolled_back_by_its_name_either(place: Place) -> None:
     status, _, err = place.interlock("rollback", "fix", "--yes")
     assert (status, err.count(b"\n")) == (4, 1), err
     assert b"is already working in" in err
-    assert place.interlock("rollback", "fix", "--dry-run")[0] == 0
+    status, out, _ = place.interlock("rollback", "fix", "--dry-run")
+    assert (status, b"ready: not known" in out) == (1, True), "what a silent process did is known at its end"
     (place.workspace / "go").touch()
     assert finish(run)[0] == 0
 

@@ -40,6 +40,10 @@ def test_the_call_whose_failure_led_to_the_rollback_is_taken_back_too(tmp_path: 
     with Supervisor.open(
         task="fix app.py", workspace=str(workspace), store=Store(tmp_path / "runs"), clock=clock, config=config
     ) as supervisor:
+        assert supervisor.before(supervisor.call("bash", {"command": "python begin.py"})).action == "proceed"
+        app.write_text("half way")
+        clock.advance(5)
+        supervisor.after(supervisor.result("began", exit_code=0))
         for attempt in range(10):
             assert supervisor.before(supervisor.call("bash", {"command": "python fix.py"})).action == "proceed"
             app.write_text(f"broken {attempt}")
@@ -50,5 +54,9 @@ def test_the_call_whose_failure_led_to_the_rollback_is_taken_back_too(tmp_path: 
                 break
         else:
             raise AssertionError("it never went back")
+        assert app.read_text() == "half way"
+        assert [path.name for path in workspace.iterdir()] == ["app.py"]
+        start = supervisor.hands.workspace.checkpoints.list()[0].id
+        done = supervisor.hands.workspace.restore(start, ())
     assert app.read_text() == "original"
-    assert [path.name for path in workspace.iterdir()] == ["app.py"]
+    assert done.left_alone == ()

@@ -188,7 +188,8 @@ class Supervisor(Asking):
                 # Before the files go back: what this call did would not be known for the run's, and left alone.
                 self._checkpointing.make(cause=AFTER_STEP, step=step.index + 1)
             self._take(StepRecord(step, seen.review, absent=absent), seen.judgement)
-            if works and not goes_back:
+            if works:
+                # After a rollback as well: what it brought back of the run's earlier work is the run's.
                 self._checkpointing.make(cause=AFTER_STEP, step=step.index + 1)
             used_up = None if self._observe else self._limiting.check_spend()
             self._time(begin)
