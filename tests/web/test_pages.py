@@ -231,6 +231,7 @@ def test_a_cost_that_is_not_known_is_not_called_nothing(open_page: OpenPage, sto
         supervisor.after(replace(step, model="nobody-knows-1"))
     page = open_page(f"/runs/{supervisor.run.spec.run_id}")
     expect(page.locator("main")).to_contain_text("Spendunknown")
+    expect(page.locator(".chart", has_text="Cost")).not_to_contain_text("$0.00")
     page = open_page("/")
     expect(page.locator("tr", has_text="unpriced")).to_contain_text("unknown")
 

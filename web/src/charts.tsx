@@ -68,7 +68,7 @@ function AllCharts({ runId, feed, budget }: { runId: string; feed: Feed; budget:
           ) : !series || series.steps.length < 2 ? (
             <Empty title="Too few steps for a curve">{EMPTY[title]}</Empty>
           ) : title === "Cost" && !series.cost.some(Boolean) ? (
-            <Empty title="No cost known">The agent does not tell what its steps cost.</Empty>
+            <Empty title="No cost known">The agent does not tell it, and its model has no known price.</Empty>
           ) : title === "Tokens" && !series.tokens.some(Boolean) ? (
             <Empty title="No tokens counted">The agent does not tell how many tokens it uses.</Empty>
           ) : (
@@ -105,7 +105,7 @@ function drawings(series: Series, budget: number | null): Drawn[] {
     },
     {
       title: "Cost",
-      now: dollars(spent),
+      now: spent ? dollars(spent) : "not known",
       words: `Cost over steps: ${dollars(spent)} at step ${last(series.steps)}`,
       curves: cost,
       show: dollars,
