@@ -21,7 +21,6 @@ from ...journal import RunFolder, Store
 from ...journal.tree import keep_tree
 from ...link import ask_owner, listen, socket_path
 from ...process import Tree, spawn
-from ...process.proc import look_at
 from ...process.program import refuse_missing_program
 from ..hooks.wiring import Place, Wired, unwire, wire
 from ..proxy import point, relay_without_owner
@@ -31,7 +30,7 @@ from .ownership import OwnerGone, Ownership
 from .person import Person, open_line_terminal
 from .starting import Starting
 from .talk import Asks, Begin, Exited, Finished, Says, Started, steps_path
-from .terminal import Signalled, Signals, fill_standard_streams, keep_settings, stop_ourselves
+from .terminal import Signalled, Signals, fill_standard_streams, keep_settings, stop_with
 
 TERM_S = 10.0
 """How long after a SIGTERM or SIGHUP the command may take; then the run is cancelled. A second one does so at once."""
@@ -50,9 +49,6 @@ LAST_S = 15.0
 
 END_S = 3.0
 """How long the command may take to end when it has had its time, or must not go on alone; then it is killed."""
-
-STOP_S = 0.5
-"""How long a command may take to stop after Ctrl-Z."""
 
 LOOPBACK = "127.0.0.1"
 
@@ -251,7 +247,7 @@ class _Front:
     def _take_signal(self, event: Signalled) -> None:
         assert self._tree is not None
         if event.number in (signal.SIGTSTP, signal.SIGCHLD):
-            self._follow_stop(wait=event.number == signal.SIGTSTP)
+            stop_with(self._tree.pid, wait=event.number == signal.SIGTSTP)
             return
         if not event.shared and self._status is None:
             _pass_on(self._tree.pid, event.number)
@@ -275,21 +271,6 @@ class _Front:
             os.write(terminal, f"interlock: Ctrl-C again within {SECOND_S:.0f} s ends the run\r\n".encode())
             os.close(terminal)
             self._interrupted = time.monotonic()
-
-    def _follow_stop(self, *, wait: bool) -> None:
-        """Stop when the command has: it may take a moment to put its screen away, or not stop at all."""
-        assert self._tree is not None
-        deadline = time.monotonic() + (STOP_S if wait else 0.0)
-        while True:
-            root = look_at(self._tree.pid)
-            if root is None or root.dead:
-                return
-            if root.stopped:
-                stop_ourselves()
-                return
-            if time.monotonic() >= deadline:
-                return
-            time.sleep(0.01)
 
     def _cancel(self, why: str) -> None:
         """End the run as `interlock cancel` would; without an owner by ourselves."""

@@ -16,6 +16,11 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from ...process.proc import look_at
+
+STOP_S = 0.5
+"""How long a command may take to stop after Ctrl-Z."""
+
 WAITED_FOR = (
     signal.SIGINT,
     signal.SIGQUIT,
@@ -64,6 +69,21 @@ def stop_ourselves() -> None:
     os.kill(os.getpid(), signal.SIGTSTP)
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTSTP})
     signal.signal(signal.SIGTSTP, previous)
+
+
+def stop_with(pid: int, *, wait: bool) -> None:
+    """Stop when the command has: it may take a moment to put its screen away, or not stop at all."""
+    deadline = time.monotonic() + (STOP_S if wait else 0.0)
+    while True:
+        root = look_at(pid)
+        if root is None or root.dead:
+            return
+        if root.stopped:
+            stop_ourselves()
+            return
+        if time.monotonic() >= deadline:
+            return
+        time.sleep(0.01)
 
 
 def die_of(number: int) -> None:
