@@ -19,6 +19,8 @@ import pytest
 
 from .running import PATIENCE_S, Place, until
 
+ROUNDS = 20
+
 Begin = Callable[..., "Screen"]
 
 
@@ -141,24 +143,39 @@ def test_the_window_size_and_its_changes_arrive(screen_of: Begin) -> None:
 
 
 def test_ctrl_z_gives_the_shell_back_and_fg_goes_on(screen_of: Begin, place: Place, tmp_path: Path) -> None:
+    script = "echo begun; while read line; do echo got $line; done; echo over"
     words = tmp_path / "words.sh"
-    words.write_text(
-        " ".join(f"'{word}'" for word in place.command("sh", "-c", "echo begun; read line; echo got $line"))
-    )
+    words.write_text(" ".join(f"'{word}'" for word in place.command("sh", "-c", script)))
     screen = screen_of("/bin/bash", "--norc", "--noprofile", "-i", shell=True)
-    screen.see("$ ")
+    prompt = "2004h$ "
+    screen.see(prompt)
     screen.type(f". {words}\n")
     screen.see("begun")
-    screen.type("\x1a")
-    screen.see("Stopped")
-    screen.type("echo at the sh''ell\n")
-    screen.see("at the shell")
-    screen.type("fg\n")
-    screen.type("hello\n")
-    screen.see("got hello")
+    # Often, and as soon as it goes on: shell, front and command are continued one after the other.
+    for n in range(ROUNDS):
+        screen.type("\x1a")
+        screen.see("Stopped", times=n + 1)
+        screen.see(prompt, times=2 * n + 2)
+        screen.type(f"echo at the sh''ell {n}\n")
+        screen.see(f"at the shell {n}")
+        screen.see(prompt, times=2 * n + 3)
+        screen.type("fg\n")
+        screen.type(f"hello {n}\n")
+        screen.see(f"got hello {n}")
+    screen.type("\x04")
+    screen.see("over")
     screen.see("status 0")
+    assert screen.text.count("Stopped") == ROUNDS
     screen.type("exit\n")
     assert screen.end() == 0
+
+
+def test_a_command_that_stops_where_no_shell_waits_does_not_stop_us(place: Place) -> None:
+    # A session of its own, as from cron: nobody there would ever continue what has stopped.
+    script = "(while sleep 0.2; do kill -CONT $$ || exit; done) 2>&- & kill -TSTP $$; kill -STOP $$; echo went on"
+    done = place.begin(place.command("sh", "-c", script), start_new_session=True)
+    out, _ = done.communicate(timeout=PATIENCE_S)
+    assert (done.returncode, out) == (0, b"went on\n")
 
 
 def test_a_pager_shows_pages_and_quits(screen_of: Begin, place: Place) -> None:

@@ -1,7 +1,10 @@
-"""Copy: a run on another machine, read like one of our own."""
+"""Copy: a run on another machine, read like one of our own; Copies: the folder that they lie in."""
 
 from __future__ import annotations
 
+import shutil
+import tempfile
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +18,31 @@ if TYPE_CHECKING:
     from ..link.hub_client import HubClient
 
 
+GOING_S = 2.0
+"""How long copies that somebody still reads may take to go away."""
+
+
+class Copies:
+    """A folder of copies, each in a place of its own, removed at the end. Thread-safe."""
+
+    def __init__(self, hub: HubClient) -> None:
+        self._hub = hub
+        self._root = Path(tempfile.mkdtemp(prefix="interlock-copies-"))
+
+    def open(self, run_id: str) -> Copy:
+        """The run as the hub has it now."""
+        return Copy(self._hub, run_id, Path(tempfile.mkdtemp(dir=self._root)))
+
+    def close(self) -> None:
+        """Remove them. Whoever is reading one in another thread finds it gone, and may leave a last file meanwhile."""
+        deadline = time.monotonic() + GOING_S
+        while self._root.exists() and time.monotonic() < deadline:
+            shutil.rmtree(self._root, ignore_errors=True)
+            time.sleep(0.01)
+
+
 class Copy(Story):
-    """The story of a run on another machine, from the hub's records, by way of a journal of our own.
+    """The story of a run on another machine, from the hub's records, by way of a journal of our own under `root`.
 
     `is_unknown` says that nothing was heard of its host for long.
     """
@@ -24,7 +50,7 @@ class Copy(Story):
     def __init__(self, hub: HubClient, run_id: str, root: Path) -> None:
         self._hub, self._run_id, self._last = hub, run_id, 0
         summary = self._remote()
-        store = Store(root / str(len(list(root.iterdir()))))
+        store = Store(root)
         spec = RunSpec(
             run_id=run_id,
             name=summary.name,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +12,7 @@ from ..core import InvalidState, NotFound
 from ..journal import RunFolder, Store
 from ..link import ask_owner
 from ..report import Fleet, RunRow, Story
-from ..report.copy import Copy
+from ..report.copy import Copies, Copy
 
 if TYPE_CHECKING:
     from ..link.hub_client import HubClient
@@ -39,7 +38,7 @@ class Place:
         self.checkpoint_store = checkpoint_store
         self._hub, self._timeout = hub, timeout
         self._fleet = Fleet(store, hub)
-        self._copies = tempfile.TemporaryDirectory(prefix="interlock-top-") if hub is not None else None
+        self._copies = Copies(hub) if hub is not None else None
 
     @property
     def problem(self) -> str | None:
@@ -58,9 +57,9 @@ class Place:
         """A run's story, to be used in one thread and closed there."""
         if self.is_local(run_id):
             return Story.open(RunFolder(self.store.root / run_id))
-        if self._hub is None or self._copies is None:
+        if self._copies is None:
             raise NotFound(f"there is no run {run_id!r} any more", todo="It was pruned, or the store was moved.")
-        return Copy(self._hub, run_id, Path(self._copies.name))
+        return self._copies.open(run_id)
 
     def ask(self, request: Request, notice: Callable[[str], None]) -> Answer:
         """Send a request to its run and wait for the one answer."""
@@ -85,4 +84,4 @@ class Place:
         if self._hub is not None:
             self._hub.close()
         if self._copies is not None:
-            self._copies.cleanup()
+            self._copies.close()

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import tempfile
 import threading
 import time
 from collections import OrderedDict
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..control import Answer, Request
@@ -15,7 +13,7 @@ from ..journal import RunFolder, Store
 from ..link import ask_owner
 from ..link.owner import Notice
 from ..report import Fleet, RunRow, Story
-from ..report.copy import Copy
+from ..report.copy import Copies, Copy
 from ..report.story import NEWS
 
 if TYPE_CHECKING:
@@ -39,7 +37,7 @@ class Source:
         self.fleet = Fleet(store, hub)
         self._stories: OrderedDict[tuple[str, str], Story] = OrderedDict()
         self._fetched: dict[int, float] = {}
-        self._copies = tempfile.TemporaryDirectory(prefix="interlock-web-") if hub is not None else None
+        self._copies = Copies(hub) if hub is not None else None
         self._lock, self._looking = threading.Lock(), threading.Lock()
         self._rows: list[RunRow] = []
         self._looked = float("-inf")
@@ -72,8 +70,8 @@ class Source:
         """A story of one's own, of a run here or elsewhere."""
         if self.is_here(run_id):
             return Story.open(RunFolder(self.store.root / run_id))
-        if self.hub is not None and self._copies is not None:
-            return Copy(self.hub, run_id, Path(tempfile.mkdtemp(dir=self._copies.name)))
+        if self._copies is not None:
+            return self._copies.open(run_id)
         raise NotFound(f"there is no run {run_id[:80]!r}", todo="It may have been removed. See the list of runs.")
 
     def refresh(self, story: Story) -> None:
@@ -129,7 +127,7 @@ class Source:
         if self.hub is not None:
             self.hub.close()
         if self._copies is not None:
-            self._copies.cleanup()
+            self._copies.close()
 
 
 def is_plain_name(name: str) -> bool:

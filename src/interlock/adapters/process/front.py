@@ -30,7 +30,7 @@ from .ownership import OwnerGone, Ownership
 from .person import Person, open_line_terminal
 from .starting import Starting
 from .talk import Asks, Begin, Exited, Finished, Says, Started, steps_path
-from .terminal import Signalled, Signals, fill_standard_streams, keep_settings, stop_with
+from .terminal import Signalled, Signals, fill_standard_streams, keep_settings, pass_on, stop_with
 
 TERM_S = 10.0
 """How long after a SIGTERM or SIGHUP the command may take; then the run is cancelled. A second one does so at once."""
@@ -250,7 +250,7 @@ class _Front:
             stop_with(self._tree.pid, wait=event.number == signal.SIGTSTP)
             return
         if not event.shared and self._status is None:
-            _pass_on(self._tree.pid, event.number)
+            pass_on(self._tree.pid, event.number)
         now = event.at
         if event.number == signal.SIGINT:
             if now - self._interrupted < SECOND_S:
@@ -324,10 +324,3 @@ class _Front:
             seconds=time.monotonic() - self._begun,
             folder=str(self._folder.path),
         )
-
-
-def _pass_on(pid: int, number: int) -> None:
-    try:
-        os.kill(pid, number)
-    except ProcessLookupError:
-        return

@@ -5,6 +5,7 @@ The command is in our process group, so that the kernel itself hands it Ctrl-C, 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import signal
@@ -62,13 +63,23 @@ class Signals:
 
 
 def stop_ourselves() -> None:
-    """Stop as the command did, so that the shell takes the terminal back; returns when the shell continues us."""
-    previous = signal.getsignal(signal.SIGTSTP)
-    signal.signal(signal.SIGTSTP, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTSTP})
-    os.kill(os.getpid(), signal.SIGTSTP)
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTSTP})
-    signal.signal(signal.SIGTSTP, previous)
+    """Stop as the command did, so that the shell takes the terminal back; returns when the shell continues us.
+
+    By SIGSTOP, as SIGTSTP stays with the thread that takes signals. Where no shell would continue us we do not stop.
+    """
+    if _has_shell():
+        # To this thread: another could take it a moment later, and we would have run on.
+        signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
+
+
+def _has_shell() -> bool:
+    """Whether somebody of our session looks after our process group (the kernel calls other groups orphaned)."""
+    us = parent = look_at(os.getpid())
+    while parent is not None and us is not None and parent.session == us.session:
+        if parent.group != us.group:
+            return True
+        parent = look_at(parent.parent)
+    return False
 
 
 def stop_with(pid: int, *, wait: bool) -> None:
@@ -78,12 +89,27 @@ def stop_with(pid: int, *, wait: bool) -> None:
         root = look_at(pid)
         if root is None or root.dead:
             return
-        if root.stopped:
+        if root.stopped and _is_news(pid):
             stop_ourselves()
             return
         if time.monotonic() >= deadline:
             return
         time.sleep(0.01)
+
+
+def _is_news(pid: int) -> bool:
+    """Whether nobody was told of this stop yet: a shell continues us first, and then the command."""
+    try:
+        return os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOHANG) is not None
+    except ChildProcessError:
+        # It has a keeper for its parent, and we hear of no stop but by Ctrl-Z.
+        return True
+
+
+def pass_on(pid: int, number: int) -> None:
+    """Send the command a signal that was sent to us alone."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)
 
 
 def die_of(number: int) -> None:
