@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import shutil
 import signal
@@ -117,13 +118,12 @@ def _find_socket(folder: RunFolder) -> Path:
 
 
 def _ask(path: Path) -> Callable[[], Callable[[], object]]:
-    sock = _connect(path)
-    lines, asked = sock.makefile("rb"), _requests("local")
+    sock, asked = _connect(path), _requests("local")
 
     def send(line: bytes) -> None:
         sock.sendall(line)
-        while b'"RESULT"' not in (answer := lines.readline()):
-            pass
+        while b'"RESULT"' not in (answer := sock.recv(65_536)):
+            assert answer
         assert b'"success"' in answer, answer
 
     return lambda: partial(send, encode(next(asked)) + b"\n")
@@ -246,6 +246,7 @@ def _be_owner(path: Path, url: str | None) -> None:
     ControlServer(endpoint, folder.path).open()
     if url is not None:
         HubLink(Hub(url=url), endpoint, journal).start()
+    gc.freeze()
     signal.pause()
 
 

@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from interlock.control import Desired, Found, Persist, client, commands, machine, recovery
+from interlock.control.answers import Answers
 from interlock.control.state import ControlState
 from interlock.control.turn import Turn, succeed
 
@@ -50,7 +51,7 @@ def dedup_in_memory() -> Iterator[object]:
     recover = recovery.recover
 
     def forgetful(*args: Any) -> ControlState:
-        return replace(recover(*args), answered={})
+        return replace(recover(*args), answered=Answers())
 
     with patched(owner_side, "recover", forgetful) as patch:
         yield patch
@@ -213,7 +214,8 @@ def other_content_under_the_same_id_accepted() -> Iterator[object]:
         def trusting(turn: Turn, event: Any, request: Any) -> None:
             known = turn.state.answered.get(request.request_id)
             if known is not None and known.fingerprint != take(request):
-                turn.change(answered={k: v for k, v in turn.state.answered.items() if k != request.request_id})
+                kept = {k: v for k, v in turn.state.answered.items() if k != request.request_id}
+                turn.change(answered=Answers(kept))
             judge(turn, event, request)
 
         with patched(machine, "judge", trusting) as patch:

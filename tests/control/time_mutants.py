@@ -9,7 +9,8 @@ import msgspec
 from msgspec.structs import replace
 
 from interlock.control import client, machine, recovery
-from interlock.control.state import Answered, ControlState
+from interlock.control.answers import Answered, Answers
+from interlock.control.state import ControlState
 from interlock.control.turn import Turn, fail
 
 from . import owner_side
@@ -21,6 +22,10 @@ from .simulation import World
 def retries_without_end() -> Iterator[object]:
     with patched(client, "LAST_SEND_S", 10_000.0) as patch:
         yield patch
+
+
+def changed(answers: Answers, request_id: str, stored: Answered) -> Answers:
+    return Answers({**dict(answers.items()), request_id: stored})
 
 
 @mutant
@@ -35,9 +40,10 @@ def window_from_receipt() -> Iterator[object]:
 
     def early(turn: Turn, request: Any, fingerprint: bytes, payload: Any) -> Any:
         entry = answer(turn, request, fingerprint, payload)
-        stored = turn.state.answered[request.request_id]
+        stored = turn.state.answered.get(request.request_id)
+        assert stored is not None
         at = min(stored.at, received.get(request.request_id, stored.at))
-        turn.change(answered={**turn.state.answered, request.request_id: replace(stored, at=at)})
+        turn.change(answered=changed(turn.state.answered, request.request_id, replace(stored, at=at)))
         return entry
 
     with patched(machine, "judge", note), patched(Turn, "answer", early) as patch:
@@ -51,7 +57,7 @@ def window_by_the_wall_clock() -> Iterator[object]:
     def stored(turn: Turn, request: Any, fingerprint: bytes, payload: Any) -> Any:
         entry = answer(turn, request, fingerprint, payload)
         kept = Answered(fingerprint, entry.body, turn.now.wall)
-        turn.change(answered={**turn.state.answered, request.request_id: kept})
+        turn.change(answered=changed(turn.state.answered, request.request_id, kept))
         return entry
 
     def forget_old(turn: Turn) -> None:
@@ -81,7 +87,7 @@ def window_of_recovered_results_by_the_wall_clock() -> Iterator[object]:
         state = recover(records, fresh, now, under_way)
         times = {msgspec.json.decode(r.body)["request_id"]: r.time for r in records if r.kind == "result"}
         answered = {k: replace(v, at=now.steady - (now.wall - times[k])) for k, v in state.answered.items()}
-        return replace(state, answered=answered)
+        return replace(state, answered=Answers(answered))
 
     with patched(owner_side, "recover", by_wall) as patch:
         yield patch

@@ -63,7 +63,7 @@ def test_files_that_it_changed_are_named_and_can_be_rolled_back(place: Place) ->
     first = place.records("checkpoint")[0]["id"]
     answer = place.order("rollback", {"to": first})
     assert answer.outcome == "success", answer
-    assert (place.workspace / "kept").read_text() == "before\n"
+    assert (place.workspace / "kept").read_text() == "before\n", answer
     assert not (place.workspace / "made").exists()
     (place.workspace / "go").touch()
     status, _, err = finish(run)

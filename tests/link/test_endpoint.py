@@ -237,6 +237,17 @@ def test_an_older_revision_does_not_change_the_gate_file(tmp_path: Path) -> None
     assert FileGate(path).revision == 9
 
 
+def test_a_gate_file_that_somebody_removed_is_made_anew(tmp_path: Path) -> None:
+    path = tmp_path / "gate"
+    gate = FileGate(path)
+    assert gate.be(Desired(1, "paused", True)).ok and read_gate(path).shut  # type: ignore[union-attr]
+    path.unlink()
+    assert gate.be(Desired(2, "paused", True)).ok and read_gate(path).revision == 2  # type: ignore[union-attr]
+    path.with_name("other").write_bytes(path.read_bytes())
+    path.with_name("other").replace(path)
+    assert gate.be(Desired(3, "running", False)).ok and not read_gate(path).shut  # type: ignore[union-attr]
+
+
 def test_a_gate_file_that_cannot_be_read_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "gate"
     path.write_text("{")

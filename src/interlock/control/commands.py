@@ -111,10 +111,10 @@ def take_actuated(turn: Turn, event: Actuated) -> None:
     state = turn.state
     if state.asked is not None and event.revision == state.asked.revision and state.queue:
         conclude(turn, state.asked, state.queue[0].request, event)
-        later = turn.state.later
-        turn.change(later=())
-        for wish in later:
-            take_supervisor(turn, wish)
+        if later := turn.state.later:
+            turn.change(later=())
+            for wish in later:
+                take_supervisor(turn, wish)
         park(turn)
         work(turn)
     elif state.untold is not None and event.revision == state.untold.revision and event.ok:

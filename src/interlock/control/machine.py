@@ -130,17 +130,9 @@ def find_refusal(state: ControlState, request: Request) -> ResultPayload | None:
 
 def forget_old(turn: Turn) -> None:
     """Let go of stored results whose window is over; commands in flight never expire."""
-    horizon = turn.now.steady - WINDOW_S
-    answered = turn.state.answered
-    old = []
-    # Results are stored in the order in which they were given, so the first young one ends the search.
-    for request_id, stored in answered.items():
-        if stored.at >= horizon:
-            break
-        old.append(request_id)
-    if old:
-        gone = set(old)
-        turn.change(answered={key: stored for key, stored in answered.items() if key not in gone})
+    answered = turn.state.answered.since(turn.now.steady - WINDOW_S)
+    if answered is not turn.state.answered:
+        turn.change(answered=answered)
 
 
 def start(turn: Turn, event: Started) -> None:

@@ -10,9 +10,10 @@ from msgspec.structs import replace
 
 from ..core import Record, Status
 from ..core.typed import from_json, json_decoder
+from .answers import Answered, Answers
 from .decoding import decode_current, take_fingerprint
 from .messages import Abort, CurrentMessage, Done, Request, State
-from .state import Answered, ControlState, InFlight, Moment
+from .state import ControlState, InFlight, Moment
 
 
 def recover(
@@ -50,8 +51,8 @@ def recover(
                     cause = event.request_id
                 state = _take_event(state, event)
     if state.ended:
-        return replace(state, answered=answered, queue=(), cause=cause)
-    return replace(state, answered=answered, queue=tuple(queue.values()), cause=cause, under_way=under_way)
+        return replace(state, answered=Answers(answered), queue=(), cause=cause)
+    return replace(state, answered=Answers(answered), queue=tuple(queue.values()), cause=cause, under_way=under_way)
 
 
 class Found(Struct, frozen=True):

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from ..config.models import Models, ship
 from ..core import ENDED, Status
+from .answers import NOTHING, Answers
 from .effects import Desired
 from .events import Held, Released
 from .messages import Frame, Request, Waiting
@@ -63,14 +64,6 @@ class InFlight(Struct, frozen=True):
     fingerprint: bytes
 
 
-class Answered(Struct, frozen=True):
-    """A stored RESULT, byte for byte, and when it was given (steady)."""
-
-    fingerprint: bytes
-    result: bytes
-    at: float
-
-
 class ControlState(Struct, frozen=True, kw_only=True):
     """One run as its endpoint sees it.
 
@@ -96,7 +89,7 @@ class ControlState(Struct, frozen=True, kw_only=True):
     phase: Phase = "idle"
     asked: Desired | None = None
     untold: Desired | None = None
-    answered: dict[str, Answered] = {}
+    answered: Answers = NOTHING
     cause: str | None = None
     quiet: int = 0
 
@@ -119,7 +112,10 @@ class ControlState(Struct, frozen=True, kw_only=True):
 
     def find(self, request_id: str) -> InFlight | None:
         """The command in flight under an id."""
-        return next((item for item in self.queue if item.request.request_id == request_id), None)
+        for item in self.queue:
+            if item.request.request_id == request_id:
+                return item
+        return None
 
 
 def new_state(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from .effects import Actuate, Desired, Effect, Entry, EntryKind, Execute, Persist, Send
+from .answers import Answered
+from .effects import Actuate, Desired, Effect, Entry, Execute, Persist, Send
 from .messages import (
     ABORT_REASONS,
     Abort,
@@ -21,7 +22,7 @@ from .messages import (
     encode,
     format_time,
 )
-from .state import Answered, ControlState, Moment
+from .state import ControlState, Moment
 
 
 class Turn:
@@ -98,7 +99,7 @@ class Turn:
         """The RESULT of a request, remembered for the window: the caller persists it."""
         body = self.result(request, payload)
         stored = Answered(fingerprint, body, self.now.steady)
-        self.change(answered={**self.state.answered, request.request_id: stored})
+        self.change(answered=self.state.answered.add(request.request_id, stored))
         return Entry("result", body, request.request_id)
 
     def state_entry(self, cause: str | None = None) -> Entry:
@@ -133,9 +134,9 @@ class Turn:
         return self._event(event, cause)
 
     def _event(self, event: State | Abort | Done, cause: str | None) -> Entry:
-        kind: EntryKind = "state"
-        self.change(quiet=0)
-        return Entry(kind, encode(event), cause)
+        if self.state.quiet:
+            self.change(quiet=0)
+        return Entry("state", encode(event), cause)
 
 
 def succeed(message: str, **more: object) -> ResultPayload:

@@ -78,10 +78,12 @@ class Committer:
     def commit(self, group: list[Batch]) -> None:
         """Write a group, all or nothing; when this returns, the disk has it."""
         values: list[int | float | str] = []
+        summary = None
         for batch in group:
             for seq, row in enumerate(batch.rows, batch.first):
                 values += (seq, *row)
-        summary = next((batch.summary for batch in reversed(group) if batch.summary is not None), None)
+            if batch.summary is not None:
+                summary = batch.summary
         if not values and summary is None:
             return
         try:

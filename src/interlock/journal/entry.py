@@ -29,7 +29,7 @@ class Entry(Struct, frozen=True):
 def encode_body(body: object) -> str:
     """The JSON text of a body."""
     try:
-        text = _encoder.encode(body).decode()
+        text = str(body, "utf-8") if type(body) is msgspec.Raw else _encoder.encode(body).decode()
     except UnicodeEncodeError:
         # File names and arguments from outside may carry bytes that are no UTF-8, as lone surrogates.
         text = _encoder.encode(_mend(msgspec.to_builtins(body))).decode()

@@ -27,27 +27,36 @@ Row = tuple[int, float, str, str]
 
 
 class Batch:
-    """The entries of one append; `settled` is there if somebody waits for the disk, and held until it is over."""
+    """The entries of one append; `durable` if somebody waits for the disk, by `settled` if another thread writes."""
 
-    __slots__ = ("error", "first", "rows", "settled", "size", "summary")
+    __slots__ = ("durable", "error", "first", "rows", "settled", "size", "summary")
 
     def __init__(self, rows: Sequence[Row], summary: RunSummary | None, durable: bool) -> None:
         self.rows = rows
         self.size = sum([len(row[3]) for row in rows])
         self.summary = summary
         self.first = 0
-        self.settled = threading.Lock() if durable else None
-        if self.settled is not None:
-            self.settled.acquire()
+        self.durable = durable
+        self.settled: threading.Lock | None = None
         self.error: InterlockError | None = None
 
-    def refuse(self, error: InterlockError) -> None:
-        """Tell whoever waits, and leave a mark in the place of every entry, so that the numbers stay without a gap."""
-        self.error, self.summary = error, None
-        self.rows = self._marks(error)
+    def expect(self) -> threading.Lock:
+        """A lock that can be had when it is over."""
+        self.settled = threading.Lock()
+        self.settled.acquire()
+        return self.settled
+
+    def settle(self) -> None:
+        """It is over."""
         if self.settled is not None:
             self.settled.release()
             self.settled = None
+
+    def refuse(self, error: InterlockError) -> None:
+        """Tell whoever waits, and leave a mark in the place of every entry, so that the numbers stay without a gap."""
+        self.error, self.summary, self.durable = error, None, False
+        self.rows = self._marks(error)
+        self.settle()
 
     def without_content(self, error: InterlockError) -> Batch:
         """The same with nothing but marks."""
@@ -81,7 +90,7 @@ class Waiting:
             if self.closed and not by_writer:
                 raise InvalidState("the journal is closed")
             full = self.entries + count > MAX_ENTRIES or self._characters + batch.size > MAX_CHARACTERS
-            if full and count and batch.settled is None and not by_writer:
+            if full and count and not batch.durable and not by_writer:
                 return 0
             batch.first = self._next_seq
             self._next_seq += count
@@ -94,7 +103,7 @@ class Waiting:
                 self._due = self._put_at + WINDOW_S
             # Whoever wants it durable sees to it, and asks the writer only if that is at work already; but one that
             # sleeps for good has to learn that there will be something to tidy up.
-            if self._dozing or (batch.settled is None and len(self._batches) == 1):
+            if self._dozing or (not batch.durable and len(self._batches) == 1):
                 self._dozing = False
                 self._changed.notify()
             return self._next_seq - 1
@@ -131,12 +140,12 @@ class Waiting:
     def settle(self, group: list[Batch]) -> None:
         """The group is on the disk, or given up."""
         with self._lock:
-            self.entries -= sum([len(batch.rows) for batch in group])
-            self._characters -= sum([batch.size for batch in group])
+            for batch in group:
+                self.entries -= len(batch.rows)
+                self._characters -= batch.size
             self._not_before = 0.0
         for batch in group:
-            if batch.settled is not None:
-                batch.settled.release()
+            batch.settle()
 
     def give_back(self, group: list[Batch]) -> None:
         """The group could not be written: keep it, at its place, for another try."""

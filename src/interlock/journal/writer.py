@@ -56,14 +56,10 @@ class Journal(Writing):
             for entry in entries
         ]
         batch = Batch(rows, summary, durable)
-        settled = batch.settled
+        if durable:
+            return self._put_and_commit(batch)
         seq = self._waiting.put(batch)
-        if settled is not None:
-            self._commit_now()
-            settled.acquire()
-            if batch.error is not None:
-                raise batch.error
-        elif seq == 0 and rows:
+        if seq == 0 and rows:
             self._losses.drop(len(rows))
         return seq
 
@@ -87,17 +83,24 @@ class Journal(Writing):
             self._lock.release()
             self._lock = None
 
-    def _commit_now(self) -> None:
+    def _put_and_commit(self, batch: Batch) -> int:
         """Commit in this thread, which spares two changes of thread; the writer's is asked if it is at work."""
-        if not self._writing.acquire(blocking=False):
+        if self._writing.acquire(blocking=False):
+            try:
+                seq = self._waiting.put(batch)
+                self._commit(self._waiting.take())
+            finally:
+                self._writing.release()
+            if self._committer.is_large:
+                self._waiting.hurry()
+        else:
+            settled = batch.expect()
+            seq = self._waiting.put(batch)
             self._waiting.hurry()
-            return
-        try:
-            self._commit(self._waiting.take())
-        finally:
-            self._writing.release()
-        if self._committer.is_large:
-            self._waiting.hurry()
+            settled.acquire()
+        if batch.error is not None:
+            raise batch.error
+        return seq
 
     def _commit(self, group: list[Batch]) -> None:
         """Write a group, or say why not. Called by whoever holds `_writing`."""
@@ -116,13 +119,14 @@ class Journal(Writing):
 
     def _commit_where_there_is_room(self, group: list[Batch]) -> None:
         """On a full disk, what somebody waits for goes into the room that is kept; the rest waits, or leaves marks."""
-        if self._waiting.closed or not self._committer.is_short:
+        others = [batch for batch in group if not batch.durable]
+        if not others or self._waiting.closed or not self._committer.is_short:
             self._committer.commit(group)
             return
         full = apsw.FullError("the room that is left is for what somebody waits for")
-        if not any(batch.settled is not None and batch.rows for batch in group):
+        if not any(batch.durable and batch.rows for batch in group):
             raise full
-        rest = [batch for batch in group if batch.settled is None and batch.rows]
+        rest = [batch for batch in others if batch.rows]
         reason = explain(full, self.folder.journal)
         self._committer.commit([batch.without_content(reason) if batch in rest else batch for batch in group])
         if rest:
@@ -153,7 +157,7 @@ class Journal(Writing):
         if self._waiting.closed:
             self._abandon(group, error)
             return
-        refused = [batch for batch in group if batch.settled is not None]
+        refused = [batch for batch in group if batch.durable]
         self._losses.fail(str(error), sum(len(batch.rows) for batch in refused))
         for batch in refused:
             batch.refuse(error)

@@ -27,6 +27,8 @@ class LiveClock:
     def now(self) -> Moment:
         with self._lock:
             moment = self._clock.monotonic()
-            self._live += min(max(0.0, moment - self._last), 2 * LOOK_S)
+            passed = moment - self._last
+            if passed > 0:
+                self._live += passed if passed < 2 * LOOK_S else 2 * LOOK_S
             self._last = moment
             return Moment(self._clock.time(), self._live)

@@ -90,6 +90,9 @@ class _Audit(Struct):
     what: str
 
 
+COUNTED = frozenset(("result", "audit"))
+"""Entries that a counter of requests goes by."""
+
 Follower = Callable[[int, Entry], None]
 
 
@@ -211,9 +214,10 @@ class Endpoint:
         with self._mutex:
             before = self._state
             self._state, effects = handle(before, event, self._clock.now())
-            if may_start(self._state) != may_start(before) or self._state.ended:
+            was_open, is_open = may_start(before), may_start(self._state)
+            if is_open != was_open or self._state.ended:
                 self._opened.notify_all()
-        if may_start(self._state) and not may_start(before):
+        if is_open and not was_open:
             for tell in self._on_open:
                 tell()
         try:
@@ -252,7 +256,8 @@ class Endpoint:
             for follower in self._followers:
                 follower(seq, entry)
         for entry in effect.entries:
-            self._count(entry)
+            if entry.kind in COUNTED:
+                self._count(entry)
             if entry.kind == "result" and entry.request_id is not None:
                 self._asking.pop(entry.request_id, None)
 
@@ -295,7 +300,7 @@ class Endpoint:
         if entry.kind == "result":
             result = from_json(entry.body, Result)
             self.counts[result.command or "", result.payload.code or "success"] += 1
-        elif entry.kind == "audit":
+        else:
             self.counts["", from_json(entry.body, _Audit).what] += 1
 
     def _pause_until_tick(self) -> float | None:

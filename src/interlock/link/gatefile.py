@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+import weakref
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -44,8 +45,12 @@ def write_gate(path: Path, status: Status, revision: int, *, shut: bool | None =
     before = read_gate(path)
     if before is not None and before.revision > revision:
         return False
-    _write(path, status, revision, status != "running" if shut is None else shut)
-    _sync(path)
+    handle = _open(path)
+    try:
+        os.pwrite(handle, _line(status, revision, status != "running" if shut is None else shut), 0)
+        os.fdatasync(handle)
+    finally:
+        os.close(handle)
     return True
 
 
@@ -79,6 +84,7 @@ class FileGate:
         self._revision = gate.revision if gate is not None else 0
         self._hands = ThreadPoolExecutor(1, "gate file")
         self._unsynced = self._syncing = False
+        self._handle: int | None = None
 
     @property
     def revision(self) -> int:
@@ -89,7 +95,7 @@ class FileGate:
         if desired.revision < self._revision:
             return Applied(True, "a newer revision was there already")
         try:
-            _write(self._path, desired.status, desired.revision, desired.shut)
+            os.pwrite(self._open(), _line(desired.status, desired.revision, desired.shut), 0)
         except FileNotFoundError:
             # Somebody has removed the run's folder: there is nothing to outlive us, and the agent obeys all the same.
             self._revision = desired.revision
@@ -111,25 +117,23 @@ class FileGate:
         time.sleep(SOON_S)
         self._syncing = False
         with contextlib.suppress(FileNotFoundError):
-            _sync(self._path)
+            os.fdatasync(self._open())
+
+    def _open(self) -> int:
+        """The file, kept open as long as it is the one that others find."""
+        if self._handle is None or not os.fstat(self._handle).st_nlink:
+            self._handle = _open(self._path)
+            weakref.finalize(self, os.close, self._handle)
+        return self._handle
 
 
-def _write(path: Path, status: Status, revision: int, is_shut: bool) -> None:
+def _open(path: Path) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+
+def _line(status: Status, revision: int, is_shut: bool) -> bytes:
     gate = Gate(status=status, shut=is_shut, revision=revision, check=_check(status, is_shut, revision))
-    line = msgspec.json.encode(gate).ljust(SIZE - 1) + b"\n"
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        os.pwrite(handle, line, 0)
-    finally:
-        os.close(handle)
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fdatasync(handle)
-    finally:
-        os.close(handle)
+    return msgspec.json.encode(gate).ljust(SIZE - 1) + b"\n"
 
 
 def _check(status: str, shut: bool, revision: int) -> int:

@@ -22,19 +22,17 @@ class Peer:
     def __init__(self, sock: socket.socket, wake: Callable[[Peer], None]) -> None:
         self.sock = sock
         self.pid, self.uid, self.gid = credentials(sock)
+        self.actor = f"{user_name(self.uid)} (uid {self.uid}, pid {self.pid})"
+        """Who it is, for records."""
         self.received = bytearray()
         self.skipping, self.skipped = False, 0
         self.closed = False
         self._wake = wake
         self._hung_up = select.poll()
+        # Nothing is asked for: the kernel tells of POLLHUP and POLLERR all the same.
         self._hung_up.register(sock, 0)
         self._lock = Lock()
         self._waiting = bytearray()
-
-    @property
-    def actor(self) -> str:
-        """Who it is, for records."""
-        return f"{user_name(self.uid)} (uid {self.uid}, pid {self.pid})"
 
     def send(self, line: bytes) -> None:
         """Send one line; a peer that has gone is not an error."""
@@ -52,7 +50,7 @@ class Peer:
 
     def has_hung_up(self) -> bool:
         """Whether the other end is closed altogether: nobody waits for an answer any more."""
-        return any(event & (select.POLLHUP | select.POLLERR) for _, event in self._hung_up.poll(0))
+        return bool(self._hung_up.poll(0))
 
     def shut_down(self) -> None:
         """Hang up; the server's thread closes it when it sees the end."""

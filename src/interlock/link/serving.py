@@ -37,7 +37,9 @@ class ControlHandler(LineHandler):
             # It may have lain in our buffers for long, and nobody waits for it: on a socket age is zero.
             self._post(Refused("the sender hung up before its message was read", peer.actor))
             return
-        reply = self._replies.setdefault(peer, PeerReply(peer))
+        reply = self._replies.get(peer)
+        if reply is None:
+            reply = self._replies[peer] = PeerReply(peer)
         try:
             self._endpoint.receive(line, reply, actor=peer.actor)
         except InterlockError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import selectors
+import select
 import socket
 import threading
 import time
@@ -69,15 +69,16 @@ class LineServer:
         self, listener: socket.socket, handler: LineHandler, name: str = "lines", max_line: int = MAX_LINE
     ) -> None:
         self._listener, self._handler, self._max_line = listener, handler, max_line
-        self._selector = selectors.DefaultSelector()
+        self._epoll = select.epoll()
+        self._peers: dict[int, Peer] = {}
         self._bell, self._doorbell = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self._stuck: set[Peer] = set()
         self._lock = threading.Lock()
         self._stopping = self._ended = False
         self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
         listener.setblocking(False)
-        self._selector.register(listener, selectors.EVENT_READ)
-        self._selector.register(self._bell, selectors.EVENT_READ)
+        self._epoll.register(listener, select.EPOLLIN)
+        self._epoll.register(self._bell, select.EPOLLIN)
 
     def start(self) -> None:
         self._thread.start()
@@ -109,13 +110,14 @@ class LineServer:
     def _serve(self) -> None:
         try:
             while not self._stopping:
-                for key, events in self._selector.select():
-                    if key.fileobj is self._listener:
-                        self._accept()
-                    elif key.fileobj == self._bell:
+                for number, events in self._epoll.poll():
+                    peer = self._peers.get(number)
+                    if peer is not None:
+                        self._attend_safely(peer, events)
+                    elif number == self._bell:
                         self._answer_bell()
                     else:
-                        self._attend_safely(key.data, events)
+                        self._accept()
         finally:
             self._end()
 
@@ -132,7 +134,8 @@ class LineServer:
             sock.setblocking(False)
             peer = Peer(sock, self._wake_for)
             if is_trusted(peer.uid):
-                self._selector.register(sock, selectors.EVENT_READ, peer)
+                self._peers[sock.fileno()] = peer
+                self._epoll.register(sock, select.EPOLLIN)
             else:
                 self._handler.on_refused(peer)
                 peer.close()
@@ -143,7 +146,7 @@ class LineServer:
             stuck, self._stuck = self._stuck, set()
         for peer in stuck:
             if not peer.closed and not peer.flush():
-                self._selector.modify(peer.sock, selectors.EVENT_READ | selectors.EVENT_WRITE, peer)
+                self._epoll.modify(peer.sock, select.EPOLLIN | select.EPOLLOUT)
 
     def _attend_safely(self, peer: Peer, events: int) -> None:
         try:
@@ -155,9 +158,9 @@ class LineServer:
                 self._drop(peer)
 
     def _attend(self, peer: Peer, events: int) -> None:
-        if events & selectors.EVENT_WRITE and peer.flush():
-            self._selector.modify(peer.sock, selectors.EVENT_READ, peer)
-        if not events & selectors.EVENT_READ:
+        if events & select.EPOLLOUT and peer.flush():
+            self._epoll.modify(peer.sock, select.EPOLLIN)
+        if events == select.EPOLLOUT:
             return
         try:
             data = peer.sock.recv(_CHUNK)
@@ -191,15 +194,15 @@ class LineServer:
                 self._drop(peer)
 
     def _drop(self, peer: Peer) -> None:
-        self._selector.unregister(peer.sock)
+        del self._peers[peer.sock.fileno()]
+        self._epoll.unregister(peer.sock)
         peer.close()
         self._handler.on_closed(peer)
 
     def _end(self) -> None:
-        for key in list(self._selector.get_map().values()):
-            if isinstance(key.data, Peer):
-                self._drop(key.data)
-        self._selector.close()
+        for peer in list(self._peers.values()):
+            self._drop(peer)
+        self._epoll.close()
         self._listener.close()
         with self._lock:
             self._ended = True

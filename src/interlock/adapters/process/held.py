@@ -13,14 +13,22 @@ LONG_S = 20.0
 """A hold that lasts longer is made by freezing, also where a step is held: agents give up waiting for an answer."""
 
 
+STARTING_S = 5.0
+"""How long a command that is being started may take until we are told of it."""
+
+
 class HeldTree:
     """Nothing to hold until `take`. A process that tells its steps is held at its next one; a silent one is frozen.
 
+    If one is `expected`, `take` is sure to come soon: a restore waits for it.
     `on_frozen` is called while it stands still for a restore: what has no checkpoint after it yet is kept then.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, expected: bool = False) -> None:
         self._tree: Tree | None = None
+        self._known = threading.Event()
+        if not expected:
+            self._known.set()
         self._lock = threading.RLock()
         self._paused = False
         self._frozen = False
@@ -36,11 +44,13 @@ class HeldTree:
         """The command runs already, under a predecessor: what is asked of it from now on is done at once."""
         with self._lock:
             self._tree, self._frozen = tree, tree.frozen()
+            self._known.set()
 
     def take(self, tree: Tree) -> None:
         """The command has started; what was asked of it meanwhile is done now."""
         with self._lock:
             self._tree = tree
+            self._known.set()
             if self._limits is not None:
                 tree.limit(self._limits)
             # A predecessor may have frozen it, or not lived to thaw it.
@@ -84,8 +94,11 @@ class HeldTree:
     @contextmanager
     def frozen(self) -> Iterator[None]:
         """Stand still for a while."""
+        # The command may be at work already, and its changes are its own.
+        self._known.wait(STARTING_S)
         with self._lock:
             if self._tree is None:
+                self.on_frozen()
                 yield
                 return
             self._tree.freeze()

@@ -57,7 +57,7 @@ class Owner:
         self._begin = begin
         self._choice = ModelChoice(Models.from_config(begin.config).aliases if begin.proxied is not None else None)
         self._back = WayBack()
-        self.held = HeldTree()
+        self.held = HeldTree(expected=True)
         self._folder = RunFolder(Path(begin.store) / begin.spec.run_id)
         if begin.tree is not None:
             # Known before anybody can ask for a pause: one that is told to hold must hold.
