@@ -31,10 +31,10 @@ from interlock.link.hub_owner import HubLink
 NOTES = """Pause and resume in turn; every one is two durable transactions and a gate file, and the owner is another
 process. The echo is a process that sends each line back. The bare commits are a process that, for each line, inserts
 two rows, says so, inserts two more, and says so: what two durable transactions cost behind a socket with nothing of
-ours around them. The server of the hub syncs every message to the disk
-(sync_interval: always), for the publish and for us alike. One of each in turn, with a moment of rest before each:
-commands come one at a time, to an owner that sleeps. Bars: socket at most 15 times the echo, hub at most 4 times the
-publish, at the median."""
+ours around them. The server of the hub syncs every message to the disk (sync_interval: always), for the publish and
+for us alike. First the ways on the socket, one of each in turn, then those on the hub, with a moment of rest before
+each: commands come one at a time, to an owner that sleeps. Bars: socket at most 15 times the echo, hub at most 4 times
+the publish, at the median."""
 
 REST_S = 0.02
 ECHO, PUBLISH = "unix socket echo (floor)", "one durable publish (floor)"
@@ -46,23 +46,10 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
     with ExitStack() as stack:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="il-")))
         stack.enter_context(_environment(XDG_RUNTIME_DIR=str(place)))
-        settings = Hub(url=stack.enter_context(_broker(place / "js")))
         store = Store(place / "runs")
-        folder, remote = store.create(RunSpec(run_id="local")), store.create(RunSpec(run_id="remote"))
-        stack.enter_context(_child("owner", str(folder.path)))
-        stack.enter_context(_child("owner", str(remote.path), str(settings.url)))
-        stack.enter_context(_child("echo", str(place / "echo")))
-        stack.enter_context(_child("commits", str(place / "commits")))
-        ways: dict[str, Callable[[], Callable[[], object]]] = {
-            ECHO: _echo(place / "echo"),
-            "two bare commits on the socket": _ask(place / "commits"),
-            "socket, REQUEST to RESULT": _ask(_find_socket(folder)),
-            PUBLISH: stack.enter_context(_publish(settings)),
-            "hub, REQUEST to RESULT": _ask_hub(stack.enter_context(HubClient(settings))),
-        }
-        spent = _interleave(ways, rounds)
+        spent = _on_the_socket(place, store, rounds) | _on_the_hub(place, store, rounds)
     medians = {name: statistics.median(times) for name, times in spent.items()}
-    floors = {name: PUBLISH if "hub" in name else ECHO for name in ways}
+    floors = {name: PUBLISH if "hub" in name else ECHO for name in spent}
     rows = [
         [
             name,
@@ -80,6 +67,25 @@ def main() -> None:
     print(title)
     for row in [header, *rows]:
         print(f"{row[0]:34}" + "".join(f"{cell:>16}" for cell in row[1:]))
+
+
+def _on_the_socket(place: Path, store: Store, rounds: int) -> dict[str, list[float]]:
+    folder = store.create(RunSpec(run_id="local"))
+    with _child("owner", str(folder.path)), _child("echo", str(place / "e")), _child("commits", str(place / "c")):
+        ways = {
+            ECHO: _echo(place / "e"),
+            "two bare commits on the socket": _ask(place / "c"),
+            "socket, REQUEST to RESULT": _ask(_find_socket(folder)),
+        }
+        return _interleave(ways, rounds)
+
+
+def _on_the_hub(place: Path, store: Store, rounds: int) -> dict[str, list[float]]:
+    folder = store.create(RunSpec(run_id="remote"))
+    with _broker(place / "js") as url, _child("owner", str(folder.path), url):
+        settings = Hub(url=url)
+        with _publish(settings) as publish, HubClient(settings) as client:
+            return _interleave({PUBLISH: publish, "hub, REQUEST to RESULT": _ask_hub(client)}, rounds)
 
 
 def _interleave(ways: dict[str, Callable[[], Callable[[], object]]], rounds: int) -> dict[str, list[float]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
+from math import inf
 from types import MappingProxyType
 
 from msgspec import Struct
@@ -26,27 +27,27 @@ NONE: Mapping[str, Answered] = MappingProxyType({})
 class Answers:
     """By request id, in the order in which they were given. Never changed: `add` and `since` make new ones."""
 
-    __slots__ = ("_newer", "_older")
+    __slots__ = ("_newer", "_older", "oldest")
 
-    def __init__(self, older: Mapping[str, Answered] = NONE, newer: Mapping[str, Answered] = NONE) -> None:
+    def __init__(
+        self, older: Mapping[str, Answered] = NONE, newer: Mapping[str, Answered] = NONE, oldest: float | None = None
+    ) -> None:
         self._older, self._newer = older, newer
+        self.oldest = min((each.at for _, each in self.items()), default=inf) if oldest is None else oldest
+        """When the first of them was given."""
 
     def get(self, request_id: str) -> Answered | None:
         return self._newer.get(request_id) or self._older.get(request_id)
 
     def add(self, request_id: str, stored: Answered) -> Answers:
         """These and one more, under an id that is not among them."""
+        oldest = min(self.oldest, stored.at)
         if len(self._newer) < NEWER:
-            return Answers(self._older, {**self._newer, request_id: stored})
-        return Answers({**self._older, **self._newer}, {request_id: stored})
+            return Answers(self._older, {**self._newer, request_id: stored}, oldest)
+        return Answers({**self._older, **self._newer}, {request_id: stored}, oldest)
 
     def since(self, horizon: float) -> Answers:
-        """Those given at this time or later; the same value if that is all of them."""
-        # In the order of their times, so that the first one tells whether any is too old.
-        for stored in chain(self._older.values(), self._newer.values()):
-            if stored.at >= horizon:
-                return self
-            break
+        """Those given at this time or later."""
         return Answers({key: stored for key, stored in self.items() if stored.at >= horizon})
 
     def items(self) -> Iterable[tuple[str, Answered]]:

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from ..core.typed import from_plain, json_decoder
-from .messages import PAYLOADS, Ack, Command, ControlMessage, CurrentMessage, Request, Target
+from .messages import PAYLOADS, Ack, ControlMessage, CurrentMessage, Request, Target
 
 MAX_MESSAGE: Final = 262_144
 """Bytes of one message. Commands have a few hundred; what is longer is a mistake or an attack."""
@@ -19,6 +19,11 @@ _ECHO: Final = 128
 """Characters of an unknown command that are echoed."""
 
 _UUID4 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)
+
+_WITHOUT_PAYLOAD: Final = frozenset(
+    command for command, kind in PAYLOADS.items() if not any(field.required for field in msgspec.structs.fields(kind))
+)
+"""Commands that need not say more than their name."""
 
 _control_decoder = json_decoder(ControlMessage)
 _current_decoder = json_decoder(CurrentMessage)
@@ -94,14 +99,12 @@ def _find_problem(request: Request, strict_ids: bool) -> str | None:
         datetime.datetime.fromisoformat(request.timestamp[:19])
     except ValueError as error:
         return f"timestamp: {error}"
-    return _check_payload(request.command, request.payload)
-
-
-def _check_payload(command: Command, payload: dict[str, object]) -> str | None:
+    if not request.payload and request.command in _WITHOUT_PAYLOAD:
+        return None
     try:
-        from_plain(payload, PAYLOADS[command])
+        from_plain(request.payload, PAYLOADS[request.command])
     except msgspec.ValidationError as error:
-        return f"payload of {command}: {error}"
+        return f"payload of {request.command}: {error}"
     return None
 
 

@@ -130,9 +130,9 @@ def find_refusal(state: ControlState, request: Request) -> ResultPayload | None:
 
 def forget_old(turn: Turn) -> None:
     """Let go of stored results whose window is over; commands in flight never expire."""
-    answered = turn.state.answered.since(turn.now.steady - WINDOW_S)
-    if answered is not turn.state.answered:
-        turn.change(answered=answered)
+    answered, horizon = turn.state.answered, turn.now.steady - WINDOW_S
+    if answered.oldest < horizon:
+        turn.change(answered=answered.since(horizon))
 
 
 def start(turn: Turn, event: Started) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import functools
+from collections.abc import Callable
 from typing import Annotated, Literal
 
 import msgspec
@@ -195,13 +196,10 @@ class Done(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="eve
 
 CurrentMessage = State | Abort | Done
 
-_encoder = msgspec.json.Encoder()
+encode: Callable[[ControlMessage | CurrentMessage], bytes] = msgspec.json.Encoder().encode
+"""The message as one line of JSON, without the newline."""
+
 _FIRST_DAY = datetime.date(1970, 1, 1)
-
-
-def encode(message: ControlMessage | CurrentMessage) -> bytes:
-    """The message as one line of JSON, without the newline."""
-    return _encoder.encode(message)
 
 
 def stamp_seq(body: bytes, seq: int) -> bytes:

@@ -45,6 +45,8 @@ class Committer:
         self._log_pages = 0
         self._checkpoint_at = LARGE_WAL_PAGES
         self._has_room = False
+        self.is_large = False
+        """Whether the log has grown so much that it is worked off without waiting for an idle moment."""
         connection.set_wal_hook(self._note_pages)
 
     @classmethod
@@ -61,11 +63,6 @@ class Committer:
     def untidy(self) -> bool:
         """Whether the log holds pages that are not in the main file yet."""
         return self._log_pages > 0
-
-    @property
-    def is_large(self) -> bool:
-        """Whether the log has grown so much that it is worked off without waiting for an idle moment."""
-        return self._log_pages >= self._checkpoint_at
 
     @property
     def is_short(self) -> bool:
@@ -102,6 +99,7 @@ class Committer:
             pages, done = self._connection.wal_checkpoint()
             self._checkpoint_at = LARGE_WAL_PAGES if done == pages else pages + LARGE_WAL_PAGES
             self._log_pages = 0 if done == pages else pages
+            self.is_large = False
 
     def reserve(self) -> bool:
         """Give the log its room, one piece at a time; whether it wants more.
@@ -160,6 +158,7 @@ class Committer:
 
     def _note_pages(self, _connection: apsw.Connection, _database: str, pages: int) -> int:
         self._log_pages = pages
+        self.is_large = pages >= self._checkpoint_at
         return apsw.SQLITE_OK
 
 

@@ -19,6 +19,8 @@ class Losses:
         self._clock = clock
         self._lock = threading.Lock()
         self._trouble: Trouble | None = None
+        self.any = False
+        """Whether there is something to recover from."""
         self._untold = 0
 
     def fail(self, reason: str, lost: int = 0) -> None:
@@ -39,6 +41,7 @@ class Losses:
             if self._trouble is None:
                 return 0
             self._trouble = msgspec.structs.replace(self._trouble, over=True) if self._trouble.lost else None
+            self.any = self._trouble is not None
             untold, self._untold = self._untold, 0
             return untold
 
@@ -51,4 +54,5 @@ class Losses:
     def _note(self, reason: str, lost: int) -> None:
         old = self._trouble
         since = self._clock.time() if old is None or old.over else old.since
+        self.any = True
         self._trouble = Trouble(reason, since, lost=lost + (old.lost if old else 0))

@@ -27,13 +27,16 @@ Row = tuple[int, float, str, str]
 
 
 class Batch:
-    """The entries of one append; `durable` if somebody waits for the disk, by `settled` if another thread writes."""
+    """The entries of one append; `durable` if somebody waits for the disk, by `settled` if another thread writes.
+
+    `size` is what it takes of the queue, in characters; None for one that is not in there.
+    """
 
     __slots__ = ("durable", "error", "first", "rows", "settled", "size", "summary")
 
     def __init__(self, rows: Sequence[Row], summary: RunSummary | None, durable: bool) -> None:
         self.rows = rows
-        self.size = sum([len(row[3]) for row in rows])
+        self.size: int | None = None
         self.summary = summary
         self.first = 0
         self.durable = durable
@@ -85,17 +88,16 @@ class Waiting:
 
     def put(self, batch: Batch, by_writer: bool = False) -> int:
         """Number a batch and queue it; the last number, or 0 for no room. The writer itself is never refused."""
-        count = len(batch.rows)
+        count, size = len(batch.rows), _measure(batch)
         with self._lock:
             if self.closed and not by_writer:
                 raise InvalidState("the journal is closed")
-            full = self.entries + count > MAX_ENTRIES or self._characters + batch.size > MAX_CHARACTERS
+            full = self.entries + count > MAX_ENTRIES or self._characters + size > MAX_CHARACTERS
             if full and count and not batch.durable and not by_writer:
                 return 0
             batch.first = self._next_seq
             self._next_seq += count
-            self.entries += count
-            self._characters += batch.size
+            self._count(batch, size)
             self._batches.append(batch)
             self._put_at = time.monotonic()
             self._fresh = True
@@ -137,19 +139,40 @@ class Waiting:
             group, self._batches = self._batches, []
             return group
 
+    def take_with(self, batch: Batch) -> list[Batch]:
+        """All that waits, and behind it a batch of whoever takes it: it gets its number and never was in the queue."""
+        with self._lock:
+            if self.closed:
+                raise InvalidState("the journal is closed")
+            batch.first = self._next_seq
+            self._next_seq += len(batch.rows)
+            self._put_at = time.monotonic()
+            self._fresh = True
+            if self._dozing:
+                self._dozing = False
+                self._changed.notify()
+            group, self._batches = self._batches, []
+            group.append(batch)
+            return group
+
     def settle(self, group: list[Batch]) -> None:
         """The group is on the disk, or given up."""
         with self._lock:
             for batch in group:
-                self.entries -= len(batch.rows)
-                self._characters -= batch.size
+                if batch.size is not None:
+                    self.entries -= len(batch.rows)
+                    self._characters -= batch.size
             self._not_before = 0.0
         for batch in group:
-            batch.settle()
+            if batch.settled is not None:
+                batch.settle()
 
     def give_back(self, group: list[Batch]) -> None:
         """The group could not be written: keep it, at its place, for another try."""
         with self._lock:
+            for batch in group:
+                if batch.size is None:
+                    self._count(batch, _measure(batch))
             self._batches[:0] = group
             self._not_before = time.monotonic() + RETRY_S
 
@@ -158,3 +181,12 @@ class Waiting:
         with self._lock:
             self.closed = True
             self._changed.notify()
+
+    def _count(self, batch: Batch, size: int) -> None:
+        batch.size = size
+        self.entries += len(batch.rows)
+        self._characters += size
+
+
+def _measure(batch: Batch) -> int:
+    return sum([len(row[3]) for row in batch.rows])

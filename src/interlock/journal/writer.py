@@ -87,20 +87,19 @@ class Journal(Writing):
         """Commit in this thread, which spares two changes of thread; the writer's is asked if it is at work."""
         if self._writing.acquire(blocking=False):
             try:
-                seq = self._waiting.put(batch)
-                self._commit(self._waiting.take())
+                self._commit(self._waiting.take_with(batch))
             finally:
                 self._writing.release()
             if self._committer.is_large:
                 self._waiting.hurry()
         else:
             settled = batch.expect()
-            seq = self._waiting.put(batch)
+            self._waiting.put(batch)
             self._waiting.hurry()
             settled.acquire()
         if batch.error is not None:
             raise batch.error
-        return seq
+        return batch.first + len(batch.rows) - 1
 
     def _commit(self, group: list[Batch]) -> None:
         """Write a group, or say why not. Called by whoever holds `_writing`."""
@@ -115,18 +114,24 @@ class Journal(Writing):
             raise
         else:
             self._waiting.settle(group)
-            self._tell_losses()
+            if self._losses.any:
+                self._tell_losses()
 
     def _commit_where_there_is_room(self, group: list[Batch]) -> None:
         """On a full disk, what somebody waits for goes into the room that is kept; the rest waits, or leaves marks."""
-        others = [batch for batch in group if not batch.durable]
-        if not others or self._waiting.closed or not self._committer.is_short:
+        for batch in group:
+            if not batch.durable:
+                break
+        else:
+            self._committer.commit(group)
+            return
+        if self._waiting.closed or not self._committer.is_short:
             self._committer.commit(group)
             return
         full = apsw.FullError("the room that is left is for what somebody waits for")
         if not any(batch.durable and batch.rows for batch in group):
             raise full
-        rest = [batch for batch in others if batch.rows]
+        rest = [batch for batch in group if not batch.durable and batch.rows]
         reason = explain(full, self.folder.journal)
         self._committer.commit([batch.without_content(reason) if batch in rest else batch for batch in group])
         if rest:

@@ -17,7 +17,6 @@ from ..control import (
     Actuated,
     ControlState,
     Desired,
-    Effect,
     Entry,
     Event,
     Execute,
@@ -214,7 +213,7 @@ class Endpoint:
         with self._mutex:
             before = self._state
             self._state, effects = handle(before, event, self._clock.now())
-            was_open, is_open = may_start(before), may_start(self._state)
+            was_open, is_open = before.gate_open, self._state.gate_open
             if is_open != was_open or self._state.ended:
                 self._opened.notify_all()
         if is_open and not was_open:
@@ -222,23 +221,20 @@ class Endpoint:
                 tell()
         try:
             for effect in effects:
-                self._carry_out(effect, event)
+                if isinstance(effect, Persist):
+                    self._persist(effect, event)
+                elif isinstance(effect, Actuate):
+                    self._actuate(effect.desired)
+                elif isinstance(effect, Send):
+                    self._answer(effect)
+                else:
+                    self._execute(effect)
         except Exception:
             # Nothing after a failed commit may happen: go back to what the log says, and try again soon.
             self._events.clear()
             self._must_restart = True
             self._recover(self._state.under_way, gate_open=before.gate_open)
             raise
-
-    def _carry_out(self, effect: Effect, event: Event) -> None:
-        if isinstance(effect, Persist):
-            self._persist(effect, event)
-        elif isinstance(effect, Send):
-            self._answer(effect)
-        elif isinstance(effect, Actuate):
-            self._actuate(effect.desired)
-        else:
-            self._execute(effect)
 
     def _persist(self, effect: Persist, event: Event) -> None:
         last = self._log.append_atomic(effect.entries, self._state, durable=effect.durable)

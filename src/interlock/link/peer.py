@@ -12,6 +12,9 @@ import struct
 from collections.abc import Callable
 from threading import Lock
 
+CHUNK = 16_384
+"""Bytes that are read at once."""
+
 MAX_BACKLOG = 4 * 1024 * 1024
 """Bytes that may wait for a peer that does not read; then it is cut off."""
 
@@ -24,8 +27,10 @@ class Peer:
         self.pid, self.uid, self.gid = credentials(sock)
         self.actor = f"{user_name(self.uid)} (uid {self.uid}, pid {self.pid})"
         """Who it is, for records."""
-        self.received = bytearray()
+        self.received = b""
         self.skipping, self.skipped = False, 0
+        self.seen: int | None = None
+        """What the kernel has just said of it, for whoever asks first."""
         self.closed = False
         self._wake = wake
         self._hung_up = select.poll()
@@ -34,14 +39,17 @@ class Peer:
         self._lock = Lock()
         self._waiting = bytearray()
 
-    def send(self, line: bytes) -> None:
-        """Send one line; a peer that has gone is not an error."""
+    def send(self, body: bytes, *, direct: bool = False, seq: int | None = None) -> None:
+        """Send one line; a peer that has gone is not an error. On a connection all answers are direct and in order."""
         with self._lock:
             if self.closed:
                 return
-            self._waiting += line + b"\n"
-            if not self._flush():
-                self._wake(self)
+            line = body + b"\n"
+            sent = 0 if self._waiting else self._send(line)
+            if sent < len(line):
+                self._waiting += line[sent:]
+                if not self._flush():
+                    self._wake(self)
 
     def flush(self) -> bool:
         """Send what waits; whether all is sent."""
@@ -50,7 +58,19 @@ class Peer:
 
     def has_hung_up(self) -> bool:
         """Whether the other end is closed altogether: nobody waits for an answer any more."""
+        seen, self.seen = self.seen, None
+        if seen is not None:
+            return bool(seen & (select.EPOLLHUP | select.EPOLLERR))
         return bool(self._hung_up.poll(0))
+
+    def receive(self) -> bytes | None:
+        """What has come; nothing at the end, None where it was a false alarm."""
+        try:
+            return self.sock.recv(CHUNK)
+        except BlockingIOError:
+            return None
+        except OSError:
+            return b""
 
     def shut_down(self) -> None:
         """Hang up; the server's thread closes it when it sees the end."""
@@ -66,20 +86,25 @@ class Peer:
 
     def _flush(self) -> bool:
         while self._waiting:
-            try:
-                sent = self.sock.send(self._waiting)
-            except BlockingIOError:
+            sent = self._send(self._waiting)
+            if not sent:
                 if len(self._waiting) > MAX_BACKLOG:
                     self._waiting.clear()
                     self.sock.shutdown(socket.SHUT_RDWR)
                     return True
                 return False
-            except OSError:
-                # It has gone; the reading side notices and cleans up.
-                self._waiting.clear()
-                return True
             del self._waiting[:sent]
         return True
+
+    def _send(self, data: bytes | bytearray) -> int:
+        """How much of it the kernel takes now."""
+        try:
+            return self.sock.send(data)
+        except BlockingIOError:
+            return 0
+        except OSError:
+            # It has gone; the reading side notices and cleans up.
+            return len(data)
 
 
 def credentials(sock: socket.socket) -> tuple[int, int, int]:

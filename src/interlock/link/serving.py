@@ -15,33 +15,19 @@ from .place import note_socket, socket_path
 from .unix import LineHandler, LineServer, listen
 
 
-class PeerReply:
-    """Answers go down the connection that the copy came on."""
-
-    def __init__(self, peer: Peer) -> None:
-        self.peer = peer
-
-    def send(self, body: bytes, *, direct: bool = False, seq: int | None = None) -> None:
-        self.peer.send(body)
-
-
 class ControlHandler(LineHandler):
-    """Hands lines to the endpoint."""
+    """Hands lines to the endpoint; answers go down the connection that the copy came on."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        self._replies: dict[Peer, PeerReply] = {}
 
     def on_line(self, peer: Peer, line: bytes) -> None:
         if peer.has_hung_up():
             # It may have lain in our buffers for long, and nobody waits for it: on a socket age is zero.
             self._post(Refused("the sender hung up before its message was read", peer.actor))
             return
-        reply = self._replies.get(peer)
-        if reply is None:
-            reply = self._replies[peer] = PeerReply(peer)
         try:
-            self._endpoint.receive(line, reply, actor=peer.actor)
+            self._endpoint.receive(line, peer, actor=peer.actor)
         except InterlockError:
             # It could not be made durable, so there is no answer: the sender notices at once, and retries.
             peer.shut_down()
@@ -50,12 +36,10 @@ class ControlHandler(LineHandler):
         self.on_line(peer, b" " * (MAX_MESSAGE + 1))
 
     def on_refused(self, peer: Peer) -> None:
-        self._post(Refused(f"{peer.actor} may not control this run", peer.actor, PeerReply(peer)))
+        self._post(Refused(f"{peer.actor} may not control this run", peer.actor, peer))
 
     def on_closed(self, peer: Peer) -> None:
-        reply = self._replies.pop(peer, None)
-        if reply is not None:
-            self._endpoint.forget(reply)
+        self._endpoint.forget(peer)
 
     def _post(self, event: Refused) -> None:
         with contextlib.suppress(InterlockError):

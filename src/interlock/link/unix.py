@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from ..core import InterlockError
-from .peer import Peer, is_trusted
+from .peer import CHUNK, Peer, is_trusted
 from .place import MAX_SOCKET_PATH
 
 MAX_LINE = 262_144
@@ -22,7 +22,6 @@ MAX_SKIP = 64 * 1024 * 1024
 """Bytes thrown away of one line before the connection is cut."""
 
 FULL_S = 0.05
-_CHUNK = 65_536
 
 log = logging.getLogger("interlock")
 
@@ -110,14 +109,17 @@ class LineServer:
     def _serve(self) -> None:
         try:
             while not self._stopping:
+                fresh = True
                 for number, events in self._epoll.poll():
                     peer = self._peers.get(number)
                     if peer is not None:
-                        self._attend_safely(peer, events)
+                        peer.seen = events if fresh else None
+                        self._attend(peer, events)
                     elif number == self._bell:
                         self._answer_bell()
                     else:
                         self._accept()
+                    fresh = False
         finally:
             self._end()
 
@@ -141,55 +143,45 @@ class LineServer:
                 peer.close()
 
     def _answer_bell(self) -> None:
-        os.read(self._bell, _CHUNK)
+        os.read(self._bell, CHUNK)
         with self._lock:
             stuck, self._stuck = self._stuck, set()
         for peer in stuck:
             if not peer.closed and not peer.flush():
                 self._epoll.modify(peer.sock, select.EPOLLIN | select.EPOLLOUT)
 
-    def _attend_safely(self, peer: Peer, events: int) -> None:
+    def _attend(self, peer: Peer, events: int) -> None:
         try:
-            self._attend(peer, events)
+            if events & select.EPOLLOUT and peer.flush():
+                self._epoll.modify(peer.sock, select.EPOLLIN)
+            if events != select.EPOLLOUT:
+                data = peer.receive()
+                if data:
+                    self._take(peer, data)
+                elif data is not None:
+                    self._drop(peer)
         except Exception:
             # Whatever one message led to must not take the others' hands off the run.
             log.exception("a connection was cut: what it sent could not be handled")
             if not peer.closed:
                 self._drop(peer)
 
-    def _attend(self, peer: Peer, events: int) -> None:
-        if events & select.EPOLLOUT and peer.flush():
-            self._epoll.modify(peer.sock, select.EPOLLIN)
-        if events == select.EPOLLOUT:
-            return
-        try:
-            data = peer.sock.recv(_CHUNK)
-        except BlockingIOError:
-            return
-        except OSError:
-            data = b""
-        if data:
-            self._take(peer, data)
-        else:
-            self._drop(peer)
-
     def _take(self, peer: Peer, data: bytes) -> None:
-        peer.received += data
-        while (end := peer.received.find(b"\n")) >= 0:
-            line = bytes(peer.received[:end])
-            del peer.received[: end + 1]
+        lines = (peer.received + data if peer.received else data).split(b"\n")
+        peer.received = lines.pop()
+        for line in lines:
             if peer.skipping:
                 peer.skipping = False
             elif len(line) > self._max_line:
                 self._handler.on_too_long(peer)
-            elif line.strip():
+            elif line and not line.isspace():
                 self._handler.on_line(peer, line)
         if len(peer.received) > self._max_line:
             if not peer.skipping:
                 peer.skipping = True
                 self._handler.on_too_long(peer)
             peer.skipped += len(peer.received)
-            peer.received.clear()
+            peer.received = b""
             if peer.skipped > max(MAX_SKIP, 2 * self._max_line):
                 self._drop(peer)
 
