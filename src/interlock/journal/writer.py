@@ -119,13 +119,7 @@ class Journal(Writing):
 
     def _commit_where_there_is_room(self, group: list[Batch]) -> None:
         """On a full disk, what somebody waits for goes into the room that is kept; the rest waits, or leaves marks."""
-        for batch in group:
-            if not batch.durable:
-                break
-        else:
-            self._committer.commit(group)
-            return
-        if self._waiting.closed or not self._committer.is_short:
+        if all(batch.durable for batch in group) or self._waiting.closed or not self._committer.is_short:
             self._committer.commit(group)
             return
         full = apsw.FullError("the room that is left is for what somebody waits for")

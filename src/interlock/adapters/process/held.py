@@ -12,7 +12,6 @@ from ...process import Tree
 LONG_S = 20.0
 """A hold that lasts longer is made by freezing, also where a step is held: agents give up waiting for an answer."""
 
-
 STARTING_S = 5.0
 """How long a command that is being started may take until we are told of it."""
 
