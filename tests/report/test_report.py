@@ -274,3 +274,13 @@ def test_elements_escape_whatever_was_not_made_here():
 def _made(path):
     path.mkdir(parents=True)
     return path
+
+
+@pytest.mark.parametrize(
+    ("cost", "unpriced", "shown"), [(0.0, 0, "–"), (0.0, 9, "unknown"), (1.5, 0, "$1.50"), (1.5, 9, "$1.50+")]
+)
+def test_a_cost_that_is_not_known_is_not_shown_as_all_there_was(demo, cost, unpriced, shown):
+    run = msgspec.structs.replace(demo.run, cost_usd=cost, unpriced_tokens=unpriced)
+    sums = msgspec.structs.replace(demo.sums, cost_usd=0.0)
+    page = render(msgspec.structs.replace(demo, run=run, sums=sums), "html")
+    assert f"<span>Cost</span><b>{shown}</b>" in page

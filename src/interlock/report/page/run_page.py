@@ -80,7 +80,7 @@ def _tiles(document: Document) -> Html:
         ("Issues", f"{sums.issues.total():,}", many(len(sums.issues), "type")),
         ("Interventions", f"{made:,}", f"{worked:,} worked" if made else "none needed"),
         ("Tokens", short(sums.input_tokens + sums.output_tokens), f"{short(sums.output_tokens)} written"),
-        ("Cost", dollars(cost) if cost else "–", budget),
+        ("Cost", _known_cost(cost, run.unpriced_tokens), budget),
         ("Time", length(max(0.0, span)), clock(run.ended, "ended %H:%M") if run.ended else ""),
     ]
     return el(
@@ -91,6 +91,13 @@ def _tiles(document: Document) -> Html:
             for name, value, note in tiles
         ),
     )
+
+
+def _known_cost(cost: float, unpriced_tokens: int) -> str:
+    """With a plus where models without a known price took part, as in the lists of runs."""
+    if not cost:
+        return "unknown" if unpriced_tokens else "–"
+    return dollars(cost) + ("+" if unpriced_tokens else "")
 
 
 def _charts(document: Document) -> Html:
