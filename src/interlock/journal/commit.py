@@ -24,6 +24,12 @@ PIECE = b"\0" * (KEPT_WAL_BYTES // 8)
 ROOMS = ((100 * KEPT_WAL_BYTES, KEPT_WAL_BYTES), (4 * len(PIECE), len(PIECE)))
 """Free bytes of a disk, and how large a log it is asked for ahead."""
 
+FRAME_BYTES = 4_096 + 24
+"""What a page takes in the log."""
+
+CRAMPED_BYTES = len(PIECE) // 2
+"""Room that should always be left for what comes next."""
+
 SHORT_BYTES = len(PIECE) // 4
 """Free bytes below which only what somebody waits for is written: the rest would take the room that is kept for it."""
 
@@ -44,9 +50,12 @@ class Committer:
         self.last_seq = int(connection.execute("SELECT coalesce(max(seq), 0) FROM record").get)
         self._log_pages = 0
         self._checkpoint_at = LARGE_WAL_PAGES
+        self._room_ends = 0
         self._has_room = False
         self.is_large = False
         """Whether the log has grown so much that it is worked off without waiting for an idle moment."""
+        self.is_cramped = False
+        """Whether the log will soon have used up its room, and gets more without waiting for an idle moment."""
         connection.set_wal_hook(self._note_pages)
 
     @classmethod
@@ -115,13 +124,14 @@ class Committer:
                 size, free = os.fstat(handle).st_size, _free_bytes(os.fstatvfs(handle))
                 room = next((room for enough, room in ROOMS if free >= enough), 0)
                 if size < room:
-                    os.pwrite(handle, PIECE[: room - size], size)
+                    self._room_ends = size + os.pwrite(handle, PIECE[: room - size], size)
                     os.fdatasync(handle)
+                    self.is_cramped = False
                     return True
             finally:
                 os.close(handle)
         # It has it all, or the disk has none to spare: growing as it goes will do.
-        self._has_room = True
+        self._has_room, self.is_cramped = True, False
         return False
 
     def close(self) -> None:
@@ -159,6 +169,7 @@ class Committer:
     def _note_pages(self, _connection: apsw.Connection, _database: str, pages: int) -> int:
         self._log_pages = pages
         self.is_large = pages >= self._checkpoint_at
+        self.is_cramped = not self._has_room and pages * FRAME_BYTES > self._room_ends - CRAMPED_BYTES
         return apsw.SQLITE_OK
 
 

@@ -90,7 +90,7 @@ class Journal(Writing):
                 self._commit(self._waiting.take_with(batch))
             finally:
                 self._writing.release()
-            if self._committer.is_large:
+            if self._committer.is_large or self._committer.is_cramped:
                 self._waiting.hurry()
         else:
             settled = batch.expect()
@@ -119,7 +119,8 @@ class Journal(Writing):
 
     def _commit_where_there_is_room(self, group: list[Batch]) -> None:
         """On a full disk, what somebody waits for goes into the room that is kept; the rest waits, or leaves marks."""
-        if all(batch.durable for batch in group) or self._waiting.closed or not self._committer.is_short:
+        for_somebody = len(group) == 1 and group[0].durable
+        if for_somebody or all(batch.durable for batch in group) or self._waiting.closed or not self._committer.is_short:
             self._committer.commit(group)
             return
         full = apsw.FullError("the room that is left is for what somebody waits for")
@@ -138,8 +139,11 @@ class Journal(Writing):
                 with self._writing:
                     group = self._waiting.take()
                     self._commit(group)
-                    self._committer.tidy(only_if_large=bool(group))
-                if not group:
+                    cramped = self._committer.is_cramped
+                    self._committer.tidy(only_if_large=cramped or bool(group))
+                    if cramped:
+                        self._committer.reserve()
+                if not (group or cramped):
                     self._reserve()
         finally:
             self._stop()
