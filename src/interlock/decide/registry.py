@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import entry_points
 
 from ..core import BadInput
+from ..core.installed import installed
 from .strategies import BUILT_IN, Strategy
 
 GROUP = "interlock.strategies"
@@ -50,7 +50,7 @@ def find_strategy(name: str, given: Mapping[str, Strategy] | None = None) -> Str
 @cache
 def _installed() -> dict[str, Strategy]:
     found: dict[str, Strategy] = {}
-    for point in entry_points(group=GROUP):
+    for point in installed(GROUP):
         strategy = point.load()
         if not callable(strategy) or point.name in BUILT_IN:
             raise BadInput(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import cache
-from importlib.metadata import entry_points
 
 from ..core import BadInput
+from ..core.installed import installed
 from . import patterns
 from .detector import Factory
 
@@ -47,7 +47,7 @@ def _built_in() -> tuple[Factory, ...]:
 @cache
 def _installed() -> tuple[Factory, ...]:
     found = []
-    for point in entry_points(group=GROUP):
+    for point in installed(GROUP):
         factory = point.load()
         if not callable(factory):
             raise BadInput(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.metadata import entry_points
 
 from ..core import BadInput
+from ..core.installed import installed
 from .custom import Custom
 
 GROUP = "interlock.interventions"
@@ -33,7 +33,7 @@ def custom_interventions() -> tuple[Custom, ...]:
 @cache
 def _installed() -> tuple[Custom, ...]:
     found = []
-    for point in entry_points(group=GROUP):
+    for point in installed(GROUP):
         custom = point.load()
         if not isinstance(custom, Custom):
             raise BadInput(

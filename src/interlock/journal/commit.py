@@ -48,6 +48,8 @@ class Committer:
         self._connection = connection
         self.run_id = str(connection.execute("SELECT run_id FROM about").get)
         self.last_seq = int(connection.execute("SELECT coalesce(max(seq), 0) FROM record").get)
+        # One cursor for all: to make one for each statement would cost every command.
+        self._run = connection.cursor().execute
         self._log_pages = 0
         self._checkpoint_at = LARGE_WAL_PAGES
         self._room_ends = 0
@@ -145,7 +147,7 @@ class Committer:
 
     def _write(self, values: list[int | float | str], summary: str | None) -> None:
         """One call where it can be: a command waits for this, and calls are most of what it costs beside the disk."""
-        run, rows = self._connection.execute, len(values) // 5
+        run, rows = self._run, len(values) // 5
         if summary is None and rows in _INSERT:
             # A statement alone is a transaction of its own.
             run(_INSERT[rows], values)

@@ -119,8 +119,8 @@ class Journal(Writing):
 
     def _commit_where_there_is_room(self, group: list[Batch]) -> None:
         """On a full disk, what somebody waits for goes into the room that is kept; the rest waits, or leaves marks."""
-        for_somebody = len(group) == 1 and group[0].durable
-        if for_somebody or all(batch.durable for batch in group) or self._waiting.closed or not self._committer.is_short:
+        awaited = group[0].durable if len(group) == 1 else all(batch.durable for batch in group)
+        if awaited or self._waiting.closed or not self._committer.is_short:
             self._committer.commit(group)
             return
         full = apsw.FullError("the room that is left is for what somebody waits for")

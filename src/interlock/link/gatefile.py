@@ -26,6 +26,8 @@ SOON_S = 0.02
 TRIES = 5
 """A reader may see a write half done; it looks again, a moment later."""
 
+_encode = msgspec.json.Encoder().encode
+
 
 class Gate(Struct, frozen=True, kw_only=True):
     """What the file says. `shut` is what counts: nothing may start."""
@@ -133,7 +135,7 @@ def _open(path: Path) -> int:
 
 def _line(status: Status, revision: int, is_shut: bool) -> bytes:
     gate = Gate(status=status, shut=is_shut, revision=revision, check=_check(status, is_shut, revision))
-    return msgspec.json.encode(gate).ljust(SIZE - 1) + b"\n"
+    return _encode(gate).ljust(SIZE - 1) + b"\n"
 
 
 def _check(status: str, shut: bool, revision: int) -> int:

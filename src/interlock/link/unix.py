@@ -23,6 +23,9 @@ MAX_SKIP = 64 * 1024 * 1024
 
 FULL_S = 0.05
 
+AT_ONCE = 32
+"""Connections that are looked after in one go."""
+
 log = logging.getLogger("interlock")
 
 
@@ -110,7 +113,7 @@ class LineServer:
         try:
             while not self._stopping:
                 fresh = True
-                for number, events in self._epoll.poll():
+                for number, events in self._epoll.poll(maxevents=AT_ONCE):
                     peer = self._peers.get(number)
                     if peer is not None:
                         peer.seen = events if fresh else None
