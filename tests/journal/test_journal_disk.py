@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import threading
+import time
 from pathlib import Path
 
 import msgspec
@@ -12,7 +13,7 @@ import pytest
 
 from interlock.core import InterlockError, ManualClock, RunSpec
 from interlock.journal import LOST, Entry, Journal, JournalReader, RunFolder, RunSummary, Store, Unreadable
-from interlock.journal.commit import Committer
+from interlock.journal.commit import FRAME_BYTES, Committer
 from interlock.journal.database import KEPT_WAL_BYTES
 from interlock.journal.waiting import Batch, Waiting
 
@@ -228,6 +229,22 @@ def test_room_for_the_log_is_made_ahead_and_what_is_written_into_it_survives_a_c
         assert [record.seq for record in reader.read()] == [1, 2, 3]
     committer.close()
     assert not log.exists()
+
+
+def test_a_log_that_is_busy_gets_more_room_before_it_has_used_it_up(
+    run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("interlock.journal.waiting.IDLE_S", 600.0)
+    log = run.journal.with_name(run.journal.name + "-wal")
+    with Journal.open(run) as journal:
+        begun, used = log.stat().st_size, 0
+        while used < 2 * begun:
+            journal.append([Entry("n", "x" * 8000)], durable=True)
+            used = journal._committer._log_pages * FRAME_BYTES
+            until = time.monotonic() + 20
+            while log.stat().st_size < used + FRAME_BYTES:
+                assert time.monotonic() < until, "it is left to grow by itself"
+                time.sleep(0.002)
 
 
 def test_a_small_disk_is_not_asked_for_room_ahead(small_disk: Path) -> None:

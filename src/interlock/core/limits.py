@@ -35,6 +35,13 @@ class Limits(Struct, frozen=True, omit_defaults=True, kw_only=True):
     max_cpu_percent: Annotated[Share | None, Meta(description="CPU in per cent of one core; 200 is two.")] = None
     batch_size: Annotated[Positive | None, Meta(description="Files or items that the agent takes on at once.")] = None
 
+    def __post_init__(self) -> None:
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
+            # What is no number is below nothing, and never reached either.
+            if value is not None and not value >= 0:
+                raise ValueError(f"{name} must be a number of at least 0, not {value}")
+
     def smaller(self, other: Limits) -> Limits:
         """The tighter of two, limit by limit."""
         return Limits(

@@ -1,0 +1,75 @@
+"""Entry points of other packages: found wherever the library would find them, and the library left alone elsewhere."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from interlock.core.installed import installed
+
+LIST = "[interlock.detectors]\nmine = mine:Mine\n"
+
+
+def install(place: Path, entry_points: str | None) -> None:
+    info = place / "mine-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n")
+    if entry_points is not None:
+        (info / "entry_points.txt").write_text(entry_points)
+
+
+def names(group: str = "interlock.detectors") -> list[str]:
+    return [point.name for point in installed(group)]
+
+
+def test_a_package_that_names_ours_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(tmp_path, LIST)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert names() == ["mine"]
+    assert names("interlock.strategies") == []
+
+
+def test_a_package_in_an_archive_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(tmp_path / "package", LIST)
+    archive = tmp_path / "package.zip"
+    with zipfile.ZipFile(archive, "w") as file:
+        for path in (tmp_path / "package").rglob("*"):
+            file.write(path, path.relative_to(tmp_path / "package"))
+    monkeypatch.syspath_prepend(str(archive))
+    assert names() == ["mine"]
+
+
+def test_a_finder_of_its_own_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    class Finder:
+        @staticmethod
+        def find_spec(name: str, path: object = None, target: object = None) -> None:
+            return None
+
+        @staticmethod
+        def find_distributions(context: object) -> tuple[()]:
+            asked.append(context)
+            return ()
+
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, Finder])
+    monkeypatch.setattr(sys, "path", [*sys.path, "nowhere"])
+    assert names() == [] and asked
+
+
+@pytest.mark.parametrize("entry_points", [None, "[console_scripts]\ninterlock = interlock.cli:main\n"])
+def test_where_nobody_names_ours_the_library_is_not_loaded(tmp_path: Path, entry_points: str | None) -> None:
+    install(tmp_path, entry_points)
+    script = (
+        "import sys; sys.path[:] = [path for path in sys.path if 'site-packages' not in path] + sys.argv[1:]\n"
+        "from interlock.core.installed import installed\n"
+        "assert not list(installed('interlock.detectors'))\n"
+        "sys.exit('importlib.metadata' in sys.modules)"
+    )
+    # What installed() itself needs of the package lies on the way: msgspec is imported before the path is cut.
+    command = [sys.executable, "-c", "import interlock.core.installed\n" + script, str(tmp_path), str(tmp_path / "no")]
+    assert subprocess.run(command, check=False, timeout=60).returncode == 0
