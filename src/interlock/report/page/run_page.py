@@ -11,7 +11,7 @@ from ..narrative import dollars, length, many
 from ..words import plain, said_to_agent
 from .charts import line_chart, short
 from .element import Html, el, join, page
-from .sections import chains, changes, clock, control_table, gallery, ladder, section
+from .sections import brand, chains, changes, clock, control_table, gallery, ladder, section
 
 
 def render_run(document: Document) -> str:
@@ -55,7 +55,7 @@ def _head(document: Document) -> Html:
     return el(
         "header",
         None,
-        el("p", {"class": "brand"}, el("span", {"class": "logo"}), "Interlock report"),
+        brand("Interlock report"),
         el("h1", None, run.name or run.run_id, el("span", {"class": f"status {document.status}"}, document.status)),
         el("p", {"class": "task"}, spec.task) if spec.task else None,
         el("dl", {"class": "facts"}, *(

@@ -13,7 +13,7 @@ from ..narrative import many
 from ..words import plain
 from .charts import strip
 from .element import Html, el, page
-from .sections import clock, section
+from .sections import brand, clock, section
 
 TRACES = 1000
 """Traces that are shown in full; of more, those with the worst findings."""
@@ -56,7 +56,7 @@ class ScanPage:
             el(
                 "header",
                 None,
-                el("p", {"class": "brand"}, el("span", {"class": "logo"}), "Interlock scan"),
+                brand("Interlock scan"),
                 el("h1", None, f"{wrong:,} of {many(self._traces, 'trace')} went wrong"),
             ),
             self._tiles(wrong),

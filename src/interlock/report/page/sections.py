@@ -206,3 +206,13 @@ def _figure(picture: Picture) -> Html:
         el("img", {"src": source, "alt": picture.detail or picture.title, "loading": "lazy"}),
         el("figcaption", None, *words),
     )
+
+
+def brand(words: str) -> Html:
+    """Whose page it is: two links of a chain, as on the dashboard."""
+    links = (
+        el("circle", {"cx": "12.4", "cy": "16", "r": "6.6"}),
+        el("path", {"d": "M13.3 19.6a6.6 6.6 0 1 1 3.2 2.2"}),
+    )
+    logo = el("svg", {"class": "logo", "viewBox": "0 0 32 32", "aria-hidden": "true"}, *links)
+    return el("p", {"class": "brand"}, logo, words)
