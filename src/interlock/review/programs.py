@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from .code import HINT
+from .code import may_harm
 from .program_names import EDITS_IN_PLACE, PROGRAMS, SUBCOMMANDS
 from .shell import Command
 from .shell.languages import CODE_OPTIONS, INTERPRETERS, SHELLS
@@ -54,7 +54,7 @@ def action_of(command: Command) -> Action:
 def action_of_code(command: Command) -> Action:
     """Code that is there to be read stands for itself: what it does are commands of their own."""
     if command.code is not None or command.stdin is not None:
-        return "read" if command.program in SHELLS or HINT.search(command.code or "") is None else "unknown"
+        return "read" if command.program in SHELLS or not may_harm(command.code or "") else "unknown"
     module = command.args[1] if command.args[:1] == ("-m",) and len(command.args) > 1 else ""
     if module in PROGRAMS:
         # `python -m pytest` does what `pytest` does.
