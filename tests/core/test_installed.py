@@ -43,6 +43,12 @@ def test_a_package_in_an_archive_is_found(tmp_path: Path, monkeypatch: pytest.Mo
     assert names() == ["mine"]
 
 
+@pytest.mark.parametrize("place", ["", "nowhere", "x" * 5000, "/proc/self/mem"])
+def test_places_that_cannot_be_looked_into_hold_nothing_up(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [place, *sys.path])
+    assert names() == []
+
+
 def test_a_finder_of_its_own_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
