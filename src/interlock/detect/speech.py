@@ -25,11 +25,10 @@ _CALLED = re.compile(r"([a-z](?<!\w\w)[a-z0-9]*(?:_[a-z0-9]+)+)\s*\Z")
 """A name of several words that ends before a parenthesis."""
 LONGEST = 80
 """Characters before a parenthesis that are read for it."""
-_ITEM = "(?m)^\\s*(?:[-•*]|\\d+[.)])\\s".encode()
-_PLAN = re2.compile(_ITEM)
+_PLAN = re2.compile(r"(?m)^\s*(?:[-•*]|\d+[.)])\s")
 _RETRIEVE = re2.compile(
-    rb"(?i)" + _ITEM + rb"[^\n]*\b"
-    rb"(?:search|retrieve|look up|locate|consult|gather|research|visit|query|fetch|use the [^\n]{0,40}reference)\b"
+    r"(?mi)^\s*(?:[-•*]|\d+[.)])\s[^\n]*\b"
+    r"(?:search|retrieve|look up|locate|consult|gather|research|visit|query|fetch|use the [^\n]{0,40}reference)\b"
 )
 _ANSWERS = ("FINAL ANSWER", "final_answer(", "Final answer:", "Final Answer:")
 
@@ -56,10 +55,8 @@ class Speech(Struct):
                         self._note(self.promised, name, step.index)
         if step.tool is not None:
             return effect == "answer"
-        if self.retrieval is None:
-            raw = text.encode("utf-8", "replace")
-            if _PLAN.search(raw) and _RETRIEVE.search(raw):
-                self.retrieval = step.index
+        if self.retrieval is None and _PLAN.search(text) and _RETRIEVE.search(text):
+            self.retrieval = step.index
         return effect == "answer" or any(mark in text for mark in _ANSWERS)
 
     def broken(self) -> list[str]:

@@ -57,12 +57,12 @@ class WatchedAgent:
         if step.tool is None or step.tool.call_id is None:
             return False
         call_id = step.tool.call_id
-        pending = call_id in [call.call_id for call in self.history.past.pending]
+        pending = any(call.call_id == call_id for call in self.history.past.pending)
         if step.kind == "tool_call":
             return pending
         if step.kind != "tool_result" or pending:
             return False
-        return call_id in [turn.call_id for turn in self.history.turns]
+        return any(turn.call_id == call_id for turn in self.history.turns)
 
     def restart(self, issue_type: str) -> None:
         for name, detector in self.detectors.items():

@@ -26,9 +26,6 @@ JUDGING = frozenset(("reviewer", "detectors", "controller"))
 NEVER_DROPPED = frozenset(("supervisor", "border", "journal"))
 """Parts that are tried again every time."""
 
-_DETECTORS: dict[str, str] = {}
-"""The names of detectors as parts; there are few, and they are asked about every step."""
-
 PATIENCE = 20
 """A worker that is stuck for this many time-outs is left behind; less may be a busy machine."""
 
@@ -147,10 +144,10 @@ class Guard:
         The hottest path: one call for all of them, and no closures.
         """
         found: list[Issue] = []
-        before, generation, dropped = self._part, self._generation, self.dropped
+        before, generation = self._part, self._generation
         for name, observe in asked:
-            part = _DETECTORS.get(name) or _DETECTORS.setdefault(name, f"detector {name}")
-            if part in dropped:
+            part = f"detector {name}"
+            if part in self.dropped:
                 continue
             self._part = part
             try:

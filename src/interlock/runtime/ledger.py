@@ -222,10 +222,8 @@ def _describe(step: Step) -> str:
             break
     if shown is None:
         shown = next(iter(arguments.values()), "")
-    text = f"{step.tool.name} {str(shown)[:READ_TEXT]}"
-    # Most texts are not indented much, so that their beginning is enough.
-    short = " ".join(text[: 2 * ACTION_TEXT].split())
-    return (short if len(short) >= ACTION_TEXT else " ".join(text.split()))[:ACTION_TEXT]
+    # A word takes two places at least, so that no more of them can be shown.
+    return " ".join(f"{step.tool.name} {str(shown)[:READ_TEXT]}".split(None, ACTION_TEXT // 2))[:ACTION_TEXT]
 
 
 SALIENT = ("command", "cmd", "file_path", "path", "url", "query", "code")

@@ -129,9 +129,8 @@ class Watch:
         """The same for steps that have happened, each with what the results before it have taught."""
         reviews: list[Review | None] = []
         for step in steps:
-            reviews.append(self.review(step) if step.kind == "tool_call" else None)
-            if step.kind == "tool_result":
-                self._learn(step)
+            reviews.append(self.review(step))
+            self._learn(step)
         return reviews
 
     def count(self, step: Step) -> float:
