@@ -12,11 +12,24 @@ import pytest
 from interlock.gui import ReplayStatus
 from interlock.gui.analyzer.layers.window import WindowLayer
 from interlock.gui.analyzer.result import Situation
-from interlock.gui.desktop.windows import Place, Window
+from interlock.gui.desktop.windows import Place, Window, WindowSystem
 from interlock.gui.editor.title import parse_title
 from interlock.gui.waiting import wait_until
 
+from .conftest import Launch
 from .replay_desk import Desk
+
+EDITOR = """
+import sys, time
+from Xlib import X, display
+d = display.Display()
+s = d.screen()
+w = s.root.create_window(0, 0, 300, 120, 0, s.root_depth, X.InputOutput, background_pixel=s.white_pixel)
+w.set_wm_name(sys.argv[1])
+w.map()
+d.sync()
+time.sleep(120)
+"""
 
 DIALOG = """
 import sys, time
@@ -72,6 +85,19 @@ def test_a_dialog_behind_the_editor_takes_nothing_from_the_session(desk: Desk, d
     front(desk, editor.id)
     assert wait_until(lambda: desk.controller.is_behind(dialog.title), 10)
     assert look(desk) != ReplayStatus.DIALOG_BLOCKING
+
+
+def test_an_editor_whose_title_told_its_state_and_no_longer_does_has_lost_its_settings(
+    launch: Launch, windows: WindowSystem
+) -> None:
+    editor = launch("code-server", sys.executable, "-c", EDITOR, "notes.md - work - code-server")
+    windows.activate(editor.id)
+    assert wait_until(lambda: (a := windows.active()) is not None and a.id == editor.id, 10)
+    situation = Situation("notes.md")
+    lost = WindowLayer(windows, "/work", told=editor).look(None, situation)
+    assert (lost.verdict, lost.kind, lost.status) == ("problem", "settings_lost", ReplayStatus.ERROR_STATE)
+    # One that never told it was not set up by us.
+    assert WindowLayer(windows, "/work").look(None, situation).verdict == "ok"
 
 
 def test_places_overlap_when_they_share_a_point() -> None:

@@ -20,7 +20,7 @@ from .analyzer.local import LocalAnalyzer
 from .analyzer.result import Situation
 from .desktop.accessibility import Accessibility
 from .desktop.debug_port import DebugPort
-from .desktop.windows import WindowSystem
+from .desktop.windows import DisplayGone, WindowSystem
 from .editor.vscode import VSCodeController
 from .input.backend import InputBackend
 from .orchestrator import InterventionOrchestrator
@@ -83,16 +83,27 @@ def _layers(screen: Screen, expect_editor: bool) -> list[Layer]:
     """Every layer that can be had, the cheap ones first."""
     layers: list[Layer] = []
     if screen.windows is not None and expect_editor:
-        folder = str(screen.controller.folder) if screen.controller is not None else None
-        layers.append(WindowLayer(screen.windows, folder))
+        editor = screen.controller
+        layers.append(
+            WindowLayer(screen.windows, str(editor.folder), editor.window()) if editor else WindowLayer(screen.windows)
+        )
     if screen.accessibility is not None:
         behind = screen.controller.is_behind if screen.controller is not None and expect_editor else lambda title: False
-        layers.append(AccessibilityLayer(screen.accessibility, behind))
+        layers.append(AccessibilityLayer(screen.accessibility, behind, lambda: _title(screen.windows)))
     if screen.server_answers is not None:
         layers.append(ServerLayer(screen.server_answers))
     if screen.debug is not None:
         layers.append(DebugPortLayer(screen.debug))
     return layers
+
+
+def _title(windows: WindowSystem | None) -> str:
+    """What the active window says of itself."""
+    try:
+        active = windows.active() if windows is not None else None
+    except DisplayGone:
+        return ""
+    return active.title if active is not None else ""
 
 
 class _NoKeyboard(InputBackend):

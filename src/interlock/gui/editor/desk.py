@@ -16,11 +16,14 @@ from ..waiting import wait_until
 from .browser import Browser
 from .install import ensure_installed
 from .server import CodeServer, RunningServer
+from .title import is_editors
 from .vscode import VSCodeController
 
 WINDOW_S = 90.0
 """From the browser's start until the editor shows itself; four seconds on an idle machine."""
 
+SETTINGS_S = 8.0
+"""Until an open window has read its settings again; mostly two to four seconds, and now and then it never does."""
 
 READY = "!!document.querySelector('.explorer-folders-view .monaco-list-row, .explorer-viewlet .monaco-list-rows')"
 
@@ -90,17 +93,26 @@ class EditorDesk:
         self.wait_for_window()
 
     def revive(self) -> None:
-        """Start again what has died: the server, and with it or alone the window."""
+        """Start again what has died: the server, and with it or alone the window, which may only lack its settings."""
         if not self.server.answers():
             self.restart_server()
             self.restart_window()
-        elif self.controller.window() is None:
+        elif self.controller.window() is None and not self._settings_come_back():
             self.restart_window()
 
     def close(self) -> None:
         for part in (self.keyboard, self.windows, self.accessibility, self.debug):
             part.close()
         self.programs.end()
+
+    def _settings_come_back(self) -> bool:
+        """Whether a window that has lost its settings takes them again."""
+        is_open = any(is_editors(window.title) for window in self.windows.listed())
+        return (
+            is_open
+            and self.server.write_settings()
+            and wait_until(lambda: self.controller.window() is not None, SETTINGS_S, every_s=0.1)
+        )
 
     def _is_up(self) -> bool:
         window = self.controller.window()

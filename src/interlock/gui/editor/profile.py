@@ -135,10 +135,10 @@ PREFIX = ("ctrl", "alt", "shift")
 
 
 def write_profile(user_data: Path, extra: dict[str, object] | None = None) -> None:
-    """Write settings and keys; before the window opens, because an open window does not read them again."""
+    """Write settings and keys, each at once: an open window reads settings again when their file changes."""
     folder = user_data / "User"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "settings.json").write_text(json.dumps(SETTINGS | (extra or {}), indent=1))
+    _put(folder / "settings.json", SETTINGS | (extra or {}))
     keys: list[dict[str, object]] = []
     for letter, command, when in COMMANDS.values():
         keys.append({"key": _chord(letter), "command": command, "when": when or "true"})
@@ -146,7 +146,13 @@ def write_profile(user_data: Path, extra: dict[str, object] | None = None) -> No
         {"key": _chord(letter), "command": "type", "args": {"text": text}, "when": "editorTextFocus && !editorReadonly"}
         for text, letter in INERT.items()
     ]
-    (folder / "keybindings.json").write_text(json.dumps(keys, indent=1))
+    _put(folder / "keybindings.json", keys)
+
+
+def _put(path: Path, content: object) -> None:
+    draft = path.with_suffix(".draft")
+    draft.write_text(json.dumps(content, indent=1))
+    draft.replace(path)
 
 
 def _chord(letter: str) -> str:

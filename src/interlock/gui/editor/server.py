@@ -27,7 +27,7 @@ class CodeServer:
         self.port = free_port()
 
     def start(self, workspace: Path) -> None:
-        write_profile(self.folder / "user-data")
+        self.write_settings()
         self._programs.start(
             "code-server",
             [
@@ -40,6 +40,11 @@ class CodeServer:
         )  # fmt: skip
         if not wait_until(self.answers, START_S, every_s=0.2):
             raise InvalidState(f"the editor's server does not come up: {self._programs.log('code-server', 400)!r}")
+
+    def write_settings(self) -> bool:
+        """Write the editor's settings; an open window reads them again. False where they are not ours to write."""
+        write_profile(self.folder / "user-data")
+        return True
 
     def end(self) -> None:
         self._programs.end("code-server")
@@ -68,6 +73,9 @@ class RunningServer:
     def start(self, workspace: Path) -> None:
         if not wait_until(self.answers, ANSWER_S, every_s=0.5):
             raise InvalidState("the editor's server does not answer", where=urlunsplit(self._parts))
+
+    def write_settings(self) -> bool:
+        return False
 
     def end(self) -> None:
         return

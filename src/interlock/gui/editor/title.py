@@ -12,6 +12,8 @@ from .profile import AUTOMATED
 TEXT_EDITOR, TERMINAL = "Text Editor", "Terminal"
 """Names of focused views; the view is empty while a dialog, the palette or the find box has the keyboard."""
 
+EDITORS = ("visual studio code", "code-server", "vscodium")
+
 _TITLE = re.compile(
     r"(?:(?P<file>.*?) \| )?dirty=(?P<dirty>[^|]*?) \| view=(?P<view>[^|]*?) \| state=(?P<state>[^|]*?) \| "
     rf"(?:(?P<root>.*?) \| )?(?:{AUTOMATED} \| )?Visual Studio Code",
@@ -27,6 +29,11 @@ class TitleState(Struct, frozen=True):
     view: str
     state: str = ""
     root: str = ""
+
+
+def is_editors(title: str) -> bool:
+    """Whether a title is an editor's, with our template or without it."""
+    return any(name in title.casefold() for name in EDITORS)
 
 
 def parse_title(title: str) -> TitleState | None:

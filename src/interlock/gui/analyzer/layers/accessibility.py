@@ -23,12 +23,20 @@ RECONNECT = re.compile(r"reconnect|reload window", re.IGNORECASE)
 
 
 class AccessibilityLayer:
-    """Asks the accessibility bus. `is_behind` knows whether a window with a title lies behind the session's."""
+    """Asks the accessibility bus.
+
+    `is_behind` knows whether a window with a title lies behind the session's; `title` is what the active window says.
+    """
 
     name = "accessibility"
 
-    def __init__(self, accessibility: Accessibility, is_behind: Callable[[str], bool] = lambda title: False) -> None:
-        self._accessibility, self._is_behind = accessibility, is_behind
+    def __init__(
+        self,
+        accessibility: Accessibility,
+        is_behind: Callable[[str], bool] = lambda title: False,
+        title: Callable[[], str] = lambda: "",
+    ) -> None:
+        self._accessibility, self._is_behind, self._title = accessibility, is_behind, title
 
     def look(self, screenshot: Screenshot | None, situation: Situation) -> Evidence:
         try:
@@ -79,7 +87,7 @@ class AccessibilityLayer:
                 )
             if node.role == "entry" and node.name.startswith("Terminal"):
                 return problem(self.name, TERMINAL, "terminal", "focus", 0.9, "a terminal has the keyboard")
-            if node.role in ("entry", "text", "password text") and _is_box(node):
+            if node.role in ("entry", "text", "password text") and _is_box(node, self._title):
                 says = f"an input box has the keyboard: {node.name[:60]!r}"
                 return problem(self.name, DIALOG, "input_box", "focus", 0.88, says)
         if any(node.role == "entry" for node in focused):
@@ -87,6 +95,9 @@ class AccessibilityLayer:
         return ok(self.name, "no dialog", 0.8, "dialog", "error")
 
 
-def _is_box(node: Node) -> bool:
-    """A box to type into, other than the text editor, which says that it is not accessible."""
-    return bool(node.name) and "editor is not accessible" not in node.name.casefold() and node.place is not None
+def _is_box(node: Node, title: Callable[[], str]) -> bool:
+    """A box to type into, other than the text editor, which says that it is not accessible or is named as its file."""
+    if not node.name or "editor is not accessible" in node.name.casefold() or node.place is None:
+        return False
+    file = node.name.partition(", ")[0]
+    return not re.search(rf"(?:^|[\s/\\●]){re.escape(file)}(?:\s|$)", title())

@@ -6,21 +6,20 @@ from pathlib import PurePath
 
 from ....core import InterlockError
 from ...desktop.windows import Window, WindowSystem
-from ...editor.title import TERMINAL, TEXT_EDITOR, TitleState, parse_title
+from ...editor.title import TERMINAL, TEXT_EDITOR, TitleState, is_editors, parse_title
 from ...screenshot.screenshot import Screenshot
 from ..evidence import Evidence, nothing, ok, problem
 from ..result import ReplayStatus, Situation
 
-EDITOR_TITLES = ("visual studio code", "code-server", "vscodium")
-
 
 class WindowLayer:
-    """Asks the X server. `folder` is the workspace, for paths in titles."""
+    """Asks the X server. `folder` is the workspace, for paths in titles; `told`, a window whose title told its state."""
 
     name = "window system"
 
-    def __init__(self, windows: WindowSystem, folder: str | None = None) -> None:
+    def __init__(self, windows: WindowSystem, folder: str | None = None, told: Window | None = None) -> None:
         self._windows, self._folder = windows, folder
+        self._told = told.id if told is not None else None
 
     def look(self, screenshot: Screenshot | None, situation: Situation) -> Evidence:
         try:
@@ -32,9 +31,10 @@ class WindowLayer:
             return self._without_active(listed)
         state = parse_title(active.title)
         if state is not None:
+            self._told = active.id
             return self._covering(active) or self._editor(state, situation)
-        if any(name in active.title.casefold() for name in EDITOR_TITLES):
-            return self._plain_title(active.title, situation)
+        if is_editors(active.title):
+            return self._without_settings(active) or self._plain_title(active.title, situation)
         return self._foreign(active)
 
     def _without_active(self, listed: list[Window]) -> Evidence:
@@ -88,6 +88,13 @@ class WindowLayer:
         if self._folder is not None:
             return PurePath(actual) == PurePath(self._folder) / expected
         return PurePath(actual).parts[-len(PurePath(expected).parts) :] == PurePath(expected).parts
+
+    def _without_settings(self, active: Window) -> Evidence | None:
+        """An editor whose title told its state and no longer does: it saves by itself now, and completes brackets."""
+        if active.id != self._told:
+            return None
+        says = f"the editor has lost its settings: its title is {active.title[:80]!r}"
+        return problem(self.name, ReplayStatus.ERROR_STATE, "settings_lost", "window", 0.95, says)
 
     def _plain_title(self, title: str, situation: Situation) -> Evidence:
         """An editor without our template: its title has the file's name, and nothing about the keyboard."""

@@ -1,0 +1,44 @@
+"""An editor that loses its settings while it runs: its title tells nothing any more, and it saves by itself."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from interlock.config.model import Gui
+from interlock.gui.assembly import assemble
+from interlock.gui.editor.desk import EditorDesk
+from interlock.gui.editor.opening import screen_of
+from interlock.gui.editor.server import CodeServer
+from interlock.gui.editor.title import is_editors
+from interlock.gui.waiting import wait_until
+
+pytestmark = [pytest.mark.editor, pytest.mark.timeout(300)]
+
+
+def test_lost_settings_are_noticed_and_come_back(desk: EditorDesk) -> None:
+    assert desk.controller.open_file("notes.md")
+    watch = assemble(screen_of(desk), Gui(analyzer="local", min_cooldown_seconds=0, save_screenshots=False))
+    assert isinstance(desk.server, CodeServer)
+    settings = desk.server.folder / "user-data" / "User" / "settings.json"
+
+    settings.write_text(json.dumps({"forgotten": True}))
+    desk.debug.call("Page.reload", {}, 10)
+
+    def has_left() -> bool:
+        # The browser asks first where it thinks that somebody has used the page.
+        place = desk.controller.buttons().get("Reload")
+        if place is not None:
+            desk.keyboard.mouse_move_click(*place.centre)
+        return desk.controller.window() is None
+
+    assert wait_until(has_left, 60, every_s=1.5)
+    assert wait_until(lambda: any(is_editors(window.title) for window in desk.windows.listed()), 60, every_s=0.1)
+
+    def is_back() -> bool:
+        watch.orchestrator.check_now({"expected_file": "notes.md"})
+        return desk.controller.is_ready("notes.md")
+
+    assert wait_until(is_back, 150, every_s=0.1), watch.orchestrator.get_events()[-5:]
+    assert any("lost its settings" in event.description for event in watch.orchestrator.get_events())
