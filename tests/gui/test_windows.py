@@ -94,7 +94,7 @@ def test_an_editor_whose_title_told_its_state_and_no_longer_does_has_lost_its_se
     windows.activate(editor.id)
     assert wait_until(lambda: (a := windows.active()) is not None and a.id == editor.id, 10)
     situation = Situation("notes.md")
-    lost = WindowLayer(windows, "/work", told=editor).look(None, situation)
+    lost = WindowLayer(windows, "/work", tells=True).look(None, situation)
     assert (lost.verdict, lost.kind, lost.status) == ("problem", "settings_lost", ReplayStatus.ERROR_STATE)
     # One that never told it was not set up by us.
     assert WindowLayer(windows, "/work").look(None, situation).verdict == "ok"

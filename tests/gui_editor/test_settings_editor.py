@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -17,12 +18,23 @@ from interlock.gui.waiting import wait_until
 pytestmark = [pytest.mark.editor, pytest.mark.timeout(300)]
 
 
-def test_lost_settings_are_noticed_and_come_back(desk: EditorDesk) -> None:
+@pytest.fixture
+def settings(desk: EditorDesk) -> Path:
+    assert isinstance(desk.server, CodeServer)
+    return desk.server.folder / "user-data" / "User" / "settings.json"
+
+
+def test_an_editor_that_comes_up_without_its_settings_gets_them(desk: EditorDesk, settings: Path) -> None:
+    settings.write_text(json.dumps({"forgotten": True}))
+    desk.restart_window()
+    assert desk.controller.window() is not None
+    # It has opened a page of its own by then.
+    assert desk.controller.open_file("notes.md")
+
+
+def test_lost_settings_are_noticed_and_come_back(desk: EditorDesk, settings: Path) -> None:
     assert desk.controller.open_file("notes.md")
     watch = assemble(screen_of(desk), Gui(analyzer="local", min_cooldown_seconds=0, save_screenshots=False))
-    assert isinstance(desk.server, CodeServer)
-    settings = desk.server.folder / "user-data" / "User" / "settings.json"
-
     settings.write_text(json.dumps({"forgotten": True}))
     desk.debug.call("Page.reload", {}, 10)
 

@@ -84,9 +84,8 @@ def _layers(screen: Screen, expect_editor: bool) -> list[Layer]:
     layers: list[Layer] = []
     if screen.windows is not None and expect_editor:
         editor = screen.controller
-        layers.append(
-            WindowLayer(screen.windows, str(editor.folder), editor.window()) if editor else WindowLayer(screen.windows)
-        )
+        folder = str(editor.folder) if editor is not None else None
+        layers.append(WindowLayer(screen.windows, folder, tells=editor is not None and editor.window() is not None))
     if screen.accessibility is not None:
         behind = screen.controller.is_behind if screen.controller is not None and expect_editor else lambda title: False
         layers.append(AccessibilityLayer(screen.accessibility, behind, lambda: _title(screen.windows)))

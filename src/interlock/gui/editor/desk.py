@@ -16,11 +16,14 @@ from ..waiting import wait_until
 from .browser import Browser
 from .install import ensure_installed
 from .server import CodeServer, RunningServer
-from .title import is_editors
+from .title import is_editors, parse_title
 from .vscode import VSCodeController
 
 WINDOW_S = 90.0
 """From the browser's start until the editor shows itself; four seconds on an idle machine."""
+
+PLAIN_S = 20.0
+"""A window is without its settings for a moment when it opens; after this time they will not come by themselves."""
 
 SETTINGS_S = 8.0
 """Until an open window has read its settings again; mostly two to four seconds, and now and then it never does."""
@@ -68,9 +71,13 @@ class EditorDesk:
             raise
 
     def wait_for_window(self) -> None:
-        """Wait until the editor is there and answers to the keyboard."""
-        if wait_until(self._is_up, WINDOW_S, every_s=0.1):
+        """Wait until the editor is there and answers to the keyboard; one without its settings is started once more."""
+        if self._comes_up():
             return
+        if self._is_plain() and self.server.write_settings():
+            self._open_window()
+            if self._comes_up():
+                return
         shown = [window.title for window in self.windows.listed()]
         if shown and self.controller.window() is None:
             raise InvalidState(
@@ -88,8 +95,7 @@ class EditorDesk:
 
     def restart_window(self) -> None:
         """Start the window again, as after a crash."""
-        self.browser.end()
-        self.browser.start(self.server.address(self.workspace), *self._size)
+        self._open_window()
         self.wait_for_window()
 
     def revive(self) -> None:
@@ -105,11 +111,27 @@ class EditorDesk:
             part.close()
         self.programs.end()
 
+    def _open_window(self) -> None:
+        self.browser.end()
+        self.browser.start(self.server.address(self.workspace), *self._size)
+
+    def _comes_up(self) -> bool:
+        """Whether the editor comes up, with its settings, before it takes too long."""
+        if not wait_until(lambda: self._is_up() or self._is_plain(), WINDOW_S, every_s=0.1):
+            return False
+        if not wait_until(lambda: not self._is_plain(), PLAIN_S, every_s=0.1) and not self._settings_come_back():
+            return False
+        return wait_until(self._is_up, WINDOW_S, every_s=0.1)
+
+    def _is_plain(self) -> bool:
+        """Whether there is an editor's window without our settings."""
+        titles = [window.title for window in self.windows.listed() if is_editors(window.title)]
+        return bool(titles) and not any(map(parse_title, titles))
+
     def _settings_come_back(self) -> bool:
         """Whether a window that has lost its settings takes them again."""
-        is_open = any(is_editors(window.title) for window in self.windows.listed())
         return (
-            is_open
+            self._is_plain()
             and self.server.write_settings()
             and wait_until(lambda: self.controller.window() is not None, SETTINGS_S, every_s=0.1)
         )

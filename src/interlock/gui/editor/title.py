@@ -30,6 +30,11 @@ class TitleState(Struct, frozen=True):
     state: str = ""
     root: str = ""
 
+    @property
+    def is_file(self) -> bool:
+        """Whether a file is open; welcome pages and settings are none, and take no text."""
+        return self.file.startswith("/")
+
 
 def is_editors(title: str) -> bool:
     """Whether a title is an editor's, with our template or without it."""

@@ -153,7 +153,7 @@ class VSCodeController:
             return
         self.run("focus_editor")
         # Without an open file there is no text editor, and the title looks as if a box were open.
-        if not self._wait(self.is_ready, self.step_s if state.file else 0.5) and state.file:
+        if not self._wait(self.is_ready, self.step_s if state.is_file else 0.5) and state.is_file:
             raise EditorTrouble("a dialog or an input box keeps the keyboard")
 
     def save(self) -> None:

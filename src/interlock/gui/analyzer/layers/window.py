@@ -13,13 +13,12 @@ from ..result import ReplayStatus, Situation
 
 
 class WindowLayer:
-    """Asks the X server. `folder` is the workspace, for paths in titles; `told`, a window whose title told its state."""
+    """Asks the X server. `folder` is the workspace, for paths in titles; `tells`: the editor's title tells its state."""
 
     name = "window system"
 
-    def __init__(self, windows: WindowSystem, folder: str | None = None, told: Window | None = None) -> None:
-        self._windows, self._folder = windows, folder
-        self._told = told.id if told is not None else None
+    def __init__(self, windows: WindowSystem, folder: str | None = None, *, tells: bool = False) -> None:
+        self._windows, self._folder, self._tells = windows, folder, tells
 
     def look(self, screenshot: Screenshot | None, situation: Situation) -> Evidence:
         try:
@@ -31,7 +30,7 @@ class WindowLayer:
             return self._without_active(listed)
         state = parse_title(active.title)
         if state is not None:
-            self._told = active.id
+            self._tells = True
             return self._covering(active) or self._editor(state, situation)
         if is_editors(active.title):
             return self._without_settings(active) or self._plain_title(active.title, situation)
@@ -91,7 +90,7 @@ class WindowLayer:
 
     def _without_settings(self, active: Window) -> Evidence | None:
         """An editor whose title told its state and no longer does: it saves by itself now, and completes brackets."""
-        if active.id != self._told:
+        if not self._tells:
             return None
         says = f"the editor has lost its settings: its title is {active.title[:80]!r}"
         return problem(self.name, ReplayStatus.ERROR_STATE, "settings_lost", "window", 0.95, says)
