@@ -25,11 +25,14 @@ _CALLED = re.compile(r"([a-z](?<!\w\w)[a-z0-9]*(?:_[a-z0-9]+)+)\s*\Z")
 """A name of several words that ends before a parenthesis."""
 LONGEST = 80
 """Characters before a parenthesis that are read for it."""
-_PLAN = re2.compile(r"(?m)^\s*(?:[-•*]|\d+[.)])\s")
-_RETRIEVE = re2.compile(
+# A set says whether it is there and not where, at a fifth of the price.
+_RETRIEVE = re2.Set.SearchSet()
+_RETRIEVE.Add(
     r"(?mi)^\s*(?:[-•*]|\d+[.)])\s[^\n]*\b"
     r"(?:search|retrieve|look up|locate|consult|gather|research|visit|query|fetch|use the [^\n]{0,40}reference)\b"
 )
+_RETRIEVE.Compile()
+"""An item of a plan to look something up."""
 _ANSWERS = ("FINAL ANSWER", "final_answer(", "Final answer:", "Final Answer:")
 
 
@@ -55,7 +58,7 @@ class Speech(Struct):
                         self._note(self.promised, name, step.index)
         if step.tool is not None:
             return effect == "answer"
-        if self.retrieval is None and _PLAN.search(text) and _RETRIEVE.search(text):
+        if self.retrieval is None and _RETRIEVE.Match(text.encode("utf-8", "replace")):
             self.retrieval = step.index
         return effect == "answer" or any(mark in text for mark in _ANSWERS)
 

@@ -52,7 +52,7 @@ def searchable(text: str) -> str | bytes:
 
 
 class NamedSecrets:
-    """One way of giving a secret its name. `hint` matches wherever something can be found."""
+    """One way of giving a secret its name. `hint` matches, where NAMED_HINT does, wherever something can be found."""
 
     def __init__(self, pattern: str, hint: str) -> None:
         self.hint = "(?i)" + hint
@@ -135,9 +135,9 @@ _SET = rf"[0-9]*{_CLOSING}\s*(?:[:=]|!=)"
 _OPTED = rf"-[a-z0-9-]*(?:{LIKE_NAMES})[\s\"',]"
 _PAIRED = r"[\"'\\]*,?\s+[\"'\\]*value[\"'\\]*\s*[:=]"
 
-SETTINGS = NamedSecrets(_NAMED, rf"(?:{LIKE_NAMES}){_SET}")
+SETTINGS = NamedSecrets(_NAMED, "")
 OPTIONS = NamedSecrets(_OPTION, _OPTED)
-PAIRS = NamedSecrets(_PAIR, rf"(?:{LIKE_NAMES}){_PAIRED}")
+PAIRS = NamedSecrets(_PAIR, r"value[\"'\\]*\s*[:=]")
 
 NAMED_SECRETS = (SETTINGS, OPTIONS, PAIRS)
 

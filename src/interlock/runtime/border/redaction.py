@@ -6,7 +6,7 @@ import base64
 import binascii
 import functools
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import re2
@@ -59,13 +59,13 @@ class Redactor:
 
     def __init__(self) -> None:
         self._families = [
-            *(_Family([shape.hint for shape in family], list(map(_finder, family))) for family in FAMILIES),
-            _Family([named.hint for named in NAMED_SECRETS], list(NAMED_SECRETS)),
+            *(_family(family) for family in FAMILIES),
+            _Family(NAMED_HINT, [named.hint for named in NAMED_SECRETS], list(NAMED_SECRETS)),
         ]
         # One pattern of them all is searched much faster than a set that says which ones hit; those that begin alike
         # share their beginning where they stand side by side.
         shapes = sorted(shape.hint for family in FAMILIES for shape in family)
-        self._any = _search_set(["|".join(f"(?:{hint})" for hint in (*shapes, NAMED_HINT))])
+        self._any = _search_set([_one_of((*shapes, NAMED_HINT))])
 
     def suspects(self, text: bytes) -> bool:
         """Whether a text, in UTF-8, may hold a secret: cheap, and false for most texts."""
@@ -132,11 +132,14 @@ class Redactor:
 
 
 class _Family:
-    """Rules of one kind. A set of all rules would meet ever new combinations of half-read hints, and be built long."""
+    """Rules of one kind. A set of all rules would meet ever new combinations of half-read hints, and be built long.
 
-    def __init__(self, hints: list[str], rules: list[Find]) -> None:
+    `any_of` matches where one of them may find something; each of `hints` then says whether its rule may.
+    """
+
+    def __init__(self, any_of: str, hints: list[str], rules: list[Find]) -> None:
         self._rules = rules
-        self._any = _search_set(["|".join(f"(?:{hint})" for hint in hints)])
+        self._any = _search_set([any_of])
         # The last one always matches: an answer without it means that the search itself has failed.
         self._each = _search_set([*hints, ""])
 
@@ -146,6 +149,15 @@ class _Family:
             return []
         hits = self._each.Match(text)
         return [self._rules[hit] for hit in sorted(hits)[:-1]] if hits else self._rules
+
+
+def _family(shapes: Sequence[Shape]) -> _Family:
+    hints = [shape.hint for shape in shapes]
+    return _Family(_one_of(hints), hints, list(map(_finder, shapes)))
+
+
+def _one_of(patterns: Iterable[str]) -> str:
+    return "|".join(f"(?:{pattern})" for pattern in patterns)
 
 
 def _search_set(patterns: list[str]) -> Any:
