@@ -13,7 +13,7 @@ from ..result import ReplayStatus, Situation
 
 
 class WindowLayer:
-    """Asks the X server. `folder` is the workspace, for paths in titles; `tells`: the editor's title tells its state."""
+    """Asks the X server. `folder` is the workspace, for paths in titles; `tells`: the editor's title told its state."""
 
     name = "window system"
 
