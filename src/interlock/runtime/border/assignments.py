@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -56,7 +57,11 @@ class NamedSecrets:
 
     def __init__(self, pattern: str, hint: str) -> None:
         self.hint = "(?i)" + hint
-        self._pattern: Any = re2.compile("(?i)" + pattern)
+        self._source = "(?i)" + pattern
+
+    @functools.cached_property
+    def _pattern(self) -> Any:
+        return re2.compile(self._source)
 
     def __call__(self, text: str) -> Iterator[Span]:
         """Every secret of this kind, in order."""

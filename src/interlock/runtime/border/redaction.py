@@ -55,7 +55,7 @@ def redactor() -> Redactor:
 
 
 class Redactor:
-    """All rules, and one cheap look that says which of them are worth trying."""
+    """All rules, made when they are first needed, and one cheap look that says which of them are worth trying."""
 
     def __init__(self) -> None:
         self._families = [
@@ -138,10 +138,16 @@ class _Family:
     """
 
     def __init__(self, any_of: str, hints: list[str], rules: list[Find]) -> None:
-        self._rules = rules
-        self._any = _search_set([any_of])
+        self._any_of, self._hints, self._rules = any_of, hints, rules
+
+    @functools.cached_property
+    def _any(self) -> Any:
+        return _search_set([self._any_of])
+
+    @functools.cached_property
+    def _each(self) -> Any:
         # The last one always matches: an answer without it means that the search itself has failed.
-        self._each = _search_set([*hints, ""])
+        return _search_set([*self._hints, ""])
 
     def worth(self, text: bytes) -> list[Find]:
         """The rules that are worth trying, in their order."""
@@ -173,11 +179,15 @@ def _search_set(patterns: list[str]) -> Any:
 
 
 def _finder(shape: Shape) -> Find:
-    pattern: Any = re2.compile(shape.pattern)
-    groups = range(1, pattern.groups + 1)
     check = CHECKS.get(shape.kind, _anything)
 
+    @functools.cache
+    def compiled() -> Any:
+        return re2.compile(shape.pattern)
+
     def find(text: str) -> Iterator[Span]:
+        pattern = compiled()
+        groups = range(1, pattern.groups + 1)
         for match in pattern.finditer(searchable(text)):
             start, end = next((match.span(group) for group in groups if match.start(group) >= 0), match.span())
             if check(text[start:end]):
