@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from ..config import Config
+from ..config.model import Runtime
 from ..core import Context, Decision, ManualClock, Usage
 from ..core.typed import from_json
 from ..journal import JournalReader, Store
@@ -23,6 +24,9 @@ START = 1_700_000_000.0
 
 STORY_S = 2240.0
 """A little more than the story takes on its own clock: a kept run starts so long ago that nothing lies ahead of now."""
+
+PATIENCE_MS = 20_000.0
+"""A machine that halts for a moment must not change the story, as a step that goes on without its answer would."""
 
 PACE_S = 0.12
 """Time between two events for people to read; the story's own clock runs much faster."""
@@ -57,7 +61,7 @@ def play(*, fast: bool = False, keep: Store | None = None) -> Iterator[Event]:
                 expected_paths=("src", "tests"),
                 workspace=str(workshop.root),
             ),
-            config=Config(),
+            config=Config(runtime=Runtime(step_timeout_ms=PATIENCE_MS)),
             store=Store(keep.root if keep is not None else root / "runs", clock),
             checkpoint_store=root / "checkpoints" if keep is None else None,
             clock=clock,
