@@ -248,6 +248,16 @@ def test_a_gate_file_that_somebody_removed_is_made_anew(tmp_path: Path) -> None:
     assert gate.be(Desired(3, "running", False)).ok and not read_gate(path).shut  # type: ignore[union-attr]
 
 
+def test_syncing_the_gate_file_does_not_bring_a_removed_one_back(tmp_path: Path) -> None:
+    path = tmp_path / "gate"
+    gate = FileGate(path)
+    assert gate.be(Desired(1, "paused", True)).ok
+    gate.rest()
+    path.unlink()
+    gate._hands.shutdown()
+    assert not path.exists()
+
+
 def test_a_gate_file_that_cannot_be_read_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "gate"
     path.write_text("{")

@@ -118,8 +118,9 @@ class FileGate:
         """Not at once: the next command, if one follows, has the disk first."""
         time.sleep(SOON_S)
         self._syncing = False
-        with contextlib.suppress(FileNotFoundError):
-            os.fdatasync(self._open())
+        # What was written, not the file that is found now: in a folder that is being removed it would be a new one.
+        if self._handle is not None:
+            os.fdatasync(self._handle)
 
     def _open(self) -> int:
         """The file, kept open as long as it is the one that others find."""
