@@ -2,89 +2,89 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable
+
+import re2
 
 
-def alternatives(text: str) -> str:
-    """Fragments of a regular expression, written with blanks between them, as alternatives."""
-    return "|".join(text.split())
+def any_of(before: str, fragments: str, after: str) -> str:
+    """A regular expression of three parts, the middle one any of the fragments that stand between blanks."""
+    return f"{before}(?:{'|'.join(fragments.split())}){after}"
 
 
-def pattern(before: str, fragments: str, after: str, flags: int = 0) -> re.Pattern[str]:
-    """A regular expression of three parts, the middle one any of the fragments."""
-    return re.compile(f"{before}(?:{alternatives(fragments)}){after}", flags)
+KINDS: dict[str, str] = {
+    "device": any_of(
+        r"(?i)\A/dev/",
+        r"""
+        sd[a-zX] hd[a-z] vd[a-z] xvd[a-z] nvme mmcblk disk rdisk mapper/ md\d dm- loop sr\d vg zd nbd block mem\b kmem
+        port\b \$
+        """,
+        r"|\A\\\\\.\\physicaldrive",
+    ),
+    "credential": any_of(
+        "(?:^|/)",
+        r"""
+        \.ssh/(?:id_[\pL\pN_-]+|identity|[\pL\pN_-]+_rsa|[\pL\pN_-]+\.pem) \.ssh \.gnupg(?:/.*)?
+        \.aws/(?:credentials|sso/.*) \.azure/\w*(?:token|profile)\S*
+        \.config/gcloud(?:/.*(?:credentials|token)\S*)? \.kube/config
+        \.docker/config\.json \.netrc _netrc \.pgpass \.my\.cnf \.git-credentials \.pypirc \.vault-token
+        \.config/gh/hosts\.yml \.terraform\.d/credentials\S* \.password-store(?:/.*)? \.1password
+        \.electrum/wallets?\S* wallet\.dat \.bitcoin \.config/op/\S+ Login.Data logins\.json key[34]\.db
+        etc/(?:shadow|gshadow|shadow-|gshadow-|master\.passwd|krb5\.keytab|ssl/private/.*|ssh/ssh_host_\w+_key)
+        etc/security/opasswd proc/(?:\d+|self)/environ
+        """,
+        r"\z",
+    ),
+    "dotenv": r"(?:^|/)\.env(?:\.(?:local|prod|production|staging|development|dev|test))?\z",
+    "history": any_of(
+        "(?:^|/)",
+        r"""
+        \.(?:bash|zsh|sh|ksh|ash|python|node_repl|mysql|psql|sqlite|rediscli|mongo|dbshell|irb)_?history fish_history
+        ConsoleHost_history\.txt \.histfile \.zhistory \.lesshst \.viminfo
+        """,
+        r"\z|\A\$\{?HISTFILE\}?\z",
+    ),
+    "log": any_of(
+        r"\A/",
+        r"""
+        var/(?:log|adm|mail|spool/mail|audit) Library/Logs private/var/log var/run/utmp run/log usr/adm
+        """,
+        r"(?:/|\z)",
+    ),
+    "startup": any_of(
+        "(?:^|/)",
+        r"""
+        \.(?:bashrc|bash_profile|bash_login|bash_logout|profile|zshrc|zprofile|zshenv|zlogin|kshrc|cshrc|tcshrc)
+        \.(?:inputrc|xinitrc|xprofile) \.config/fish/config\.fish \.ssh/authorized_keys2? \.ssh/rc
+        \.config/autostart/.* \.config/systemd/.* Library/Launch(?:Agents|Daemons)/.*
+        etc/(?:profile|profile\.d/.*|bash\.bashrc|rc\.local|rc\d?\.d/.*|init\.d/.*|cron\S*/.*|crontab|anacrontab)
+        etc/(?:systemd/system/.*|sudoers|sudoers\.d/.*|ld\.so\.preload|pam\.d/.*|environment|inittab)
+        var/spool/cron/?.* lib/systemd/system/.*
+        """,
+        r"\z",
+    ),
+    "repository": r"(?:^|/)\.(?:git|hg|svn|jj)(?:/.*)?\z",
+}
+"""Each kind with the paths that are of it, as RE2 writes them."""
 
 
-DEVICE = pattern(
-    "/dev/",
-    r"""
-    sd[a-zX] hd[a-z] vd[a-z] xvd[a-z] nvme mmcblk disk rdisk mapper/ md\d dm- loop sr\d vg zd nbd block mem\b kmem
-    port\b \$
-    """,
-    r"|\\\\\.\\physicaldrive",
-    re.IGNORECASE,
-)
+def _together(expressions: Iterable[str]) -> re2.Set:
+    """One look at a path for all of them."""
+    made = re2.Set.SearchSet()
+    for expression in expressions:
+        made.Add(expression)
+    made.Compile()
+    return made
 
-CREDENTIAL = pattern(
-    "(?:^|/)",
-    r"""
-    \.ssh/(?:id_[\w-]+|identity|[\w-]+_rsa|[\w-]+\.pem) \.ssh \.gnupg(?:/.*)? \.aws/(?:credentials|sso/.*)
-    \.azure/\w*(?:token|profile)\S* \.config/gcloud(?:/.*(?:credentials|token)\S*)? \.kube/config
-    \.docker/config\.json \.netrc _netrc \.pgpass \.my\.cnf \.git-credentials \.pypirc \.vault-token
-    \.config/gh/hosts\.yml \.terraform\.d/credentials\S* \.password-store(?:/.*)? \.1password
-    \.electrum/wallets?\S* wallet\.dat \.bitcoin \.config/op/\S+ Login.Data logins\.json key[34]\.db
-    etc/(?:shadow|gshadow|shadow-|gshadow-|master\.passwd|krb5\.keytab|ssl/private/.*|ssh/ssh_host_\w+_key)
-    etc/security/opasswd proc/(?:\d+|self)/environ
-    """,
-    r"\Z",
-)
 
-DOTENV = re.compile(r"(?:^|/)\.env(?:\.(?:local|prod|production|staging|development|dev|test))?\Z")
-
-HISTORY = pattern(
-    "(?:^|/)",
-    r"""
-    \.(?:bash|zsh|sh|ksh|ash|python|node_repl|mysql|psql|sqlite|rediscli|mongo|dbshell|irb)_?history fish_history
-    ConsoleHost_history\.txt \.histfile \.zhistory \.lesshst \.viminfo
-    """,
-    r"\Z|\A\$\{?HISTFILE\}?\Z",
-)
-
-LOG = re.compile(
-    r"/(?:var/(?:log|adm|mail|spool/mail|audit)|Library/Logs|private/var/log|var/run/utmp|run/log|usr/adm)(?:/|\Z)"
-)
-
-STARTUP = pattern(
-    "(?:^|/)",
-    r"""
-    \.(?:bashrc|bash_profile|bash_login|bash_logout|profile|zshrc|zprofile|zshenv|zlogin|kshrc|cshrc|tcshrc)
-    \.(?:inputrc|xinitrc|xprofile) \.config/fish/config\.fish \.ssh/authorized_keys2? \.ssh/rc
-    \.config/autostart/.* \.config/systemd/.* Library/Launch(?:Agents|Daemons)/.*
-    etc/(?:profile|profile\.d/.*|bash\.bashrc|rc\.local|rc\d?\.d/.*|init\.d/.*|cron\S*/.*|crontab|anacrontab)
-    etc/(?:systemd/system/.*|sudoers|sudoers\.d/.*|ld\.so\.preload|pam\.d/.*|environment|inittab)
-    var/spool/cron/?.* lib/systemd/system/.*
-    """,
-    r"\Z",
-)
-
-REPOSITORY = re.compile(r"(?:^|/)\.(?:git|hg|svn|jj)(?:/.*)?\Z")
-
-SEARCHED = (
-    ("credential", CREDENTIAL),
-    ("dotenv", DOTENV),
-    ("history", HISTORY),
-    ("startup", STARTUP),
-    ("repository", REPOSITORY),
-)
+_NAMES = tuple(KINDS)
+_EVERY = _together(KINDS.values())
 
 
 def kinds_of(path: str) -> set[str]:
     """The kinds of a path from the root, or of a relative one as far as it goes."""
-    found = {kind for kind, pattern in SEARCHED if pattern.search(path)}
-    if DEVICE.match(path):
-        found.add("device")
-    if LOG.match(path):
-        found.add("log")
+    hits = _EVERY.Match(path.encode("utf-8", "replace"))
+    found = {_NAMES[hit] for hit in hits} if hits else set()
     if path.endswith(".pub"):
         found.discard("credential")
     return found

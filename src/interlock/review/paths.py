@@ -6,7 +6,7 @@ import posixpath
 import re
 from functools import lru_cache
 
-from .file_kinds import kinds_of, pattern
+from .file_kinds import any_of, kinds_of
 
 ZONES: dict[str, str] = {
     "root": "the root of the file system, or everything in it",
@@ -38,21 +38,25 @@ ZONES: dict[str, str] = {
 }
 """Every zone that a rule may name. A path can lie in several."""
 
-SYSTEM = pattern(
-    "/",
-    """
-    etc usr bin sbin lib lib32 lib64 libx32 boot dev proc sys var opt run srv snap root nix System Library
-    Applications Windows private/etc private/var
-    """,
-    r"(?:/|\Z)",
+SYSTEM = re.compile(
+    any_of(
+        "/",
+        """
+        etc usr bin sbin lib lib32 lib64 libx32 boot dev proc sys var opt run srv snap root nix System Library
+        Applications Windows private/etc private/var
+        """,
+        r"(?:/|\Z)",
+    )
 )
-VITAL = pattern(
-    "/",
-    """
-    etc bin sbin lib lib32 lib64 boot dev proc sys root System usr/bin usr/sbin usr/lib usr/lib32 usr/lib64
-    usr/libexec usr/share usr/include var/lib var/run var/spool
-    """,
-    r"(?:/|\Z)|/(?:usr|var)(?:/[*{]|/?\Z)",
+VITAL = re.compile(
+    any_of(
+        "/",
+        """
+        etc bin sbin lib lib32 lib64 boot dev proc sys root System usr/bin usr/sbin usr/lib usr/lib32 usr/lib64
+        usr/libexec usr/share usr/include var/lib var/run var/spool
+        """,
+        r"(?:/|\Z)|/(?:usr|var)(?:/[*{]|/?\Z)",
+    )
 )
 TEMP = re.compile(
     r"/(?:tmp|var/tmp|private/tmp|private/var/tmp|var/folders|dev/shm)(?:/|\Z)|/dev/(?:null|stdout|stderr|tty|fd)\b"
