@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,9 +14,12 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from starlette.testclient import TestClient
 
 from interlock.journal import Store
+from interlock.runtime import Supervisor
 from interlock.web.app import make_app
 from interlock.web.background import Background
 from interlock.web.source import Source
+
+from .runs import supervised, work
 
 TOKEN = "a-token-that-only-these-tests-know-0123456789"
 BASE = "http://127.0.0.1:7717"
@@ -104,3 +108,11 @@ def open_page(browser: Browser, dashboard: Background, complaints: list[str]) ->
     for context in contexts:
         context.close()
     assert [each for each in complaints if "Failed to load resource" not in each] == []
+
+
+@pytest.fixture
+def live(store: Store, request: pytest.FixtureRequest) -> Iterator[Supervisor]:
+    """A run whose owner is this process."""
+    with supervised(store, re.sub(r"\W+", "-", request.node.name)[:60]) as supervisor:
+        work(supervisor, 1)
+        yield supervisor

@@ -1,7 +1,7 @@
 """A run's folder and its SQLite file; reading and following it."""
 
 from .database import Unreadable
-from .durable import write_durably
+from .durable import write_durably, write_whole
 from .entry import LOST, Entry
 from .folder import RunFolder
 from .ids import new_run_id
@@ -17,5 +17,5 @@ from .writer import Journal
 __all__ = [
     "LOST", "Entry", "Journal", "JournalReader", "MemoryJournal", "MemoryReader", "OwnerInfo", "Pruned", "Reading",
     "RunFolder", "RunLock", "RunSummary", "Store", "Trouble", "Unreadable", "Writing", "default_root", "new_run_id",
-    "write_durably",
+    "write_durably", "write_whole",
 ]  # fmt: skip

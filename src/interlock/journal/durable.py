@@ -11,18 +11,24 @@ FILE_MODE = 0o600
 
 def write_durably(path: Path, data: bytes) -> None:
     """Replace a file's content at once; when this returns, the disk has it."""
+    write_whole(path, data, sync=True)
+    sync_folder(path.parent)
+
+
+def write_whole(path: Path, data: bytes, *, sync: bool = False) -> None:
+    """Replace a file's content at once: whoever reads it finds the old or the new."""
     draft = path.with_name(f".{path.name}.{os.getpid()}.new")
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, FILE_MODE)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+            if sync:
+                file.flush()
+                os.fsync(file.fileno())
         draft.replace(path)
     except OSError:
         draft.unlink(missing_ok=True)
         raise
-    sync_folder(path.parent)
 
 
 def sync_folder(folder: Path) -> None:

@@ -6,14 +6,13 @@ import msgspec
 
 from ..core.typed import from_json
 from ..process import TreeHandle, attach
+from .durable import write_whole
 from .folder import TREE, RunFolder
 
 
 def keep_tree(folder: RunFolder, tree: TreeHandle) -> None:
     """Remember a run's process tree."""
-    draft = folder.path / f".{TREE}.new"
-    draft.write_bytes(msgspec.json.encode(tree))
-    draft.replace(folder.path / TREE)
+    write_whole(folder.path / TREE, msgspec.json.encode(tree))
 
 
 def read_tree(folder: RunFolder) -> TreeHandle | None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from ..control import MAX_MESSAGE
+from ..journal import write_whole
 from .peer import user_name
 
 SUFFIX = ".json"
@@ -30,9 +31,8 @@ def leave_request(inbox: Path, request_id: str, attempt: int, data: bytes) -> Pa
     """Leave one copy of a request; it is there whole or not at all."""
     inbox.mkdir(mode=0o700, exist_ok=True)
     name = f"{hashlib.blake2b(request_id.encode(), digest_size=12).hexdigest()}.{attempt}"
-    draft, path = inbox / f".{name}.{os.getpid()}", inbox / f"{name}{SUFFIX}"
-    draft.write_bytes(data)
-    draft.replace(path)
+    path = inbox / f"{name}{SUFFIX}"
+    write_whole(path, data)
     return path
 
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from ..core import InterlockError, NotFound
 from ..core.typed import from_json
 from ..intervene import Incident, RecoveryOption, Report, Stopped
-from ..journal import Store
+from ..journal import Store, write_durably
 
 DAY = 86_400.0
 
@@ -93,19 +93,12 @@ def write_incident(target: Path, stored: StoredIncident) -> None:
     """All files of an incident: machines read incident.json, people report.txt."""
     try:
         target.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _replace(target / "incident.json", msgspec.json.format(msgspec.json.encode(stored), indent=2))
-        _replace(target / "report.txt", stored.report.to_text().encode("utf-8", "replace"))
+        write_durably(target / "incident.json", msgspec.json.format(msgspec.json.encode(stored), indent=2))
+        write_durably(target / "report.txt", stored.report.to_text().encode("utf-8", "replace"))
     except OSError as error:
         raise InterlockError(
             f"the incident could not be saved ({error.strerror})", where=str(target), todo="Make room on the disk"
         ) from None
-
-
-def _replace(path: Path, content: bytes) -> None:
-    temporary = path.with_name(f".{path.name}.new")
-    temporary.write_bytes(content)
-    temporary.chmod(0o600)
-    temporary.replace(path)
 
 
 def _read(path: Path) -> StoredIncident | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from ...journal import write_whole
+
 SEPARATOR = " | "
 AUTOMATED = "automated by Interlock"
 WINDOW_TITLE = "${separator}".join(
@@ -150,9 +152,7 @@ def write_profile(user_data: Path, extra: dict[str, object] | None = None) -> No
 
 
 def _put(path: Path, content: object) -> None:
-    draft = path.with_suffix(".draft")
-    draft.write_text(json.dumps(content, indent=1))
-    draft.replace(path)
+    write_whole(path, json.dumps(content, indent=1).encode())
 
 
 def _chord(letter: str) -> str:

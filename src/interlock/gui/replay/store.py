@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from ...core import BadInput
 from ...core.typed import from_json
+from ...journal import write_durably
 from ..session import ReplaySession, inside
 from .plan import Chunk
 
@@ -45,7 +46,7 @@ class SessionStore:
         beginning = Beginning(session, {path: self._read(path) for path in session.merged()})
         self.folder.mkdir(parents=True, exist_ok=True)
         self._progress.unlink(missing_ok=True)
-        _write(self.folder / "beginning.json", msgspec.json.encode(beginning))
+        write_durably(self.folder / "beginning.json", msgspec.json.encode(beginning))
         return beginning
 
     def resume(self, session: ReplaySession) -> tuple[Beginning, int] | None:
@@ -81,7 +82,7 @@ class SessionStore:
     def take_back(self, done: int) -> None:
         """The replay goes on from an earlier chunk: forget those behind it."""
         lines = self._lines()[:done]
-        _write(self._progress, b"".join(line + b"\n" for line in lines))
+        write_durably(self._progress, b"".join(line + b"\n" for line in lines))
 
     def snapshot(self, paths: tuple[str, ...]) -> Path:
         """Keep the files as they are, before a recovery touches the editor."""
@@ -134,13 +135,3 @@ def read_text(path: Path) -> str | None:
         return path.read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError):
         return None
-
-
-def _write(path: Path, data: bytes) -> None:
-    """All or nothing."""
-    temporary = path.with_name(path.name + ".new")
-    with temporary.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)

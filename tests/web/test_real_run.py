@@ -1,0 +1,109 @@
+"""A real run in a real browser: seen while it goes on, steered, taken back, ended."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from interlock.journal import Store
+
+from ..e2e.running import Place
+from .pages import OpenPage, newest
+
+AGENT = """
+import pathlib, time
+from interlock.adapters.process.client import Steps
+steps, number = Steps(), 0
+while not pathlib.Path("stop").exists():
+    number += 1
+    answer = steps.before("bash", {"command": f"make part-{number}"}, usage={"input_tokens": 900, "output_tokens": 90})
+    if answer["action"] == "stop":
+        break
+    pathlib.Path(f"part-{number % 3}.txt").write_text(f"part {number}\\n")
+    steps.after(f"part {number} is built", exit_code=0)
+    time.sleep(0.3)
+"""
+"""An agent that tells its steps, and changes files."""
+
+
+@pytest.fixture(scope="module")
+def place(home: Path, store: Store) -> Iterator[Place]:
+    # A busy machine must not make supervision miss a step: then a change would count as somebody else's.
+    made = Place(home, store=store.root)
+    (made.workspace / "kept.txt").write_text("as it was\n")
+    yield made
+    (made.workspace / "stop").touch()
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def real(place: Place) -> str:
+    """A real run that goes on: `interlock run` with an agent of its own."""
+    place.start(
+        sys.executable, "-c", AGENT, options=("--name", "builder", "--task", "build every part", "--max-cost", "5")
+    )
+    place.wait_for("part-1.txt")
+    return place.folder.run_id
+
+
+def test_a_real_run_is_shown_while_it_goes_on_and_can_be_steered(open_page: OpenPage, real: str, place: Place) -> None:
+    page = open_page(f"/runs/{real}")
+    expect(page.locator("h1")).to_contain_text("builder")
+    expect(page.locator(".line").filter(has_text="make part-").first).to_be_visible()
+    seen = page.locator(".line").first.get_attribute("id")
+    expect(page.locator(".line").first).not_to_have_id(seen or "")
+    expect(page.locator(".chart canvas")).to_have_count(3)
+    expect(page.locator(".chart", has_text="Cost")).to_contain_text("No cost known")
+
+    page.keyboard.press("p")
+    expect(newest(page, "pause")).to_contain_text("ACK")
+    expect(newest(page, "pause")).to_have_class(re.compile("way-success"))
+    expect(page.locator("h1 .status")).to_have_text("paused")
+    page.get_by_role("button", name="Resume").click()
+    expect(newest(page, "resume")).to_have_class(re.compile("way-success"))
+    expect(page.locator("h1 .status")).to_have_text("running")
+
+    page.keyboard.press("e")
+    page.get_by_role("combobox", name="Model").fill("opus")
+    page.get_by_role("dialog").get_by_role("button", name="Escalate").click()
+    expect(newest(page, "escalate")).to_have_class(re.compile("way-failure"))
+    expect(newest(page, "escalate")).to_contain_text("cannot switch")
+
+
+def test_files_show_what_changed_and_go_back_after_a_preview(open_page: OpenPage, real: str, place: Place) -> None:
+    page = open_page(f"/runs/{real}/files")
+    page.get_by_role("button", name="Pause").click()
+    expect(page.locator("h1 .status")).to_have_text("paused")
+    expect(page.locator(".file-path").first).to_contain_text("part-")
+    expect(page.locator(".patch-add").first).to_contain_text("+part")
+    page.get_by_role("button", name="Undo the whole run").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.locator(".change-deleted").first).to_contain_text("part-")
+    assert any(place.workspace.glob("part-*.txt"))
+    dialog.get_by_role("button", name="Go back: ").click()
+    expect(dialog.locator(".way")).to_have_class(re.compile("way-success"))
+    assert not any(place.workspace.glob("part-*.txt"))
+    assert (place.workspace / "kept.txt").read_text() == "as it was\n"
+    dialog.get_by_role("button", name="Close", exact=True).last.click()
+    expect(newest(page, "rollback")).to_have_class(re.compile("way-success"))
+
+
+def test_cancel_asks_first_and_two_browsers_see_the_same(open_page: OpenPage, real: str, place: Place) -> None:
+    place.order("pause")
+    one, two = open_page(f"/runs/{real}"), open_page("/")
+    one.get_by_role("button", name="Cancel").click()
+    one.get_by_role("button", name="Not now").click()
+    expect(two.locator(f"tr[data-run='{real}'] .status")).to_have_text("paused")
+    one.keyboard.press("c")
+    one.get_by_label("Reason").fill("enough")
+    one.get_by_role("button", name="Cancel the run").click()
+    expect(newest(one, "cancel")).to_have_class(re.compile("way-success"))
+    expect(newest(one, "cancel")).to_contain_text("Reason: enough")
+    expect(one.locator("h1 .status")).to_have_text("aborted")
+    expect(one.get_by_text("This run has ended")).to_be_visible()
+    expect(two.locator(f"tr[data-run='{real}'] .status")).to_have_text("aborted")
