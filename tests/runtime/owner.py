@@ -10,8 +10,9 @@ root, seed, count = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 clock = ManualClock(START)
 supervisor = open_run(root, clock)
 print("ready", flush=True)
+goes_on = True
 for step in steps(seed, count):
-    feed(supervisor, clock, [step])
+    goes_on = goes_on and feed(supervisor, clock, [step])
     print(step.index, flush=True)
 print("end", flush=True)
 sys.stdin.read()

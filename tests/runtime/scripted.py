@@ -54,8 +54,11 @@ def _turn(mood: str, chance: random.Random, at: int) -> tuple[str, str, bool]:
     return f"sed -i s/a{at}/b{at}/ src/parser.py", f"changed {at}", False
 
 
-def feed(supervisor: Supervisor, clock: ManualClock, script: list[Step]) -> None:
-    """Hand steps over as an adapter does, at their own times. A pause is answered by a person who resumes."""
+def feed(supervisor: Supervisor, clock: ManualClock, script: list[Step]) -> bool:
+    """Hand steps over as an adapter does, at their own times. A pause is answered by a person who resumes.
+
+    False when the run was stopped: its agent does no more.
+    """
     for step in script:
         clock.advance(max(0.0, (step.time or 0.0) - clock.time()))
         if step.kind == "tool_call":
@@ -64,9 +67,10 @@ def feed(supervisor: Supervisor, clock: ManualClock, script: list[Step]) -> None
                 supervisor.resume()
                 decision = supervisor.before(step)
             if decision.action == "stop":
-                return
+                return False
         elif supervisor.after(step).action == "stop":
-            return
+            return False
+    return True
 
 
 def decisions(folder: RunFolder) -> list[tuple[str, bytes]]:
