@@ -83,6 +83,10 @@ def test_a_rollback_is_previewed_confirmed_done_and_undone(shell: Shell) -> None
     done = shell.json("rollback", "--yes")
     assert (done["checkpoint_id"], done["verified"], done["left_alone"]) == (saved["id"], True, [])
     assert (shell.work / "file").read_text() == "one"
+    assert "--dry-run to look" in shell.run("undo", status=2)
+    assert "~ file" in shell.run("undo", "--dry-run")
+    assert [change["path"] for change in shell.json("undo", "--dry-run")["changes"]] == ["file"]
+    assert (shell.work / "file").read_text() == "one"
     assert "verified" in shell.run("undo", "--yes")
     assert (shell.work / "file").read_text() == "two"
 
@@ -97,9 +101,11 @@ def test_an_undo_that_leaves_something_alone_has_status_1_and_names_force_as_the
     (shell.work / "file").write_text("three")
     status, out, _ = shell.call("undo", "--yes")
     assert status == 1
-    assert "file: changed since the rollback" in out
+    assert out.count("file: changed since the rollback") == 1
     assert "Add --force to take back what is changed since the rollback too." in out
     assert [(shell.work / name).read_text() for name in ("file", "other")] == ["three", "two"]
+    shell.run("undo", "--yes")
+    assert "left alone" not in shell.run("undo", "--dry-run", "--force").lower()
 
 
 def test_a_person_at_a_terminal_is_asked(shell: Shell) -> None:

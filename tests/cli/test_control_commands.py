@@ -85,7 +85,7 @@ def test_many_runs_get_one_request_each_under_one_batch(home: Path) -> None:
         assert done.returncode == 0 and len(answer["results"]) == 2
         assert {result["batch_id"] for result in answer["results"]} == {answer["batch_id"]}
         assert one.endpoint.state.status == three.endpoint.state.status == "paused"
-        assert "No live runs" in interlock("resume", "--where", "status=paused", home=home).stdout
+        assert "No live run fits" in interlock("resume", "--where", "status=paused", home=home).stdout
         assert interlock("resume", "--where", "status=running", home=home).returncode == 0
         assert one.endpoint.state.status == "running"
 
@@ -102,7 +102,10 @@ def _with_status(owned: Owned, status: str) -> object:
         (["pause"], 2, "not said which run"),
         (["pause", "r1", "--all"], 2, "not said which run"),
         (["pause", "--where", "colour=red"], 2, "is no condition"),
+        (["pause", "--where", "status=done"], 2, "Known: running, pausing, paused."),
         (["pause", "nobody"], 3, "there is no run"),
+        (["run", "--hub", "http://a:secret@hub", "--", "true"], 2, "'hub' is no hub"),
+        (["run", "--hub", "nats://hub:99999", "--", "true"], 2, "'nats://hub:99999' is no hub"),
         (["pause", "x", "--hub", "nats://a:b@c"], 2, "credentials"),
     ],
 )
@@ -110,6 +113,32 @@ def test_wrong_usage_is_one_line(home: Path, arguments: list[str], status: int, 
     done = interlock(*arguments, home=home)
     assert done.returncode == status and says in done.stderr and done.stdout == ""
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("written", "says"),
+    [
+        ("limits: {max_stepss: 5}", "interlock.yaml:1: limits.max_stepss: unknown key. Did you mean max_steps?"),
+        ("limits: {max_steps: 5", "interlock.yaml:2: is not YAML"),
+        ("store: {retention_days: -1}\nnonsense: 1", "and 1 more"),
+    ],
+)
+def test_a_slip_in_the_configuration_keeps_nobody_from_steering(home: Path, written: str, says: str) -> None:
+    (home / "interlock.yaml").write_text(f"{written}\n")
+    with own(home) as owned:
+        assert "r1" in interlock("ps", home=home).stdout
+        done = interlock("pause", "r1", home=home)
+        assert (done.returncode, done.stdout) == (0, "r1 is paused\n")
+        assert owned.endpoint.state.status == "paused"
+    (line,) = done.stderr.splitlines()
+    assert says in line and "Going on without this" in line and line.endswith("see interlock config check.")
+    assert interlock("run", "--", "true", home=home).returncode == 2
+
+
+def test_what_is_right_about_a_configuration_holds_beside_a_slip(home: Path) -> None:
+    (home / "interlock.yaml").write_text(f"store: {{dir: {home}/elsewhere}}\nlimits: {{max_stepss: 5}}\n")
+    with own(home):
+        assert interlock("ps", home=home).stdout.startswith("No live runs")
 
 
 def test_a_dead_owner_is_named_and_the_outcome_unknown(home: Path) -> None:

@@ -70,6 +70,13 @@ def test_a_run_is_shown_by_name_with_what_happened(ended):
     assert [record["kind"] for record in answer["records"]] == ["step"] * 6
 
 
+def test_in_a_pipe_no_line_is_cut(tmp_path):
+    with Supervisor.open(name="wordy", config=Config(), store=Store(tmp_path / "state" / "interlock" / "runs")) as run:
+        run.before(run.call("bash", {"command": f"echo {'word ' * 12}the end"}))
+    shown = interlock("show", "wordy", home=tmp_path, COLUMNS="40").stdout
+    assert "the end" in shown and "…" not in shown
+
+
 def test_a_running_run_is_shown_as_running(tmp_path):
     with Supervisor.open(name="live", config=Config(), store=Store(tmp_path / "state" / "interlock" / "runs")):
         first, *_ = interlock("show", "live", home=tmp_path).stdout.splitlines()

@@ -213,12 +213,12 @@ class Checkpoints:
                 folders=[os.fsdecode(path) for path, _ in last.body.folders],
             )
 
-    def preview_undo(self) -> Plan:
+    def preview_undo(self, *, force: bool = False) -> Plan:
         """What an undo would do."""
         with self._busy("look"):
             last, done = self._last_restore()
             now, then = self._comparison.moment(None), self._comparison.moment(last.safety)
-            return self._rollback.preview(last.safety, now, then, done.states, done)
+            return self._rollback.preview(last.safety, now, then, done.states, None if force else done)
 
     def refuse_other_run(self, *, force: bool = False) -> None:
         """Raise InvalidState where a run works in the workspace that is not ours."""
@@ -242,7 +242,7 @@ class Checkpoints:
         """What a run changed itself after a checkpoint, from the checkpoints that were made with `own`."""
         with self._reading():
             states = self._history.own(self._history.find(since), run_id or self.run_id)
-            return OwnRecord({path: state_of(entry) for path, entry in states})
+            return OwnRecord({path: state_of(entry) for path, entry in states}, same=self._comparison.is_same_index)
 
     def gc(self, progress: Progress | None = None) -> Swept:
         """Remove checkpoints by age, count and size, and the contents that only they needed."""
@@ -307,7 +307,7 @@ class Checkpoints:
         if last is None:
             raise NotFound("there is no rollback to take back", where=str(self.workspace))
         states = {path: state_of(step.b) for path, step in last.body.differences().items()}
-        return last, OwnRecord(states, SINCE)
+        return last, OwnRecord(states, SINCE, self._comparison.is_same_index)
 
     def _ensure_workspace(self, then: Moment) -> None:
         """A workspace that was deleted as a whole is made again: empty, with the owner and mode that it had."""

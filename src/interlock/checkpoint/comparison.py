@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
-from ..core import CheckpointInfo
+from ..core import CheckpointInfo, InvalidState
 from .change import Change, Difference, differences
 from .contents import Contents
 from .entry import Entry
+from .git_index import is_index, same_index
+from .large import LARGE
 from .patch import patch
 from .plan import Moment
 from .snapshot import Snapshots
@@ -48,6 +51,14 @@ class Comparison:
         for info in infos:
             if any(True for _ in differences(now.tree, self.moment(info.id).tree)):
                 yield info
+
+    def is_same_index(self, path: str, known: str, now: Entry) -> bool:
+        """Whether a repository's index says what it said: git writes it anew when it only looks at files."""
+        if not is_index(path) or not known.startswith("file:") or now.kind != "file" or now.size >= LARGE:
+            return False
+        with suppress(OSError, InvalidState), self._snapshots.reader() as on_disk:
+            return same_index(Contents(self._store).read(bytes.fromhex(known.rpartition(":")[2])), on_disk(path, now))
+        return False
 
     def _between(self, a: str, b: str | None) -> list[Difference]:
         before, after = self.moment(a), self.moment(b)

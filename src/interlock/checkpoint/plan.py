@@ -58,7 +58,7 @@ def draft(now: Moment, then: Moment, paths: Iterable[str], own: OwnRecord | None
         why = _hands_off(path, now, then, force=force)
         if why is not None:
             made.left[path] = why
-        elif own is None or force or (path, state_of(difference.a)) in own:
+        elif own is None or force or own.covers(path, difference.a):
             made.steps[path] = difference
         elif difference.kind != "touched" and path:
             made.left[path] = own.others

@@ -104,10 +104,10 @@ def print_plan(console: Console, plan: Plan) -> None:
             console.print(Text(f"  {line}", style="dim"))
 
 
-def print_restored(console: Console, done: Restored, what: str) -> None:
-    """What a rollback did."""
+def print_restored(console: Console, done: Restored, what: str, said: Plan | None = None) -> None:
+    """What a rollback did; what the plan had said it would leave alone is not said again."""
     console.print(Text(f"{what}: {count(len(done.changed), 'path')} changed, {_verified(done)}."))
-    print_left(console, done.left_alone)
+    print_left(console, [left for left in done.left_alone if said is None or left not in said.left_alone])
     for wrong in done.wrong:
         console.print(Text(f"  {wrong.path}: {wrong.reason}", style="red"))
     console.print(Text("Take it back with: interlock undo", style="dim"))

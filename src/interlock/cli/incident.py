@@ -101,6 +101,6 @@ def _print(stored: StoredIncident) -> None:
     for option in stored.options:
         mark = "·" if option.applicable else "✗"
         console.print(Text.assemble(f"  {mark} ", (option.name, "bold"), f"  {option.description}"))
-        console.print(
-            Text(f"      {option.command if option.applicable else f'not possible: {option.reason}'}", style="dim")
-        )
+        below = option.command if option.applicable else f"not possible: {option.reason}"
+        # Not wrapped: a command is there to be copied.
+        console.print(Text(f"      {below}", style="dim"), soft_wrap=True)

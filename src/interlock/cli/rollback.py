@@ -67,5 +67,5 @@ def rollback(
     if json:
         print_json(restored_as_json(done))
     else:
-        print_restored(console, done, f"Went back to {done.checkpoint_id}")
+        print_restored(console, done, f"Went back to {done.checkpoint_id}", plan)
     raise SystemExit(restored_status(done))

@@ -10,8 +10,9 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from ..config import load
+from ..config import Config, load_anyway
 from ..journal import RunSummary, Store
+from .output import say_error
 
 if TYPE_CHECKING:
     from ..link.outbox import RemoteRun
@@ -37,10 +38,10 @@ LEAST_TASK = 16
 """Characters of a task that are worth a column."""
 
 
-def the_store() -> Store:
+def the_store(config: Config | None = None) -> Store:
     """The store of the configuration in force."""
     # Not by way of runtime, whose import takes longer than what these commands do.
-    place = load().store.dir
+    place = (config or load_anyway(say_error)).store.dir
     return Store(Path(place).expanduser() if place else None)
 
 

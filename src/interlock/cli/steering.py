@@ -6,14 +6,14 @@ import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ..control import Answer, Command, Request, decode_current, new_request
-from ..core import ENDED, BadInput, InterlockError, InvalidState
+from ..core import ENDED, BadInput, InterlockError, InvalidState, Status
 from ..journal import JournalReader, RunSummary
 from .app import finite
 from .output import print_json, say_error
@@ -43,6 +43,7 @@ AT_ONCE = 32
 DONE = {"pause": "is paused", "resume": "goes on", "cancel": "is cancelled"}
 """What a command has done, in people's words; the other commands' answers say more than this could."""
 
+LIVE = tuple(status for status in get_args(Status) if status not in ENDED)
 KEYS = ("status", "name", "model", "adapter", "run_id")
 EXIT = {"bad_request": 2, "not_found": 3, "invalid_state": 4, "failed": 4}
 
@@ -89,7 +90,7 @@ def control_run(command: Command, choice: Choice, payload: Payload | None = None
         documents = [_document(*each) for each in zip(requests, answers, strict=True)]
         print_json(documents[0] if batch_id is None else {"batch_id": batch_id, "results": documents})
     else:
-        _say(command, list(zip(chosen, answers, strict=True)), choice.verbose)
+        _say(command, list(zip(chosen, answers, strict=True)), choice)
     status = max((exit_status(answer) for answer in answers), default=0)
     if status:
         raise SystemExit(status)
@@ -167,6 +168,8 @@ def parse_condition(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals or key not in KEYS:
         raise BadInput(f"--where {text!r} is no condition", todo=f"Use KEY=VALUE with one of: {', '.join(KEYS)}.")
+    if key == "status" and value not in LIVE:
+        raise BadInput(f"--where {text!r}: no live run has this status", todo=f"Known: {', '.join(LIVE)}.")
     return key, value
 
 
@@ -188,11 +191,11 @@ def _open(hub: str | None, stack: ExitStack) -> Place:
     return HubPlace(stack.enter_context(HubClient(replace(load().hub, url=hub))))
 
 
-def _say(command: Command, done: list[tuple[RunSummary, Answer]], verbose: bool) -> None:
+def _say(command: Command, done: list[tuple[RunSummary, Answer]], choice: Choice) -> None:
     if not done:
-        typer.echo("No live runs.")
+        typer.echo("No live run fits." if choice.where else "No live runs.")
     for run, answer in done:
-        line = _line(command, run, answer, verbose)
+        line = _line(command, run, answer, choice.verbose)
         if answer.outcome == "success":
             typer.echo(line)
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from ..core import RunSpec
@@ -35,15 +36,24 @@ def print_header(console: Console, run: RunSummary, spec: RunSpec) -> None:
 
 
 def print_moment(console: Console, told: Moment) -> None:
-    """One line of the timeline, cut to the terminal's width."""
+    """One line of the timeline. A step is cut to the terminal's width; what was found and done goes on below."""
     at = datetime.fromtimestamp(told.time).strftime("%H:%M:%S")
     step = f"{told.step:>5}" if told.step is not None else " " * 5
     detail = " ".join(told.detail.split())
     words = Text(told.title, style=STYLE[told.level])
     if detail and detail not in told.title and told.kind != "step":
         words.append(f"  {detail}", style="dim")
-    line = Text.assemble((f"{at}  {step} ", "dim"), (f"{MARK.get(told.kind, '·')} ", STYLE[told.level]), words)
-    console.print(line, soft_wrap=False, overflow="ellipsis", no_wrap=True)
+    before = Text.assemble((f"{at}  {step} ", "dim"), (f"{MARK.get(told.kind, '·')} ", STYLE[told.level]))
+    if not console.is_terminal:
+        console.print(before + words, soft_wrap=True)
+    elif told.kind == "step":
+        console.print(before + words, overflow="ellipsis", no_wrap=True)
+    else:
+        row = Table.grid()
+        row.add_column(no_wrap=True)
+        row.add_column()
+        row.add_row(before, words)
+        console.print(row)
 
 
 STYLE: dict[Level, str] = {"quiet": "dim", "info": "", "notice": "cyan", "warning": "yellow", "critical": "bold red"}

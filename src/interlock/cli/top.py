@@ -9,6 +9,7 @@ import typer
 
 from ..core import BadInput
 from .app import new_app
+from .output import say_error
 
 app = new_app()
 
@@ -34,10 +35,12 @@ def top(
         if (error.name or "").partition(".")[0] != "textual":
             raise
         raise BadInput("the terminal UI is not installed", todo='pip install "interlock[tui]"') from None
-    from ..config import load
+    from ..config import load, load_anyway
     from .runs import the_store
 
-    config, store = load(), the_store()
+    # To a hub one goes with the right keys and certificates, or not at all.
+    config = load_anyway(say_error) if hub is None else load()
+    store = the_store(config)
     client = None
     if hub is not None:
         from msgspec.structs import replace

@@ -14,31 +14,36 @@ app = new_app()
 
 @app.command()
 def undo(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Also what was changed since the rollback.")] = False,
     json: Annotated[bool, typer.Option("--json", help='{"checkpoint_id", "safety_id", "changed", ...}')] = False,
 ) -> None:
     """Take the last rollback of this workspace back; what was changed since is left alone. Again: redo it.
 
-    Exit status: 0 everything went back, 1 something was left alone (it is named), 4 failed.
+    Exit status: 0 everything went back, 1 something was left alone (named, also by --dry-run), 4 failed.
 
     Example: interlock undo
     """
     from rich.console import Console
 
-    from .checkpoint_text import print_plan, print_restored, restored_as_json, restored_status
+    from .checkpoint_text import plan_as_json, print_plan, print_restored, restored_as_json, restored_status
     from .workspace import confirm, open_checkpoints, progress_bar
 
     console = Console(highlight=False)
     with open_checkpoints() as found:
-        plan = found.preview_undo()
-        if not json:
+        plan = found.preview_undo(force=force)
+        if dry_run and json:
+            print_json(plan_as_json(plan))
+        elif not json:
             print_plan(console, plan)
+        if dry_run:
+            raise SystemExit(1 if plan.left_alone else 0)
         confirm("Take the rollback back?", yes=yes, json=json)
         with progress_bar("Going back") as progress:
             done = found.undo(force=force, progress=progress)
     if json:
         print_json(restored_as_json(done))
     else:
-        print_restored(console, done, "Took the rollback back")
+        print_restored(console, done, "Took the rollback back", plan)
     raise SystemExit(restored_status(done))

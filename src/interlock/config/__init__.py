@@ -1,7 +1,7 @@
 """The one configuration model."""
 
-from .load import Examined, examine, find, load, user_file
+from .load import Examined, examine, find, load, load_anyway, user_file
 from .model import Config
 from .problem import Problem
 
-__all__ = ["Config", "Examined", "Problem", "examine", "find", "load", "user_file"]
+__all__ = ["Config", "Examined", "Problem", "examine", "find", "load", "load_anyway", "user_file"]

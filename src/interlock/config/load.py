@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -19,7 +20,7 @@ FILE_NAME = "interlock.yaml"
 class Examined(Struct, frozen=True, kw_only=True):
     """A configuration with where it came from: `sources` has file and line or variable for every key that is set.
 
-    With errors among `problems` the configuration is the default one.
+    With errors among `problems` the configuration is what there is without them, for those who have to go on.
     """
 
     config: Config
@@ -40,6 +41,17 @@ def load(path: Path | None = None, env: Mapping[str, str] | None = None, cwd: Pa
     examined = examine(path, env, cwd)
     for problem in examined.errors:
         raise problem.error()
+    return examined.config
+
+
+def load_anyway(tell: Callable[[str], None]) -> Config:
+    """The same without what is wrong, which is told: a slip in a file keeps nobody from steering a run."""
+    examined = examine()
+    for problem in examined.errors[:1]:
+        more = f" and {len(examined.errors) - 1} more" if len(examined.errors) > 1 else ""
+        said = str(problem)
+        stop = "" if said.endswith((".", "?")) else "."
+        tell(f"{said}{stop} Going on without this{more}: see interlock config check.")
     return examined.config
 
 
@@ -96,11 +108,19 @@ def _examine(file: Path | None, env: Mapping[str, str]) -> Examined:
             override.apply(values)
             sources[".".join(override.path)] = override.name
     if problems:
-        return Examined(config=Config(), file=name, sources=sources, problems=tuple(problems))
+        return Examined(config=_rest(values), file=name, sources=sources, problems=tuple(problems))
     config = from_plain(values, Config)
     doubts = tuple(_place(problem, sources) for problem in check(config))
-    broken = any(problem.level == "error" for problem in doubts)
-    return Examined(config=Config() if broken else config, file=name, sources=sources, problems=doubts)
+    return Examined(config=config, file=name, sources=sources, problems=doubts)
+
+
+def _rest(values: dict[str, object]) -> Config:
+    """What is right about a configuration; a section that lacks something is left out whole."""
+    config = Config()
+    for name, value in values.items():
+        with suppress(msgspec.ValidationError):
+            config = msgspec.structs.replace(config, **{name: getattr(from_plain({name: value}, Config), name)})
+    return config
 
 
 def _place(problem: Problem, sources: Mapping[str, str]) -> Problem:

@@ -12,13 +12,13 @@ import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 
 from ..config.model import Hub as HubSettings
 from ..core import BadInput, InterlockError
 from ..core.typed import from_json
+from .reach import check_url
 
 STREAM = "INTERLOCK"
 OLDEST_SERVER = (2, 12)
@@ -185,18 +185,6 @@ async def open_session(settings: HubSettings, name: str, *, no_echo: bool = Fals
         await client.close()
         raise
     return session
-
-
-def check_url(url: str | None) -> str:
-    """The hub's address; a password has no place in it, because others can read the command line."""
-    if not url:
-        raise BadInput("no hub is configured", todo="Give --hub nats://host:port or set hub.url.")
-    parts = urlsplit(url if "://" in url else f"nats://{url}")
-    if parts.scheme not in ("nats", "tls") or not parts.hostname:
-        raise BadInput(f"{url!r} is no hub", todo="Use nats://host:port or tls://host:port.")
-    if parts.username or parts.password:
-        raise BadInput("the hub's address has credentials in it", todo="Set hub.credentials_file or hub.token_file.")
-    return parts.geturl()
 
 
 def credentials(settings: HubSettings) -> dict[str, object]:

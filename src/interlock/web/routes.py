@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from .._version import __version__
-from ..config import load
+from ..config import examine
 from ..config.models import Models
 from ..core import ENDED, NotFound
 from ..report import KINDS
@@ -81,7 +81,7 @@ class Routes:
 
     def about(self, _: Request) -> Response:
         """What this dashboard is, and the models that a run can be escalated to."""
-        models = Models.from_config(load())
+        models = Models.from_config(examine().config)
         names = sorted(models.infos.values(), key=lambda info: -info.strength)
         return to_json(
             {
