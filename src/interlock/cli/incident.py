@@ -10,7 +10,7 @@ import typer
 from ..core import InvalidState
 from ..intervene.options import OptionName
 from .app import new_app
-from .output import print_json
+from .output import print_hanging, print_json
 
 if TYPE_CHECKING:
     from ..runtime import StoredIncident
@@ -92,7 +92,7 @@ def _print(stored: StoredIncident) -> None:
     from rich.text import Text
 
     console = Console(highlight=False)
-    console.print(Text(stored.report.to_text()))
+    print_hanging(console, stored.report.to_text())
     if stored.status != "open":
         by = f", as run {stored.continued_by}" if stored.continued_by else ""
         console.print(Text(f"Settled: {stored.option}{by}.", style="bold"))
@@ -100,7 +100,7 @@ def _print(stored: StoredIncident) -> None:
     console.print(Text("Ways on", style="bold"))
     for option in stored.options:
         mark = "·" if option.applicable else "✗"
-        console.print(Text.assemble(f"  {mark} ", (option.name, "bold"), f"  {option.description}"))
+        print_hanging(console, f"  {mark} {option.name}  {option.description}")
         below = option.command if option.applicable else f"not possible: {option.reason}"
         # Not wrapped: a command is there to be copied.
-        console.print(Text(f"      {below}", style="dim"), soft_wrap=True)
+        console.print(Text(f"    {below}", style="dim"), soft_wrap=True)

@@ -41,6 +41,20 @@ def print_table(console: Console, table: RenderableType) -> None:
     sys.stdout.flush()
 
 
+def print_hanging(console: Console, text: str) -> None:
+    """Lines for people: what a terminal has no room for goes on below, deeper than its line began; a pipe has room."""
+    import textwrap
+
+    for line in text.splitlines():
+        deeper = " " * (len(line) - len(line.lstrip()) + 2)
+        fitting = (
+            textwrap.wrap(line, console.width, subsequent_indent=deeper, break_long_words=False, break_on_hyphens=False)
+            if console.is_terminal
+            else [line]
+        )
+        console.out("\n".join(fitting), highlight=False)
+
+
 def print_json(value: object) -> None:
     """One JSON document on one line of stdout."""
     sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
