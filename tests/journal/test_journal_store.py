@@ -19,6 +19,7 @@ from interlock.journal import (
     Entry,
     Journal,
     JournalReader,
+    Pruned,
     RunFolder,
     RunSummary,
     Store,
@@ -92,13 +93,38 @@ def test_runs_are_listed_newest_first_with_their_live_owner(
 
 
 def test_a_damaged_run_is_listed_as_such_among_the_others(store: Store, make_run: MakeRun) -> None:
-    good, bad, empty = make_run("good"), make_run("bad"), store.root / "stranger"
+    good, bad, torn = make_run("good"), make_run("bad"), make_run("torn")
     bad.journal.write_bytes(b"\x00" * 5000)
-    empty.mkdir()
+    torn.journal.unlink()
     listed = {run.run_id: run for run in store.runs()}
     assert listed[good.run_id].problem is None
     assert listed[bad.run_id].status == "unreadable" and "damaged" in (listed[bad.run_id].problem or "")
-    assert listed["stranger"].status == "unreadable" and "no journal" in (listed["stranger"].problem or "")
+    assert listed[torn.run_id].status == "unreadable" and "no journal" in (listed[torn.run_id].problem or "")
+
+
+def test_what_is_no_run_is_neither_listed_nor_removed(store: Store, make_run: MakeRun, tmp_path: Path) -> None:
+    """Somebody may keep runs in a folder that holds other things."""
+    run = make_run("old")
+    photos, api, linked = store.root / "photos", store.root / "api", store.root / "linked"
+    odd = store.root / os.fsdecode(b"\xff")
+    for folder in (photos, api, odd, tmp_path / "elsewhere", store.root / ".new-website"):
+        folder.mkdir()
+        (folder / "kept.txt").write_text("mine")
+        os.utime(folder, (0, 0))
+    (api / "spec.json").write_text('{"openapi": "3.1.0"}')
+    linked.symlink_to(tmp_path / "elsewhere")
+    (store.root / "a-file").write_text("mine")
+    assert {listed.run_id for listed in store.runs()} == {run.run_id, "api"}
+    for ref in ("photos", "linked", ".new-website", "../elsewhere", "a-file"):
+        with pytest.raises(NotFound):
+            store.find(ref)
+    failed: list[Pruned] = []
+    removed = store.prune(older_than_s=0, keep_last=0, max_bytes=0, failed=failed)
+    assert [each.run_id for each in removed] == [run.run_id]
+    assert [each.run_id for each in failed] == ["api"] and "spec cannot be read" in failed[0].problem
+    for folder in (photos, api, odd, linked, store.root / ".new-website"):
+        assert (folder / "kept.txt").read_text() == "mine"
+    assert (store.root / "a-file").exists() and not (tmp_path / "elsewhere" / "lock").exists()
 
 
 def test_listing_many_runs_leaves_nothing_behind_in_their_folders(store: Store, make_run: MakeRun) -> None:

@@ -10,10 +10,14 @@ import msgspec
 
 from ..core import InterlockError, NotFound, RunSpec
 from ..core.typed import from_json
+from .ids import is_run_id
 from .lock import OwnerInfo, RunLock, find_owner
 
 TREE = "tree.json"
 """The file in a run's folder that tells its process tree."""
+
+OURS = ("journal.db", "spec.json", "lock", "gate", "socket", "inbox", "incidents", "pictures", TREE)
+"""How the names of everything in a run's folder begin, the dot of a draft aside."""
 
 
 class RunFolder:
@@ -29,6 +33,12 @@ class RunFolder:
         self.inbox = path / "inbox"
         self.incidents = path / "incidents"
         self.pictures = path / "pictures"
+
+    def is_run(self) -> bool:
+        """Whether it is one: somebody may have put a store where other things lie, which are none of our business."""
+        if not is_run_id(self.run_id) or self.path.is_symlink():
+            return False
+        return any(os.path.lexists(file) for file in (self.journal, self.spec_file))
 
     def __repr__(self) -> str:
         return f"RunFolder({str(self.path)!r})"

@@ -25,11 +25,16 @@ def new_run_id(now: float | None = None) -> str:
 
 def check_run_id(run_id: str) -> str:
     """The id itself if it can be the name of a folder."""
-    if not _SAFE.fullmatch(run_id):
+    if not is_run_id(run_id):
         raise BadInput(
             f"{run_id[:80]!r} cannot be a run id", todo="Use up to 64 letters, digits, dots, dashes and underscores."
         )
     return run_id
+
+
+def is_run_id(name: str) -> bool:
+    """Whether a name can be a run's."""
+    return _SAFE.fullmatch(name) is not None
 
 
 def _digits(number: int, width: int) -> str:

@@ -11,7 +11,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from ..core import ENDED, InterlockError, InvalidState
-from .folder import RunFolder
+from .folder import OURS, RunFolder
+from .ids import is_run_id
 from .lock import RunLock
 from .summary import RunSummary
 
@@ -63,6 +64,7 @@ def prune_runs(
         if run.status not in ENDED and agent_lives(folder):
             continue
         try:
+            _be_sure(folder, run)
             gone = dry_run or remove_run(folder)
         except (InterlockError, OSError) as error:
             if failed is not None:
@@ -74,6 +76,12 @@ def prune_runs(
     if not dry_run:
         _sweep(root)
     return removed
+
+
+def _be_sure(folder: RunFolder, run: RunSummary) -> None:
+    """Refuse what has the look of a run and may be somebody's own folder: its journal or its spec has to say so."""
+    if run.status == "unreadable":
+        folder.spec()
 
 
 def remove_run(folder: RunFolder) -> bool:
@@ -93,6 +101,13 @@ def remove_run(folder: RunFolder) -> bool:
 def _sweep(root: Path) -> None:
     for pattern in (".new-*", ".gone-*"):
         for left in root.glob(pattern):
-            with contextlib.suppress(FileNotFoundError):
-                if time.time() - left.stat().st_mtime > LEFTOVER_S:
+            with contextlib.suppress(OSError):
+                if time.time() - left.stat().st_mtime > LEFTOVER_S and _is_left_over(left, pattern):
                     shutil.rmtree(left, ignore_errors=True)
+
+
+def _is_left_over(folder: Path, pattern: str) -> bool:
+    """Whether nothing is in it but what a run's folder has."""
+    if folder.is_symlink() or not is_run_id(folder.name.removeprefix(pattern.rstrip("*"))):
+        return False
+    return all(each.name.removeprefix(".").startswith(OURS) for each in folder.iterdir())

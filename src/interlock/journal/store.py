@@ -56,10 +56,10 @@ class Store:
     def folders(self) -> list[RunFolder]:
         """Every run's folder, the newest first."""
         try:
-            names = [path.name for path in self.root.iterdir() if not path.name.startswith(".") and path.is_dir()]
+            names = sorted((path.name for path in self.root.iterdir()), reverse=True)
         except FileNotFoundError:
             return []
-        return [RunFolder(self.root / name) for name in sorted(names, reverse=True)]
+        return [folder for name in names if (folder := RunFolder(self.root / name)).is_run()]
 
     def runs(self) -> list[RunSummary]:
         """Every run in one row, the newest first. One that cannot be read says why in `problem`."""
@@ -68,8 +68,8 @@ class Store:
 
     def find(self, ref: str) -> RunFolder:
         """The run with this id, name or unique beginning of either."""
-        direct = RunFolder(self.root / ref) if ref and not ref.startswith(".") and "/" not in ref else None
-        if direct is not None and direct.path.is_dir():
+        direct = RunFolder(self.root / ref)
+        if direct.is_run():
             return direct
         return RunFolder(self.root / find_run(ref, self.runs()).run_id)
 
@@ -101,7 +101,7 @@ class Store:
         """Remove a run that never began; one that somebody owns stays."""
         folder = RunFolder(self.root / check_run_id(run_id))
         try:
-            return folder.path.is_dir() and remove_run(folder)
+            return folder.is_run() and remove_run(folder)
         except (InterlockError, OSError):
             return False
 
