@@ -5,6 +5,10 @@ import sys
 
 def main() -> None:
     """Run the command line."""
+    if sys.stdin is None or sys.stdout is None or sys.stderr is None:
+        from .cli.streams import fill_closed
+
+        fill_closed()
     if sys.argv[1:] == ["--version"]:
         from ._version import __version__
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.adapters.traces import Begin, End, LineError, read_events
+from interlock.adapters.traces import Begin, End, LineError, read_events, read_lines
 from interlock.adapters.traces import lines as lines_module
 from interlock.core import BadInput, Step
 
@@ -159,8 +159,44 @@ def test_lines_around_a_bad_one_are_still_read(tmp_path):
 def test_a_truncated_gzip_gives_what_it_has_and_says_so(tmp_path):
     whole = gzip.compress("".join(json.dumps({**TRACE, "trace_id": f"t{i}"}) + "\n" for i in range(2000)).encode())
     (tmp_path / "t.gz").write_bytes(whole[: len(whole) // 2])
-    events = list(read_events(str(tmp_path / "t.gz")))
-    assert any(isinstance(event, LineError) and "gzip" in event.what for event in events)
+    *events, fault = read_events(str(tmp_path / "t.gz"))
+    ended = sum(isinstance(event, End) for event in events)
+    assert isinstance(fault, LineError) and "gzip" in fault.what and fault.line == ended + 1
+    assert ended > 900
+
+
+PACKED = gzip.compress(b"".join(b"%d %s\n" % (n, n.to_bytes(8).hex().encode() * 4) for n in range(5000)))
+
+
+@pytest.mark.parametrize(
+    ("content", "whole", "what"),
+    [
+        (PACKED + PACKED, 10_000, ""),
+        (PACKED + b"\0" * 700, 5000, ""),
+        (PACKED + b"garbage", 5000, "incorrect header"),
+        (PACKED[:12], 0, "ends in the middle"),
+        (PACKED[:-8] + b"\1" + PACKED[-7:], 4000, "incorrect data check"),
+        (PACKED[:20_000] + b"\xff" * 50 + PACKED[20_050:], 1000, "damaged"),
+    ],
+    ids=["two members", "padded", "garbage behind", "cut in the header", "wrong sum", "overwritten"],
+)
+def test_what_comes_before_the_damage_is_read(tmp_path, content, whole, what):
+    (tmp_path / "t.gz").write_bytes(content)
+    lines = [line for _, line in read_lines(str(tmp_path / "t.gz"))]
+    faults = [line.what for line in lines if isinstance(line, LineError)]
+    assert len(lines) - len(faults) >= whole
+    assert (what in faults[0] and lines[-1].what == faults[0]) if what else not faults
+
+
+def test_half_a_surrogate_pair_and_a_byte_order_mark(tmp_path):
+    line = json.dumps({"role": "user", "content": "x"})
+    (tmp_path / "t.jsonl").write_text(f"{line}\n".replace("x", "\\ud800") + f"{line}\n")
+    (fault,) = faults_of(str(tmp_path / "t.jsonl"))
+    assert (fault.line, fault.what) == (1, "a text has half of a surrogate pair in it")
+    (tmp_path / "marked.jsonl").write_text(f"\ufeff{line}\n", encoding="utf-8")
+    assert [event.trace_id for event in read_events(str(tmp_path / "marked.jsonl")) if isinstance(event, Begin)] == [
+        "marked.jsonl"
+    ]
 
 
 def test_an_endless_line_is_refused_without_keeping_it(tmp_path, monkeypatch):

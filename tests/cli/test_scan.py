@@ -36,6 +36,12 @@ def test_a_healthy_trace_exits_0_and_a_looping_one_1(tmp_path):
     assert second["interventions"][0] == {"step": issue["step"], "type": "soft_correction", "issue": issue["type"]}
 
 
+def test_standard_input_is_read_once(tmp_path):
+    done = interlock("scan", "--json", "-", "-", home=tmp_path, stdin=json.dumps(trace("t", 1)))
+    assert (done.returncode, len(done.stdout.splitlines())) == (2, 1)
+    assert done.stderr == "interlock: -: standard input was read already. Name - once\n"
+
+
 def test_standard_input_is_read_too(tmp_path):
     done = interlock("scan", "--json", "-", home=tmp_path, stdin=json.dumps(trace("t", 6)))
     assert lines_of(done.stdout)[0]["trace_id"] == "t"

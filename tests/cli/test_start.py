@@ -127,3 +127,12 @@ def test_the_list_of_commands_imports_none_of_them():
     code = "import sys; sys.argv = ['interlock', '--help']\nfrom interlock.__main__ import main\ntry: main()\nexcept SystemExit: pass"
     loaded = modules_after(code)
     assert not any(f"interlock.cli.{command}" in loaded for command in COMMANDS)
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("words", ["--version", "--help", "ps", "config show", "schema"])
+def test_a_stream_that_was_closed_is_no_trouble(tmp_path, words, closed):
+    command = f"exec {sys.executable} -m interlock {words} {closed}"
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert bool(done.stdout) is (">&-" not in closed.replace("2>&-", ""))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -145,6 +147,23 @@ def test_a_variable_that_is_wrong_says_so_by_its_name(name: str, text: str, word
         load(env={name: text})
     assert str(raised.value).startswith(f"{name}: ")
     assert words in str(raised.value)
+
+
+def test_a_variable_can_set_a_whole_section_and_another_a_key_of_it() -> None:
+    env = {"INTERLOCK_LIMITS": "{max_steps: 7, max_tokens: 8}", "INTERLOCK_LIMITS__MAX_TOKENS": "9"}
+    examined = examine(env=env)
+    assert (examined.config.limits.max_steps, examined.config.limits.max_tokens) == (7, 9)
+    assert examined.sources["limits.max_steps"] == "INTERLOCK_LIMITS"
+    assert examined.sources["limits.max_tokens"] == "INTERLOCK_LIMITS__MAX_TOKENS"
+    with pytest.raises(BadInput, match=r"INTERLOCK_LIMITS: limits\.max_stps: unknown key"):
+        load(env={"INTERLOCK_LIMITS": "{max_stps: 7}"})
+
+
+@pytest.mark.parametrize("make", [lambda path: path.symlink_to("nowhere"), os.mkfifo, Path.mkdir])
+def test_what_lies_in_the_files_place_keeps_nobody_waiting(make: Callable[[Path], None]) -> None:
+    make(Path("interlock.yaml"))
+    with pytest.raises(BadInput, match=r"interlock\.yaml: is no file that can be read"):
+        load(env={})
 
 
 def test_every_value_knows_where_it_came_from() -> None:

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from msgspec import inspect, structs
 
 from .document import Unreadable, parse
+from .naming import PREFIX, is_override
 from .nearest import say_unknown
 from .problem import Problem
 from .shape import Key, join, keys_of, root, without_none
 from .walk import ALIASES, WRONG, Walk
 
-PREFIX = "INTERLOCK_"
 NOTHING = ("", "null", "~")
 """What takes a key that may be empty back to empty."""
 
@@ -36,6 +36,15 @@ class Override:
             values = inner
         old = values.get(last)
         values[last] = {**old, **self.value} if isinstance(old, dict) and isinstance(self.value, dict) else self.value
+
+    def keys(self) -> Iterator[str]:
+        """Every key that it sets, with dots: itself, and what lies below it."""
+        waiting: list[tuple[tuple[str, ...], object]] = [(self.path, self.value)]
+        while waiting:
+            path, value = waiting.pop()
+            yield ".".join(path)
+            if isinstance(value, dict):
+                waiting += [((*path, str(name)), inner) for name, inner in value.items()]
 
     def _set(self, text: str) -> None:
         section: inspect.StructType | None = root()
@@ -90,7 +99,7 @@ class Override:
 
 
 def overrides(env: Mapping[str, str]) -> Iterator[Override]:
-    """The variables that set a key; INTERLOCK_SOCKET and its like have no double underscore and are none of them."""
+    """The variables that set a key: whole sections first, so that a single key of one holds beside it."""
     for name in sorted(env):
-        if name.startswith(PREFIX) and "__" in name:
+        if is_override(name):
             yield Override(name, env[name])

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from ..core.typed import from_plain
 from .model import Config
+from .naming import is_override
 from .problem import Problem
 
 FILE_NAME = "interlock.yaml"
@@ -59,8 +60,12 @@ def examine(path: Path | None = None, env: Mapping[str, str] | None = None, cwd:
     """The same with everything that is wrong or doubtful, and where each value came from."""
     env = os.environ if env is None else env
     file = find(path, cwd)
-    if file is None and not any(name.startswith("INTERLOCK_") and "__" in name for name in env):
+    if file is None and not any(map(is_override, env)):
         return Examined(config=Config())
+    if file is not None and path is None and not file.is_file():
+        # Nobody named it, so that it can keep nobody waiting: a pipe in its place, say.
+        problem = Problem(what="is no file that can be read", source=str(file), todo="Remove it, or name a file.")
+        return Examined(config=Config(), file=str(file), problems=(problem,))
     return _examine(file, env)
 
 
@@ -69,10 +74,10 @@ def find(path: Path | None = None, cwd: Path | None = None) -> Path | None:
     if path is not None:
         return path
     here = (cwd or Path()) / FILE_NAME
-    if here.exists():
+    if os.path.lexists(here):
         return here
     user = user_file()
-    return user if user.exists() else None
+    return user if os.path.lexists(user) else None
 
 
 def user_file() -> Path:
@@ -106,7 +111,7 @@ def _examine(file: Path | None, env: Mapping[str, str]) -> Examined:
         problems += override.problems
         if not override.problems:
             override.apply(values)
-            sources[".".join(override.path)] = override.name
+            sources |= dict.fromkeys(override.keys(), override.name)
     if problems:
         return Examined(config=_rest(values), file=name, sources=sources, problems=tuple(problems))
     config = from_plain(values, Config)

@@ -25,7 +25,9 @@ What holds is the file named with `--config` (of `run`, `serve`, `scan`, `incide
 `./interlock.yaml`, else `interlock.yaml` in the user's
 configuration directory (`~/.config/interlock` on Linux), else the defaults. A variable in the environment overrides
 it: `INTERLOCK_LIMITS__MAX_STEPS=200` sets `limits.max_steps`; two underscores stand for the dot, and the value is
-read as YAML (`INTERLOCK_CHECKPOINTS__EXCLUDE='[node_modules, "*.log"]'`).
+read as YAML (`INTERLOCK_CHECKPOINTS__EXCLUDE='[node_modules, "*.log"]'`; a whole section:
+`INTERLOCK_LIMITS='{max_steps: 200}'`). A slip in any of it keeps a run from starting; whoever looks at runs, pauses or
+cancels them is told of it and goes on.
 
 ```yaml
 limits:

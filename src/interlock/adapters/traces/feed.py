@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import msgspec
 from msgspec import Struct
@@ -45,7 +47,7 @@ def read_events(name: str) -> Iterator[TraceEvent]:
 
 def read_batches(name: str) -> Iterator[list[TraceEvent]]:
     """The same, with all that one line brings together."""
-    feed = _Feed()
+    feed = _Feed("stdin" if name == "-" else Path(name).name)
     empty = True
     for number, line in read_lines(name):
         empty = False
@@ -69,7 +71,8 @@ def read_batches(name: str) -> Iterator[list[TraceEvent]]:
 class _Feed:
     """What must be remembered between lines: the traces whose steps come one a line."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
+        self._name = name
         self._open: dict[str, int] = {}
         self._sessions: dict[str, Transcript] = {}
         self._whole = False
@@ -86,7 +89,7 @@ class _Feed:
             return _events(_trace.decode(line))
         if kind == "transcript":
             return self._transcript(_transcript.decode(line))
-        return self._step(_step.decode(line), shape.run_id or shape.trace_id or "stdin")
+        return self._step(_step.decode(line), shape.run_id or shape.trace_id or self._name)
 
     def finish(self) -> list[TraceEvent]:
         return [End(run_id) for run_id in self._open]
@@ -134,4 +137,15 @@ def _explain(line: bytes, error: Exception) -> str:
         return "this is not UTF-8"
     if isinstance(error, msgspec.ValidationError):
         return f"the step or trace is not as it should be ({error})"
+    if b"\\ud" in line.lower() and _is_json(line):
+        return "a text has half of a surrogate pair in it"
     return f"this is not JSON ({error})"
+
+
+def _is_json(line: bytes) -> bool:
+    """Whether it would be JSON to somebody less strict about texts."""
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True

@@ -6,18 +6,19 @@ import io
 import sys
 import zlib
 from collections.abc import Iterator
-from gzip import BadGzipFile, GzipFile
 from pathlib import Path
 from typing import IO, cast
 
 from msgspec import Struct
 
 from ...core import BadInput
+from .unpacking import Unpacked
 
 MAX_LINE = 32 * 1024 * 1024
 """A longer line is refused: no trace of a sane agent has one, and memory must stay bounded."""
 
 READ_SIZE = 1024 * 1024
+BOM = b"\xef\xbb\xbf"
 GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -34,6 +35,8 @@ def read_lines(name: str) -> Iterator[tuple[int, bytes | LineError]]:
     if name == "-":
         if sys.stdin is None:
             raise BadInput("standard input is closed", where="-", todo="Pipe traces into it, or name files")
+        if sys.stdin.closed:
+            raise BadInput("standard input was read already", where="-", todo="Name - once")
         yield from _lines(sys.stdin.buffer)
         return
     path = Path(name)
@@ -52,7 +55,7 @@ def _lines(raw: IO[bytes]) -> Iterator[tuple[int, bytes | LineError]]:
     start = io.BufferedReader(cast(io.RawIOBase, raw), READ_SIZE)
     source: IO[bytes] = start
     if start.peek(2)[:2] == GZIP_MAGIC:
-        source = io.BufferedReader(GzipFile(fileobj=start), READ_SIZE)
+        source = io.BufferedReader(Unpacked(start), READ_SIZE)
     number = 0
     while True:
         number += 1
@@ -65,11 +68,13 @@ def _lines(raw: IO[bytes]) -> Iterator[tuple[int, bytes | LineError]]:
                     LineError(number, "the line is longer than 32 MiB", "Split the trace or shorten its contents"),
                 )
                 continue
-        except (EOFError, BadGzipFile, zlib.error) as error:
+        except (EOFError, zlib.error) as error:
             yield number, LineError(number, f"the gzip data is damaged ({error})", "Compress or fetch the file again")
             return
         if not line:
             return
+        if number == 1:
+            line = line.removeprefix(BOM)
         if not line.isspace():
             yield number, line
 
