@@ -65,7 +65,7 @@ def test_a_word_that_is_like_no_command_names_none(tmp_path):
         ("show", "interlock show: missing argument RUN. See interlock show --help."),
         ("run", "interlock run: missing argument COMMAND. See interlock run --help."),
         ("show a b", "interlock show: got unexpected extra argument(s) (b). See interlock show --help."),
-        ("run --max-steps x -- y", "interlock run: invalid value for '--max-steps': 'x' is not a valid int"),
+        ("run --max-steps x -- y", "interlock run: invalid value for '--max-steps': 'x' is not a whole number"),
         ("run --max-cost nan -- true", "interlock: --max-cost nan is no limit. Give a number, or leave it out."),
         ("run --max-minutes inf -- true", "interlock: --max-minutes inf is no limit. Give a number, or leave it out."),
         ("run --name b\udcff -- true", "interlock: 'b\\udcff': the name is not UTF-8. Give it as UTF-8 text."),

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from .app import new_app
-from .output import print_json
+from .output import many, print_json
 
 app = new_app("Make, look at and tend the checkpoints of the workspace you stand in.")
 
@@ -24,7 +24,7 @@ def create(
 
     Example: interlock checkpoint create --label "before the upgrade"
     """
-    from .checkpoint_text import as_json, count, size
+    from .checkpoint_text import as_json, size
     from .run import check_text
     from .workspace import open_checkpoints, progress_bar
 
@@ -34,7 +34,7 @@ def create(
     if json:
         print_json(as_json(made))
         return
-    typer.echo(f"{made.id}: {count(made.files, 'file')}, {size(made.bytes)}")
+    typer.echo(f"{made.id}: {many(made.files, 'file')}, {size(made.bytes)}")
     for line in made.not_covered:
         typer.echo(f"  not covered: {line}")
 
@@ -93,7 +93,7 @@ def gc(json: AsJson = False) -> None:
 
     Example: interlock checkpoint gc
     """
-    from .checkpoint_text import count, size
+    from .checkpoint_text import size
     from .workspace import open_checkpoints, progress_bar
 
     with open_checkpoints() as found, progress_bar("Collecting") as progress:
@@ -102,7 +102,7 @@ def gc(json: AsJson = False) -> None:
         print_json(swept)
         return
     freed = size(max(0, swept.bytes_before - swept.bytes_after))
-    typer.echo(f"Removed {count(len(swept.removed), 'checkpoint')}, kept {swept.kept}; {freed} freed.")
+    typer.echo(f"Removed {many(len(swept.removed), 'checkpoint')}, kept {swept.kept}; {freed} freed.")
     if not swept.removed and swept.kept > 1:
         typer.echo("To remove more, keep fewer: INTERLOCK_CHECKPOINTS__KEEP_COUNT=10 interlock checkpoint gc")
 
@@ -113,7 +113,7 @@ def verify(json: AsJson = False) -> None:
 
     Example: interlock checkpoint verify
     """
-    from .checkpoint_text import count, size
+    from .checkpoint_text import size
     from .workspace import open_checkpoints, progress_bar
 
     with open_checkpoints() as found, progress_bar("Reading") as progress:
@@ -122,8 +122,8 @@ def verify(json: AsJson = False) -> None:
         print_json(audited)
     else:
         typer.echo(
-            f"Read {count(audited.checkpoints, 'checkpoint')}, {count(audited.contents, 'content')}, "
-            f"{size(audited.bytes)}: {count(len(audited.problems), 'problem')}."
+            f"Read {many(audited.checkpoints, 'checkpoint')}, {many(audited.contents, 'content')}, "
+            f"{size(audited.bytes)}: {many(len(audited.problems), 'problem')}."
         )
         for problem in audited.problems:
             typer.echo(f"  {problem.checkpoint} {problem.path}: {problem.what}")

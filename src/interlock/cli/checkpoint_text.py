@@ -11,7 +11,7 @@ from rich.text import Text
 from ..checkpoint import Change, LeftAlone, Plan, Restored
 from ..checkpoint.own import FORCIBLE
 from ..core import CheckpointInfo
-from .output import ROOMY, print_table
+from .output import ROOMY, many, print_table
 from .runs import moment
 
 SHOWN = 40
@@ -92,21 +92,21 @@ def print_changes(console: Console, changes: Sequence[Change], *, everything: bo
 def print_plan(console: Console, plan: Plan) -> None:
     """What a rollback would do."""
     console.print(
-        Text(f"Going back to {plan.checkpoint} changes {count(len(plan.changes), 'path')}{':' * bool(plan.changes)}")
+        Text(f"Going back to {plan.checkpoint} changes {many(len(plan.changes), 'path')}{':' * bool(plan.changes)}")
     )
     print_changes(console, plan.changes)
     print_left(console, plan.left_alone)
     for lock in plan.locks:
         console.print(Text(f"A git command seems to be at work: {lock}", style="red"))
     if plan.not_covered:
-        console.print(Text(f"The checkpoint does not cover {count(len(plan.not_covered), 'path')}:"))
+        console.print(Text(f"The checkpoint does not cover {many(len(plan.not_covered), 'path')}:"))
         for line in plan.not_covered[:SHOWN]:
             console.print(Text(f"  {line}", style="dim"))
 
 
 def print_restored(console: Console, done: Restored, what: str, said: Plan | None = None) -> None:
     """What a rollback did; what the plan had said it would leave alone is not said again."""
-    console.print(Text(f"{what}: {count(len(done.changed), 'path')} changed, {_verified(done)}."))
+    console.print(Text(f"{what}: {many(len(done.changed), 'path')} changed, {_verified(done)}."))
     print_left(console, [left for left in done.left_alone if said is None or left not in said.left_alone])
     for wrong in done.wrong:
         console.print(Text(f"  {wrong.path}: {wrong.reason}", style="red"))
@@ -121,16 +121,12 @@ def restored_status(done: Restored) -> int:
 def print_left(console: Console, left: Iterable[LeftAlone]) -> None:
     lines = list(left)
     if lines:
-        console.print(Text(f"Left alone, {count(len(lines), 'path')}:"))
+        console.print(Text(f"Left alone, {many(len(lines), 'path')}:"))
         for one in lines[:SHOWN]:
             console.print(Text(f"  {one.path}: {one.reason}", style="yellow"))
         for why in FORCIBLE:
             if any(one.reason == why for one in lines):
                 console.print(Text(f"Add --force to take back what is {why} too."))
-
-
-def count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def size(number: int) -> str:
@@ -144,4 +140,4 @@ def size(number: int) -> str:
 
 
 def _verified(done: Restored) -> str:
-    return "verified" if done.verified else f"NOT verified: {count(len(done.wrong), 'path')} differ"
+    return "verified" if done.verified else f"NOT verified: {many(len(done.wrong), 'path')} differ"

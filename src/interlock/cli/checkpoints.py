@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from .app import new_app
+from .completing import offer_runs
 from .output import print_json, table_console
 
 app = new_app()
@@ -15,7 +16,8 @@ app = new_app()
 @app.command()
 def checkpoints(
     run: Annotated[
-        str | None, typer.Argument(help="Only of this run; without it of the workspace you stand in.")
+        str | None,
+        typer.Argument(help="Only of this run; without it of the workspace you stand in.", autocompletion=offer_runs),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help='{"workspace": ..., "checkpoints": [{"id", ...}]}')] = False,
 ) -> None:

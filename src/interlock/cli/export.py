@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from .app import new_app
+from .completing import offer_runs
 from .output import print_json
 
 app = new_app()
@@ -15,7 +16,7 @@ app = new_app()
 
 @app.command()
 def export(
-    run: Annotated[str, typer.Argument(help="A run's id, name or unique prefix.")],
+    run: Annotated[str, typer.Argument(help="A run's id, name or unique prefix.", autocompletion=offer_runs)],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="A .tar.gz, a .zip or a folder; default: RUN.tar.gz.")
     ] = None,

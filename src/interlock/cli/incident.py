@@ -10,6 +10,7 @@ import typer
 from ..core import InvalidState
 from ..intervene.options import OptionName
 from .app import new_app
+from .completing import offer_incidents
 from .output import print_hanging, print_json
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ app = new_app("Look at an emergency stop, and choose one of the four ways on.")
 
 @app.command()
 def show(
-    incident: Annotated[str, typer.Argument(help="Its id or a unique prefix.")],
+    incident: Annotated[str, typer.Argument(help="Its id or a unique prefix.", autocompletion=offer_incidents)],
     json: Annotated[bool, typer.Option("--json", help="Everything that is stored of it.")] = False,
 ) -> None:
     """Show the report of an emergency stop and the four ways on.
@@ -39,7 +40,7 @@ def show(
 
 @app.command("continue")
 def continue_(
-    incident: Annotated[str, typer.Argument(help="Its id or a unique prefix.")],
+    incident: Annotated[str, typer.Argument(help="Its id or a unique prefix.", autocompletion=offer_incidents)],
     option: Annotated[OptionName, typer.Option("--option", help="Which way on.")],
     config: Annotated[Path | None, typer.Option("--config", help="A configuration file.")] = None,
     summary: Annotated[Path | None, typer.Option("--summary", help="Write a summary as JSON to this file.")] = None,

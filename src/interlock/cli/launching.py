@@ -18,7 +18,7 @@ from ..adapters.process.terminal import die_of
 from ..adapters.proxy import Proxied, ProxyAdapter, find_upstreams
 from ..core import BadInput
 from ..process import UNKNOWN_STATUS
-from .output import say_error
+from .output import many, say_error
 from .runs import money
 
 SHOWN_FILES = 5
@@ -93,11 +93,12 @@ def _print(run: Finished) -> None:
 
 
 def _lines(run: Finished) -> list[str]:
-    calls = f" ({run.calls:,} tool calls)" if run.calls else ""
-    counted = f"{run.steps:,} steps{calls}, {run.issues:,} issues, {run.interventions:,} interventions"
+    calls = f" ({many(run.calls, 'tool call')})" if run.calls else ""
+    found = f"{many(run.issues, 'issue')}, {many(run.interventions, 'intervention')}"
     cost = money(run.cost_usd, run.max_cost_usd, run.unpriced_tokens)
     spent = f", {run.tokens:,} tokens, {cost}" if run.tokens or run.cost_usd else ""
-    lines = [f"{counted}{spent}, {run.seconds:,.1f} s"]
+    took = f"{run.seconds:.1f} s" if run.seconds < 120 else f"{run.seconds / 60:,.0f} min"
+    lines = [f"{many(run.steps, 'step')}{calls}, {found}{spent}, {took}"]
     if run.files_changed:
         more = len(run.files_changed) - SHOWN_FILES
         named = ", ".join(run.files_changed[:SHOWN_FILES]) + (f" and {more} more" if more > 0 else "")

@@ -55,6 +55,11 @@ def print_hanging(console: Console, text: str) -> None:
         console.out("\n".join(fitting), highlight=False)
 
 
+def many(number: int, noun: str) -> str:
+    """A count with its word."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def print_json(value: object) -> None:
     """One JSON document on one line of stdout."""
     sys.stdout.write(msgspec.json.encode(value).decode() + "\n")

@@ -10,6 +10,7 @@ import typer
 
 from ..core import BadInput
 from .app import new_app
+from .completing import offer_runs
 
 app = new_app()
 
@@ -18,7 +19,7 @@ FORMATS = ("html", "md", "json")
 
 @app.command()
 def report(
-    run: Annotated[str, typer.Argument(help="A run's id, name or unique prefix.")],
+    run: Annotated[str, typer.Argument(help="A run's id, name or unique prefix.", autocompletion=offer_runs)],
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Where to; - is standard output.")
     ] = None,

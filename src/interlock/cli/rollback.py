@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from .app import new_app
+from .completing import offer_runs
 from .output import print_json
 
 app = new_app()
@@ -15,7 +16,10 @@ app = new_app()
 @app.command()
 def rollback(
     run: Annotated[
-        str | None, typer.Argument(help="Take back what this run changed; without it everything that differs.")
+        str | None,
+        typer.Argument(
+            help="Take back what this run changed; without it everything that differs.", autocompletion=offer_runs
+        ),
     ] = None,
     to: Annotated[
         str | None,

@@ -10,6 +10,7 @@ import typer
 from ..core import BadInput
 from ..core.typed import from_json
 from .app import new_app
+from .completing import offer_runs
 from .output import print_json
 
 app = new_app()
@@ -17,7 +18,7 @@ app = new_app()
 
 @app.command()
 def show(
-    run: Annotated[str, typer.Argument(help="A run's id, name or unique prefix.")],
+    run: Annotated[str, typer.Argument(help="A run's id, name or unique prefix.", autocompletion=offer_runs)],
     kinds: Annotated[
         list[str] | None, typer.Option("--kind", help="Only records of this kind; may be repeated.")
     ] = None,

@@ -16,12 +16,16 @@ from ..control import Answer, Command, Request, decode_current, new_request
 from ..core import ENDED, BadInput, InterlockError, InvalidState, Status
 from ..journal import JournalReader, RunSummary
 from .app import finite
+from .completing import offer_live_runs
 from .output import print_json, say_error
 
 if TYPE_CHECKING:
     from ..link.hub_client import HubClient
 
-RunArgument = Annotated[str | None, typer.Argument(metavar="RUN", help="An id, a name, or the beginning of one.")]
+RunArgument = Annotated[
+    str | None,
+    typer.Argument(metavar="RUN", help="An id, a name, or the beginning of one.", autocompletion=offer_live_runs),
+]
 AllOption = Annotated[bool, typer.Option("--all", help="Every live run.")]
 WhereOption = Annotated[
     list[str] | None,

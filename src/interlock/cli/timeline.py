@@ -11,6 +11,7 @@ from rich.text import Text
 from ..core import RunSpec
 from ..journal import RunSummary
 from ..report import Level, Moment
+from .output import many
 from .runs import STATUS, moment, money, shown_status
 
 
@@ -22,10 +23,10 @@ def print_header(console: Console, run: RunSummary, spec: RunSpec) -> None:
         console.print(Text(f"  {' '.join(run.task.split())}", style="italic"))
     facts = [
         f"started {moment(run.started)}",
-        f"{run.steps:,} steps",
-        f"{run.issues:,} issues",
-        f"{run.interventions:,} interventions",
-        f"{run.tokens:,} tokens",
+        many(run.steps, "step"),
+        many(run.issues, "issue"),
+        many(run.interventions, "intervention"),
+        many(run.tokens, "token"),
         money(run.cost_usd, run.max_cost_usd, run.unpriced_tokens),
     ]
     console.print("  " + ", ".join(facts))

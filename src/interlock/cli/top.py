@@ -9,6 +9,7 @@ import typer
 
 from ..core import BadInput
 from .app import new_app
+from .completing import offer_runs
 from .output import say_error
 
 app = new_app()
@@ -17,7 +18,10 @@ app = new_app()
 @app.command()
 def top(
     run: Annotated[
-        str | None, typer.Argument(metavar="RUN", help="Open this run: an id, a name, or its beginning.")
+        str | None,
+        typer.Argument(
+            metavar="RUN", help="Open this run: an id, a name, or its beginning.", autocompletion=offer_runs
+        ),
     ] = None,
     hub: Annotated[
         str | None, typer.Option("--hub", metavar="URL", help="Also runs on other machines: nats://host:port")

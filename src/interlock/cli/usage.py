@@ -10,6 +10,13 @@ from typer._click.exceptions import NoArgsIsHelpError, UsageError
 from .interrupt import INTERRUPTED
 from .output import say_error
 
+PLAINLY = {
+    "a valid int range": "a whole number",
+    "a valid integer": "a whole number",
+    "a valid float range": "a number",
+}
+"""What the parser says of a value, and what a person would."""
+
 
 def say_usage_error(error: UsageError) -> int:
     """Say what is wrong and where to read how it goes; the exit status."""
@@ -18,9 +25,12 @@ def say_usage_error(error: UsageError) -> int:
         return error.exit_code
     command = error.ctx.command_path if error.ctx is not None else "interlock"
     words = error.format_message().rstrip(".")
+    for theirs, ours in PLAINLY.items():
+        words = words.replace(theirs, ours)
     if words.startswith("Missing argument "):
         words = words[:17] + words[17:].strip("'.").upper()
-    say_error(f"{words[:1].lower()}{words[1:]}. See {command} --help.", who=command)
+    stop = "" if words.endswith("?") else "."
+    say_error(f"{words[:1].lower()}{words[1:]}{stop} See {command} --help.", who=command)
     return error.exit_code
 
 

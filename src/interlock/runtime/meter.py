@@ -42,7 +42,8 @@ class Over(Struct, frozen=True):
 
     def __str__(self) -> str:
         who = "the throttled limit" if self.throttled else "the limit"
-        return f"{who} {self.limit} is reached: {self.used:,.6g} of {self.allowed:,.6g} {self.unit}"
+        used = round(self.used, 1) if self.unit == "seconds" else self.used
+        return f"{who} {self.limit} is reached: {used:,.6g} of {self.allowed:,.6g} {self.unit}"
 
 
 class Wait(Struct, frozen=True):
