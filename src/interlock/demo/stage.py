@@ -94,12 +94,12 @@ class Stage:
             return
         level = made["level"]
         self._answers[made["type"]] += 1
-        ladder = Text("  ")
+        ladder = Text()
         for rung in range(len(LADDER)):
             ladder.append("■" if rung <= level else "□", style=LEVEL_STYLE[rung] if rung <= level else "dim")
-        ladder.append(f"  {level + 1} {_words(made['type'])}", style=LEVEL_STYLE[min(level, 4)])
-        ladder.append(f"  {MEANING.get(made['type'], '')}", style="dim")
-        self.console.print(Padding(ladder, (0, 0, 0, 5)), soft_wrap=False)
+        name = f"{level + 1} {_words(made['type'])}"
+        means = (f"  {MEANING.get(made['type'], '')}", "dim")
+        self._hang(ladder.append("  "), Text.assemble((name, LEVEL_STYLE[min(level, 4)]), means))
 
     def _applied(self, event: Event, body: Any) -> None:
         directive = body["directive"]
@@ -175,7 +175,8 @@ class Stage:
             f"{summary['steps']} steps, {summary['issues']} issues, {summary['interventions']} interventions, "
             f"{summary['tokens']:,} tokens."
         )
-        self.console.print(Text.assemble(("  " + facts, "bold"), " " + (KEPT if self._kept else NOTHING_LEFT)))
+        closing = Text.assemble((facts, "bold"), " ", KEPT if self._kept else NOTHING_LEFT)
+        self.console.print(Padding(closing, (0, 0, 0, 2)))
 
     def _tucked(self, tool: str) -> bool:
         """Whether this call is one of many alike, to be counted instead of shown."""
@@ -197,8 +198,15 @@ class Stage:
         self.console.print(line, no_wrap=True, overflow="ellipsis")
 
     def _block(self, mark: str, title: str, text: str, style: str) -> None:
-        body = Text.assemble((f"{mark} {title}", style), "  ", text)
-        self.console.print(Padding(body, (0, 0, 0, 7)))
+        self._hang(Text(f"{mark} ", style), Text.assemble((title, style), "  ", text))
+
+    def _hang(self, mark: Text, words: Text) -> None:
+        """Words behind a mark; what has no room on its line goes on below them."""
+        row = Table.grid()
+        row.add_column(no_wrap=True)
+        row.add_column()
+        row.add_row(mark, words)
+        self.console.print(Padding(row, (0, 0, 0, 7)))
 
 
 def _words(name: str) -> str:

@@ -32,6 +32,8 @@ def advice_for(issue: Issue) -> Advice:
     """The advice for an issue's type; a general one for types that we do not know."""
     if issue.type == DESTRUCTIVE_ACTION:
         return advice_on_danger(issue)
+    if issue.type == RESOURCE_SPIRAL and "count" in issue.details:
+        return FOR_NOTHING
     return ADVICE.get(issue.type, GENERAL)
 
 
@@ -49,6 +51,16 @@ def advice_on_danger(issue: Issue) -> Advice:
 
 
 REFUSED = "Nothing was harmed, for the call was refused. Find out why the agent wanted it, and give it another way."
+
+
+FOR_NOTHING = Advice(
+    attempt="Stop asking for what you have seen; say what is missing, and go another way.",
+    cause="Call after call changed nothing and brought nothing new.",
+    immediate=("Read the last calls: they repeat, or fail in the same way. Give the agent what it lacks.",),
+    preventive=("Tell the agent what to do when it gets no further: stop, and say why.",),
+    configuration=("limits.max_steps: a bound on calls",),
+)
+"""For a spiral of calls that are counted, not of resources that are measured."""
 
 
 GENERAL = Advice(
