@@ -23,6 +23,21 @@ VERDICT_LEVEL: dict[str, Level] = {"warn": "notice", "modify": "warning", "block
 SEVERITY_LEVEL: dict[str, Level] = {"low": "info", "medium": "notice", "high": "warning", "critical": "critical"}
 RUNG_LEVEL: tuple[Level, ...] = ("notice", "notice", "warning", "warning", "critical")
 
+DOING = {
+    "inject": "tell the agent",
+    "set_limits": "set tighter limits",
+    "delay": "wait before the next call",
+    "deny": "refuse the call",
+    "rewrite": "change the call",
+    "hold": "pause the run",
+    "defer": "put the call off",
+    "restore": "take the files back",
+    "stop": "stop the run",
+    "notify": "notify a person",
+    "switch_model": "switch the model",
+}
+"""What was ordered, in words."""
+
 SALIENT = ("command", "cmd", "file_path", "path", "url", "query", "code")
 """The argument that says most about a call, by the names that tools give it."""
 
@@ -113,12 +128,17 @@ def tell_effect(body: Body) -> Told:
 
 def tell_applied(body: Body) -> Told:
     applied, order = body["applied"], body["directive"]
-    what = plain(str(order.get("do", "")))
+    do = str(order.get("do", ""))
+    what = DOING.get(do, plain(do))
     words = (order.get("message") or {}).get("content", "") or order.get("reason", "") or order.get("text", "")
-    detail = "\n".join(filter(None, (applied.get("how", ""), words)))
+    how = str(applied.get("how", ""))
     if applied.get("ok"):
+        detail = "\n".join(filter(None, (how, words)))
         return Told("intervention", "quiet", f"done: {what}", cut(detail, DETAIL))
-    return Told("intervention", "notice", f"not done: {what}", cut(detail, DETAIL))
+    # Whoever set up no channel wants no messages.
+    level: Level = "quiet" if do == "notify" else "notice"
+    why = f": {one_line(how)}" if how else ""
+    return Told("intervention", level, f"could not {what}{why}", cut(words, DETAIL))
 
 
 def tell_checkpoint(body: Body) -> Told:
@@ -171,10 +191,6 @@ def tell_state(body: Body) -> Told:
         title = f"step {waiting.get('step')} waits for a person" if kind == "approval" else f"{status}, for a person"
         return Told(kind, "warning", title, waiting.get("text", ""), waiting.get("step"))
     return Told("state", "quiet" if status == "running" else "notice", status)
-
-
-def tell_status(body: Body) -> Told:
-    return Told("state", "quiet", str(body["status"]))
 
 
 def tell_end(body: Body) -> Told:
@@ -235,7 +251,6 @@ TOLD: dict[str, Tell] = {
     "result": tell_result,
     "audit": tell_audit,
     "state": tell_state,
-    "status": tell_status,
     "end": tell_end,
     "started": tell_started,
     "spec": tell_spec,
