@@ -8,6 +8,8 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from ..journal.summary import ENDINGS
+
 MomentKind = Literal[
     "step", "review", "issue", "intervention", "checkpoint", "control", "state", "limit", "incident", "approval",
     "picture", "note",
@@ -180,10 +182,8 @@ def tell_audit(body: Body) -> Told:
 
 def tell_state(body: Body) -> Told:
     event = body.get("event", "STATE")
-    if event == "DONE":
-        return Told("state", "notice", f"ended: {body.get('reason', '')}")
-    if event == "ABORT":
-        return Told("state", "warning", f"ended: {body.get('reason', '')}")
+    if event in ("DONE", "ABORT"):
+        return Told("state", "notice" if event == "DONE" else "warning", f"ended: {_ending(body)}")
     waiting = body.get("waiting")
     status = body.get("status", "running")
     if isinstance(waiting, dict):
@@ -195,7 +195,7 @@ def tell_state(body: Body) -> Told:
 
 def tell_end(body: Body) -> Told:
     level: Level = "notice" if body.get("status") == "done" else "warning"
-    return Told("state", level, f"{body['status']}: {body.get('reason', '')}", body.get("message", ""))
+    return Told("state", level, f"{body['status']}: {_ending(body)}", body.get("message", ""))
 
 
 def tell_started(body: Body) -> Told:
@@ -275,6 +275,11 @@ def one_line(text: str) -> str:
 
 def cut(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def _ending(body: Body) -> str:
+    reason = str(body.get("reason", ""))
+    return ENDINGS.get(reason, reason)
 
 
 def _pairs(values: Body) -> str:
