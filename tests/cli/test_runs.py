@@ -11,9 +11,9 @@ import pytest
 from msgspec.structs import replace
 from rich.console import Console
 
-from interlock.cli.runs import money, runs_table
+from interlock.cli.runs import matter, money, runs_table
 from interlock.config import Config
-from interlock.journal import Store
+from interlock.journal import RunSummary, Store
 from interlock.runtime import Supervisor
 from tests.cli.calling import interlock, lines_of
 
@@ -42,14 +42,27 @@ def test_ended_runs_are_listed_with_all(ended):
     ("spent", "budget", "unpriced", "shown"),
     [
         (0.0, None, 0, "$0.00"),
-        (0.0, None, 700, "$?"),
+        (0.0, None, 700, "unknown"),
         (1.5, None, 700, "$1.50+"),
-        (0.0, 5.0, 700, "$?/5.00"),
+        (0.0, 5.0, 700, "unknown/5.00"),
         (1.5, 5.0, 0, "$1.50/5.00"),
     ],
 )
 def test_a_cost_that_is_not_known_is_not_called_nothing(spent, budget, unpriced, shown):
     assert money(spent, budget, unpriced) == shown
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        ("EMERGENCY_STOP", "stopped by Interlock: fix it"),
+        ("ERROR", "ended with an error: fix it"),
+        ("COMPLETE", "fix it"),
+    ],
+)
+def test_the_list_says_who_or_what_ended_a_run(reason, words):
+    row = RunSummary(run_id="r", task="fix it", status="aborted", ended=2.0, reason=reason)
+    assert matter(row) == words
 
 
 def test_no_line_of_the_list_ends_in_spaces(ended):

@@ -277,7 +277,7 @@ def _made(path):
 
 
 @pytest.mark.parametrize(
-    ("cost", "unpriced", "shown"), [(0.0, 0, "–"), (0.0, 9, "unknown"), (1.5, 0, "$1.50"), (1.5, 9, "$1.50+")]
+    ("cost", "unpriced", "shown"), [(0.0, 0, "$0.00"), (0.0, 9, "unknown"), (1.5, 0, "$1.50"), (1.5, 9, "$1.50+")]
 )
 def test_a_cost_that_is_not_known_is_not_shown_as_all_there_was(demo, cost, unpriced, shown):
     run = msgspec.structs.replace(demo.run, cost_usd=cost, unpriced_tokens=unpriced)

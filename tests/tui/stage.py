@@ -57,12 +57,13 @@ class Stage:
         workspace: Path | None = None,
         approvals: Approvals | None = None,
         config: Config | None = None,
+        adapter: str = "scripted",
     ) -> Supervisor:
         """A live run with this name and id."""
         folder = {"workspace": workspace} if workspace is not None else {}
         made = Supervisor.open(
             spec=RunSpec(
-                run_id=name, name=name, task=task, model=model, adapter="scripted",
+                run_id=name, name=name, task=task, model=model, adapter=adapter,
                 workspace=str(workspace) if workspace is not None else None,
             ),
             adapter=Switching(),

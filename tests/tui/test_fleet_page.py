@@ -7,12 +7,13 @@ import pytest
 from interlock.core import InterlockError
 from interlock.journal import Journal, RunSummary
 from interlock.report import RunRow
+from interlock.runtime.approvals import Approvals
 from interlock.tui import Top
-from interlock.tui.line import line_width
+from interlock.tui.line import Line, clip, line_width
 from interlock.tui.place import Place
 from interlock.tui.run_rows import draw_run, heading, short_model
 from interlock.tui.side import draw_budget
-from interlock.tui.words import spend
+from interlock.tui.words import spend, total
 
 from .looking import Seat, watch
 from .stage import Stage, healthy, work
@@ -176,11 +177,53 @@ def test_rows_and_heading_fit_every_width(width: int, hosts: bool) -> None:
         assert line_width(line) <= max(width, 71) + 2
 
 
+def test_a_run_that_waits_for_a_person_is_marked_in_its_row(stage: Stage) -> None:
+    stage.begin("busy")
+    waiting = stage.begin("careful", approvals=Approvals(needed=True))
+    waiting.before(waiting.call("bash", {"command": "make deploy"}))
+    waiting.run.journal.flush()
+
+    async def act(seat: Seat) -> None:
+        await seat.sees("1 waiting for you", "? careful")
+        assert "?" not in seat.line("busy")
+
+    watch(stage.top(), act)
+
+
+def test_who_ended_a_run_is_said_beside_its_status(stage: Stage) -> None:
+    failed = stage.begin("broken")
+    failed.finish("aborted", "ERROR", "the command ended with status 3")
+
+    async def act(seat: Seat) -> None:
+        await seat.sees("✗ aborted", "ended with an error")
+        await seat.press("enter")
+        await seat.sees("✗ aborted, the command ended with status 3")
+
+    watch(stage.top(), act)
+
+
+@pytest.mark.parametrize(
+    ("line", "width", "shown"),
+    [
+        ((("a word", ""),), 6, "a word"),
+        ((("a word", ""), ("  ", "")), 6, "a word  "),
+        ((("a word  ", ""),), 6, "a word  "),
+        ((("a word", ""),), 5, "a wo…"),
+        ((("a ", ""), ("word", "dim")), 2, "a…"),
+        ((("日本語", ""), ("x", "")), 5, "日本…"),
+        ((), 0, ""),
+    ],
+)
+def test_a_line_that_is_cut_says_so(line: Line, width: int, shown: str) -> None:
+    assert "".join(text for text, _ in clip(line, width)) == shown
+
+
 def test_a_spend_that_is_not_known_is_not_called_nothing() -> None:
     assert spend(0.0, None) == "$0.00"
-    assert spend(0.0, 5.0, 700) == "$?/5"
+    assert spend(0.0, 5.0, 700) == "unknown/5"
     assert spend(1.5, None, 700) == "$1.50+"
-    assert draw_budget(0.0, 5.0, 10, 700) == (("$?/5", "warn"),)
+    assert draw_budget(0.0, 5.0, 10, 700) == (("unknown/5", "warn"),)
+    assert total(0.0, 700) == "$0.00+" and total(1.5, 700) == "$1.50+" and total(1.5, 0) == "$1.50"
 
 
 def test_models_are_shown_without_maker_and_date() -> None:
@@ -197,7 +240,7 @@ def test_a_high_screen_shows_what_the_chosen_run_did_last(stage: Stage) -> None:
         run.run.journal.flush()
 
     async def act(seat: Seat) -> None:
-        await seat.sees("beta lately", "beta is made", "1 hint")
+        await seat.sees("beta lately", "beta is made", "1 correct")
         await seat.press("down")
         await seat.sees("alpha lately", "alpha is made")
         work(first, stage.clock, "make more", "more is made")

@@ -45,6 +45,56 @@ def test_p_pauses_and_r_resumes_the_run_under_the_cursor(stage: Stage, size: tup
     assert [result["payload"]["status"] for result in results(run)] == ["success", "success"]
 
 
+@pytest.mark.parametrize("page", ["fleet", "run"])
+def test_p_lets_a_paused_run_go_on(stage: Stage, page: str) -> None:
+    run = stage.begin("fix-tests")
+    healthy(run, stage.clock, 2)
+    stage.order(run, "pause")
+
+    async def act(seat: Seat) -> None:
+        await seat.sees("fix-tests", "‖ paused")
+        if page == "run":
+            await seat.press("enter")
+            await seat.sees("1 Timeline")
+        await seat.sees("r Resume")
+        await seat.press("p")
+        await seat.sees("● running", "✓ resume: resumed at iteration")
+        assert run.run.gate.status == "running"
+
+    watch(stage.top(), act)
+
+
+def test_what_went_well_is_said_beside_the_keys_and_covers_no_row(stage: Stage) -> None:
+    run = stage.begin("fix-tests")
+    healthy(run, stage.clock, 20)
+
+    async def act(seat: Seat) -> None:
+        await seat.sees("● running")
+        await seat.press("enter")
+        await seat.sees("1 Timeline", "changed 19")
+        await seat.press("p")
+        await seat.sees("✓ pause: paused at iteration", "pause: success")
+        *_, newest, keys = seat.text.split("\n")
+        assert keys.startswith(" ✓ pause: paused at iteration") and "? Help" in keys
+        assert newest.startswith("▌") and "● paused" in newest
+        assert not seat.app._notifications
+
+    watch(stage.top(), act)
+
+
+def test_a_plain_process_is_not_offered_another_model_and_e_says_why(stage: Stage) -> None:
+    stage.begin("plain", adapter="process")
+
+    async def act(seat: Seat) -> None:
+        await seat.sees("plain", "● running", "p Pause")
+        assert "e Escalate" not in seat.text
+        await seat.press("e")
+        await seat.sees("It cannot be escalated", "(process)")
+        assert "Stronger" not in seat.text and not seat.app.query("#field-model")
+
+    watch(stage.top(), act)
+
+
 def test_a_run_is_called_paused_only_after_its_RESULT(stage: Stage) -> None:
     stage.begin("fix-tests")
     asked, go_on = threading.Event(), threading.Event()

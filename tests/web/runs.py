@@ -110,12 +110,12 @@ class Switching(Direct):
 
 @contextlib.contextmanager
 def supervised(
-    store: Store, name: str, workspace: Path | None = None, *, approvals: bool = False
+    store: Store, name: str, workspace: Path | None = None, *, approvals: bool = False, adapter: str = ""
 ) -> Iterator[Supervisor]:
     """A live run whose owner is this process."""
     spec = RunSpec(
         run_id=name, name=name, task=f"the task of {name}", model="claude-sonnet-4-5",
-        workspace=str(workspace) if workspace else None,
+        adapter=adapter, workspace=str(workspace) if workspace else None,
     )  # fmt: skip
     made = Supervisor.open(
         spec=spec,

@@ -24,6 +24,8 @@ def test_the_ladder_says_what_did_not_work(open_page: OpenPage, store: Store) ->
             clock.advance(130)
     page = open_page(f"/runs/{supervisor.run.spec.run_id}")
     expect(page.locator(".rung", has_text="soft correction")).to_contain_text("1 did not work")
+    expect(page.locator(".ladder")).to_contain_text("not judged: the run ended first")
+    expect(page.locator(".ladder")).not_to_contain_text("no effect known yet")
     made = page.locator(".rung-count").all_inner_texts()
     expect(page.locator(".card", has_text="Ladder")).to_contain_text(
         re.compile(rf"Ladder{sum(int(count) for count in made if count)} intervention")

@@ -3,11 +3,11 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { runPath } from "./api";
-import { count, dollars, short } from "./format";
+import { count, dollars, short, spend } from "./format";
 import { useColours, useData } from "./hooks";
 import type { Feed } from "./run";
 import { steady } from "./steady";
-import type { Series } from "./types";
+import type { Series, Summary } from "./types";
 import { Empty, Failed, Loading } from "./ui";
 
 export const SERIES = "/series?points=400";
@@ -35,7 +35,7 @@ interface Drawn {
 
 export const Charts = steady(AllCharts);
 
-function AllCharts({ runId, feed, budget }: { runId: string; feed: Feed; budget: number | null }) {
+function AllCharts({ runId, feed, summary }: { runId: string; feed: Feed; summary: Summary }) {
   const { data, error, loading, again } = useData<{ series: Series }>(runPath(runId, SERIES));
   useEffect(() => {
     let timer = 0;
@@ -51,7 +51,8 @@ function AllCharts({ runId, feed, budget }: { runId: string; feed: Feed; budget:
     };
   }, [feed, again]);
   const series = data?.series;
-  const drawn = useMemo(() => (series ? drawings(series, budget) : []), [series, budget]);
+  const spent = spend(summary.cost_usd, summary.unpriced_tokens);
+  const drawn = useMemo(() => (series ? drawings(series, summary.max_cost_usd, spent) : []), [series, summary.max_cost_usd, spent]);
   const titles = ["Tokens", "Cost", "Progress", "Issues"];
   return (
     <section class="charts" aria-label="Charts over steps">
@@ -66,9 +67,13 @@ function AllCharts({ runId, feed, budget }: { runId: string; feed: Feed; budget:
           ) : loading && !series ? (
             <Loading what="Adding up" />
           ) : !series || series.steps.length < 2 ? (
-            <Empty title="Too few steps for a curve">{EMPTY[title]}</Empty>
+            <Empty title="Too few steps for a curve">It begins with the agent's second step.</Empty>
           ) : title === "Cost" && !series.cost.some(Boolean) ? (
-            <Empty title="No cost known">The agent does not tell it, and its model has no known price.</Empty>
+            summary.unpriced_tokens ? (
+              <Empty title="No cost known">Its model has no known price.</Empty>
+            ) : (
+              <Empty title="Nothing spent">The agent has told of no tokens that cost anything.</Empty>
+            )
           ) : title === "Tokens" && !series.tokens.some(Boolean) ? (
             <Empty title="No tokens counted">The agent does not tell how many tokens it uses.</Empty>
           ) : (
@@ -80,14 +85,7 @@ function AllCharts({ runId, feed, budget }: { runId: string; feed: Feed; budget:
   );
 }
 
-const EMPTY: Record<string, string> = {
-  Tokens: "It begins with the agent's second step.",
-  Cost: "It begins with the agent's second step.",
-  Progress: "It begins with the agent's second step.",
-  Issues: "It begins with the agent's second step.",
-};
-
-function drawings(series: Series, budget: number | null): Drawn[] {
+function drawings(series: Series, budget: number | null, known: string): Drawn[] {
   const last = <T,>(values: T[]): T => values[values.length - 1]!;
   if (!series.steps.length) return [];
   const cost: Curve[] = [{ label: "cost", values: series.cost, colour: "--rung-2", fill: true }];
@@ -105,8 +103,8 @@ function drawings(series: Series, budget: number | null): Drawn[] {
     },
     {
       title: "Cost",
-      now: spent ? dollars(spent) : "not known",
-      words: `Cost over steps: ${dollars(spent)} at step ${last(series.steps)}`,
+      now: known,
+      words: `Cost over steps: ${known} at step ${last(series.steps)}`,
       curves: cost,
       show: dollars,
     },

@@ -8,7 +8,7 @@ import { useKeys, useNow } from "./hooks";
 import { Icon } from "./icons";
 import { steady } from "./steady";
 import type { About, Control, Head } from "./types";
-import { Banner, Card, Confirm, Dialog, Empty } from "./ui";
+import { Banner, Card, Confirm, Dialog, Empty, say } from "./ui";
 
 const RECENT_S = 12;
 
@@ -18,6 +18,7 @@ export function ControlBar({ head }: { head: Head }) {
   const runId = summary.run_id;
   const ended = !isLive(status.shown);
   const held = status.shown === "paused" || status.shown === "pausing";
+  const fixed = status.cannot_switch;
   const flip = () => void send(runId, held ? "resume" : "pause");
   useKeys(
     ended
@@ -26,7 +27,7 @@ export function ControlBar({ head }: { head: Head }) {
           p: flip,
           r: () => void (held && send(runId, "resume")),
           c: () => setAsking("cancel"),
-          e: () => setAsking("escalate"),
+          e: () => (fixed ? say(`It cannot be escalated: ${fixed}.`) : setAsking("escalate")),
         },
   );
   const newest = controls[controls.length - 1];
@@ -39,7 +40,7 @@ export function ControlBar({ head }: { head: Head }) {
           <button type="button" class="button primary" onClick={flip}>
             <Icon name={held ? "play" : "pause"} /> {held ? "Resume" : "Pause"} <kbd>p</kbd>
           </button>
-          <button type="button" class="button" onClick={() => setAsking("escalate")}>
+          <button type="button" class="button" disabled={!!fixed} title={fixed} onClick={() => setAsking("escalate")}>
             <Icon name="up" /> Escalate <kbd>e</kbd>
           </button>
           <button type="button" class="button danger-quiet" onClick={() => setAsking("cancel")}>

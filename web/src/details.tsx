@@ -1,7 +1,7 @@
 // Details: everything else that is known of a run, and how to reach it from a terminal.
 
 import { runPath } from "./api";
-import { count, dateTime, dollars, plain } from "./format";
+import { count, dateTime, plain, spend } from "./format";
 import { useData } from "./hooks";
 import { Link, runHref } from "./router";
 import type { Head } from "./types";
@@ -31,7 +31,7 @@ export function Details({ runId, head }: { runId: string; head: Head }) {
     ["Adapter", spec.adapter || summary.adapter],
     ["Started", dateTime(summary.started)],
     ["Last change", dateTime(summary.updated)],
-    ["Ended", summary.ended ? dateTime(summary.ended) : <span class="dim">not yet</span>],
+    ["Ended", summary.ended ? [dateTime(summary.ended), head.status.ending].filter(Boolean).join(", ") : <span class="dim">not yet</span>],
     ["Owner", summary.owner_pid ? `process ${summary.owner_pid}` : <span class="dim">nobody</span>],
   ];
   if (spec.session_id) facts.push(["Session", <span class="mono wrap">{spec.session_id}</span>]);
@@ -63,7 +63,7 @@ export function Details({ runId, head }: { runId: string; head: Head }) {
                 ["failed results", count(data.sums.failed)],
                 ["tokens read", count(data.sums.input_tokens)],
                 ["tokens written", count(data.sums.output_tokens)],
-                ["cost", data.sums.cost_usd ? dollars(data.sums.cost_usd) : "not known"],
+                ["cost", spend(summary.cost_usd || data.sums.cost_usd, summary.unpriced_tokens)],
               ]}
             />
             <Table title="Issues" rows={pairs(data.sums.issues)} none="no issue was found" />

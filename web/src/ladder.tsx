@@ -1,4 +1,4 @@
-// The ladder as a picture: five rungs from the mildest answer to the strongest, how often each was used and what it did.
+// The ladder as a picture: five rungs, the strongest on top, how often each was used and what it did.
 
 import { count, many, plain, RUNG_WORDS, RUNGS } from "./format";
 import { steady } from "./steady";
@@ -17,7 +17,7 @@ const NOT_DONE = ["held_back", "not_applied"];
 
 export const Ladder = steady(WholeLadder);
 
-function WholeLadder({ interventions, total }: { interventions: Intervention[]; total: number }) {
+function WholeLadder({ interventions, total, live }: { interventions: Intervention[]; total: number; live: boolean }) {
   const rungs = RUNGS.map((name) => tally(interventions.filter((made) => made.type === name)));
   const custom = interventions.filter((made) => !(RUNGS as readonly string[]).includes(made.type));
   const done = interventions.filter((made) => !NOT_DONE.includes(made.outcome ?? ""));
@@ -34,7 +34,7 @@ function WholeLadder({ interventions, total }: { interventions: Intervention[]; 
               <span class="rung-bar" aria-hidden="true" />
               <span class="rung-name">
                 {plain(name)}
-                <span class="rung-words">{outcome(rung) || RUNG_WORDS[name]}</span>
+                <span class="rung-words">{outcome(rung, live) || RUNG_WORDS[name]}</span>
               </span>
               <span class="rung-count">{rung.made ? count(rung.made) : ""}</span>
             </li>
@@ -60,11 +60,11 @@ function tally(all: Intervention[]): Rung {
   return { made: all.length - heldBack, heldBack, worked: of("success"), failed: of("failure"), open: of("pending") };
 }
 
-function outcome(rung: Rung): string {
+function outcome(rung: Rung, live: boolean): string {
   const parts = [];
   if (rung.worked) parts.push(`${rung.worked} worked`);
   if (rung.failed) parts.push(`${rung.failed} did not work`);
-  if (rung.open) parts.push(`${rung.open} with no effect known yet`);
+  if (rung.open) parts.push(`${rung.open} ${live ? "with no effect known yet" : "not judged: the run ended first"}`);
   if (rung.heldBack) parts.push(`${rung.heldBack} held back`);
   return parts.join(", ");
 }

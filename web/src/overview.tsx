@@ -189,7 +189,7 @@ function OneRun({ row, now, chosen }: { row: Row; now: number; chosen: boolean }
         <Link href={runHref(row.run_id)} class="run-name">
           {row.name || row.run_id}
         </Link>
-        <div class="run-task">{row.problem ?? (row.waiting ? `Waits for you: ${row.waiting}` : row.task || row.run_id)}</div>
+        <div class="run-task">{row.problem ?? (row.waiting ? `Waits for you: ${row.waiting}` : [row.ending, row.task].filter(Boolean).join(": ") || row.run_id)}</div>
         {row.host && <div class="run-host dim">{row.host}</div>}
       </td>
       <td class="cell-spark">
@@ -250,15 +250,13 @@ function Tiles({ rows, filter, choose }: { rows: Row[]; filter: string; choose: 
   const lost = rows.filter((row) => row.status === "lost" || row.status === "unknown");
   const today = new Date().setHours(0, 0, 0, 0) / 1000;
   const late = rows.filter((row) => row.updated >= today);
-  const spent = spend(
-    late.reduce((sum, row) => sum + row.cost, 0),
-    late.reduce((sum, row) => sum + row.unpriced_tokens, 0),
-  );
+  const unpriced = late.some((row) => row.unpriced_tokens);
+  const spent = dollars(late.reduce((sum, row) => sum + row.cost, 0)) + (unpriced ? "+" : "");
   const tiles: [string, string, string, string, string][] = [
     ["live", "Live", String(live.length), "live", live.length ? many(live.filter((r) => r.status === "running").length, "running", "running") : "nothing runs"],
     ["waiting", "Wait for you", String(waiting.length), waiting.length ? "attention" : "", waiting.length ? "approve, reject or resume" : "nobody waits"],
     ["lost", "Lost", String(lost.length), lost.length ? "bad" : "", lost.length ? "nobody supervises them" : "all supervised"],
-    ["spend", "Spent today", spent, "", many(rows.length, "run") + " known"],
+    ["spend", "Spent today", spent, "", unpriced ? "and more, at unknown prices" : many(rows.length, "run") + " known"],
   ];
   return (
     <div class="tiles">

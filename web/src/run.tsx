@@ -33,7 +33,12 @@ export function RunPage({ runId, tab, tell }: { runId: string; tab: string; tell
   useKeys(Object.fromEntries(tabs.map((name, at) => [String(at + 1), () => go(runHref(runId, name), true)])));
 
   if (!head) {
-    if (link.error) return <Failed error={link.error} />;
+    if (link.error)
+      return (
+        <Failed error={link.error}>
+          <Link href="/">All runs</Link>
+        </Failed>
+      );
     return <Loading what="Reading the run" />;
   }
   const open = head.incidents.filter((incident) => incident.status === "open");
@@ -69,13 +74,12 @@ export function RunPage({ runId, tab, tell }: { runId: string; tab: string; tell
             {tabs.map((name) => (
               <Link key={name} href={runHref(runId, name)} class="tab" aria-current={name === current ? "page" : undefined}>
                 {TAB_WORDS[name]}
-                {name === "files" && head.checkpoints.length > 0 && <span class="tab-count">{short(head.counts.checkpoint ?? 0)}</span>}
               </Link>
             ))}
           </nav>
           {current === "timeline" && (
             <>
-              <Charts runId={runId} feed={feed} budget={head.summary.max_cost_usd} />
+              <Charts runId={runId} feed={feed} summary={head.summary} />
               <Timeline runId={runId} feed={feed} counts={head.counts} />
             </>
           )}
@@ -84,7 +88,7 @@ export function RunPage({ runId, tab, tell }: { runId: string; tab: string; tell
           {current === "details" && <Details runId={runId} head={head} />}
         </div>
         <aside class="run-side" aria-label="Interventions and controls">
-          <Ladder interventions={head.interventions} total={head.summary.interventions} />
+          <Ladder interventions={head.interventions} total={head.summary.interventions} live={isLive(shown)} />
           <Issues issues={head.issues} total={head.summary.issues} live={isLive(shown)} />
           <ControlHistory controls={head.controls} live={isLive(shown)} />
         </aside>
@@ -142,6 +146,7 @@ function RunHead({ head }: { head: Head }) {
         </p>
         <h1>
           {summary.name || "Unnamed run"} <Status status={head.status.shown} />
+          {head.status.ending && <span class="ending">{head.status.ending}</span>}
         </h1>
         {summary.task && <p class="run-task-full">{spec.task || summary.task}</p>}
         {spec.continues && (
@@ -158,6 +163,7 @@ function RunHead({ head }: { head: Head }) {
 function Facts({ head }: { head: Head }) {
   const { summary } = head;
   const live = isLive(head.status.shown);
+  const held = head.status.shown === "paused";
   const now = useNow(1_000);
   const end = summary.ended ?? (live ? now : summary.updated);
   return (
@@ -173,7 +179,7 @@ function Facts({ head }: { head: Head }) {
       <Fact name="Spend" value={spend(summary.cost_usd, summary.unpriced_tokens) + (summary.max_cost_usd !== null ? ` of ${dollars(summary.max_cost_usd)}` : "")}>
         <Meter value={summary.cost_usd} most={summary.max_cost_usd} label="Budget used" />
       </Fact>
-      <Fact name={live ? "Running for" : "Took"} value={span(end - summary.started)} />
+      <Fact name={held ? "Started" : live ? "Running for" : "Took"} value={span(end - summary.started) + (held ? " ago, now paused" : "")} />
     </dl>
   );
 }

@@ -52,7 +52,8 @@ export function openStream(url: () => string, probe: string, on: Handlers, tell:
     } catch (raw) {
       const error = asError(raw);
       if (closed) return;
-      tell({ state: error.status >= 400 && error.status < 500 ? "refused" : "lost", error });
+      // A server that knows no such run is there all the same.
+      tell({ state: error.status === 404 ? "live" : error.status >= 400 && error.status < 500 ? "refused" : "lost", error });
     }
     if (closed || source) return;
     timer = window.setTimeout(open, PAUSES_MS[Math.min(tries++, PAUSES_MS.length - 1)]);

@@ -67,7 +67,7 @@ function WholeTimeline({ runId, feed, counts }: { runId: string; feed: Feed; cou
         <label class="search">
           <Icon name="search" />
           <span class="hidden-heading">Search the timeline</span>
-          <input ref={search} type="search" placeholder="Search what was said, done and found…" value={text} onInput={(e) => setText(e.currentTarget.value)} />
+          <input ref={search} type="search" placeholder="Search the timeline…" value={text} onInput={(e) => setText(e.currentTarget.value)} />
           <kbd>/</kbd>
         </label>
         <div class="chips" role="group" aria-label="Kinds of moments">
@@ -258,7 +258,7 @@ const RECORDS: Record<string, string[]> = {
   intervention: ["intervention", "effect", "applied"],
   checkpoint: ["checkpoint", "restored"],
   control: ["request", "ack", "result"],
-  state: ["state", "status", "end", "started", "spec"],
+  state: ["state", "end", "started", "spec"],
   approval: ["state"],
   picture: ["gui_event", "gui_picture", "gui_verification", "gui_trouble"],
   note: ["fault", "lost"],

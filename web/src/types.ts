@@ -23,6 +23,7 @@ export interface Row {
   host: string;
   waiting: string | null;
   problem: string | null;
+  ending: string;
   owner_pid: number | null;
   spark: number[];
 }
@@ -149,7 +150,7 @@ export interface IncidentLine {
 
 export interface Head {
   summary: Summary;
-  status: { shown: string; waiting: Waiting | null; problem: string | null };
+  status: { shown: string; waiting: Waiting | null; problem: string | null; ending: string; cannot_switch: string };
   spec: Spec;
   controls: Control[];
   issues: Issue[];

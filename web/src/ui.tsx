@@ -23,11 +23,12 @@ export function Empty({ title, children }: { title: string; children?: Component
   );
 }
 
-export function Failed({ error, again }: { error: ApiError; again?: () => void }) {
+export function Failed({ error, again, children }: { error: ApiError; again?: () => void; children?: ComponentChildren }) {
   return (
     <div class="state state-error" role="alert">
       <strong>{sentence(error.message)}</strong>
       {error.todo && <p>{error.todo}</p>}
+      {children && <p>{children}</p>}
       {again && (
         <button type="button" class="button" onClick={again}>
           Try again

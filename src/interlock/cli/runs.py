@@ -29,8 +29,8 @@ STATUS = {
     "unknown": "red",
 }
 
-NUMBERS = frozenset(("STEPS", "ISSUES", "ANSWERS", "COST"))
-SPARED = ("ANSWERS", "COST", "STARTED", "ISSUES", "TASK", "STEPS", "HOST")
+NUMBERS = frozenset(("STEPS", "ISSUES", "INTERVENTIONS", "COST"))
+SPARED = ("INTERVENTIONS", "COST", "STARTED", "ISSUES", "TASK", "STEPS", "HOST")
 """Columns that go, in this order, where there is no room for all of them."""
 
 GAP = 2
@@ -60,10 +60,10 @@ def runs_table(runs: list[RunSummary], width: int) -> Table:
                 "STATUS": _status(shown_status(run)),
                 "STEPS": Text(f"{run.steps:,}"),
                 "ISSUES": Text(f"{run.issues:,}"),
-                "ANSWERS": Text(f"{run.interventions:,}"),
+                "INTERVENTIONS": Text(f"{run.interventions:,}"),
                 "COST": Text(money(run.cost_usd, run.max_cost_usd, run.unpriced_tokens)),
                 "STARTED": Text(moment(run.started)),
-                "TASK": Text(" ".join((run.problem or run.waiting or run.task).split())),
+                "TASK": Text(matter(run)),
             }
             for run in runs
         ],
@@ -83,7 +83,7 @@ def hub_table(runs: list[RemoteRun], width: int) -> Table:
                 "STEPS": Text(f"{run.summary.steps:,}"),
                 "COST": Text(money(run.summary.cost_usd, run.summary.max_cost_usd, run.summary.unpriced_tokens)),
                 "STARTED": Text(moment(run.summary.started)),
-                "TASK": Text(" ".join((run.summary.waiting or run.summary.task).split())),
+                "TASK": Text(matter(run.summary)),
             }
             for run in runs
         ],
@@ -111,13 +111,19 @@ def _fitting(rows: list[dict[str, Text]], width: int) -> Table:
     return table
 
 
+def matter(run: RunSummary) -> str:
+    """What must be known of a run, else what it is for; how it ended comes first where it did not end by itself."""
+    words = run.problem or run.waiting or ": ".join(filter(None, (run.ending, run.task)))
+    return " ".join(words.split())
+
+
 def _status(status: str) -> Text:
     return Text(status, style=STATUS.get(status, ""))
 
 
 def money(spent: float, budget: float | None, unpriced_tokens: int = 0) -> str:
     """Dollars, and of how many; at least so many where some tokens have no price."""
-    known = "$?" if unpriced_tokens and not spent else f"${spent:,.2f}" + ("+" if unpriced_tokens else "")
+    known = "unknown" if unpriced_tokens and not spent else f"${spent:,.2f}" + ("+" if unpriced_tokens else "")
     return known + (f"/{budget:,.2f}" if budget is not None else "")
 
 

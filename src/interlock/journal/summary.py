@@ -15,6 +15,18 @@ TASK_LENGTH = 300
 """Characters of a task that a list may need; the whole of it is in the run's spec."""
 
 
+ENDINGS = {
+    "EMERGENCY_STOP": "stopped by Interlock",
+    "USER_CANCELLED": "cancelled by a person",
+    "ERROR": "ended with an error",
+    "CRITICAL_FAILURE": "failed",
+    "MAX_ITERATIONS": "ended by a limit",
+    "STUCK": "ended, as it was stuck",
+    "MAX_ISSUES": "ended after too many issues",
+}
+"""Why a run ended, in words, where that is not simply that it came to its end."""
+
+
 class RunSummary(Struct, frozen=True, kw_only=True):
     """What a list shows of a run.
 
@@ -71,3 +83,8 @@ class RunSummary(Struct, frozen=True, kw_only=True):
         if self.status in ("running", "pausing") and self.owner_pid is None:
             return "lost"
         return "limit" if self.status == "done" and self.reason == "MAX_ITERATIONS" else self.status
+
+    @property
+    def ending(self) -> str:
+        """Who or what ended the run; empty while it goes on, and where it came to its end by itself."""
+        return ENDINGS.get(self.reason or "", "") if self.ended is not None else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from ..journal import RunSummary
 from ..runtime.incidents import StoredIncident
 from .changes import Changed
 from .controls import Control
-from .moment import Moment
+from .moment import HIDDEN, Moment
 from .pictures import Picture, gather_pictures
 from .series import Series, Sums
 from .story import Story
@@ -167,6 +168,11 @@ def make_ladder(sums: Sums) -> tuple[Rung, ...]:
     return tuple(rungs)
 
 
+def strongest_first(ladder: Iterable[Rung]) -> list[Rung]:
+    """The rungs as they are drawn everywhere: the strongest on top, custom interventions below them."""
+    return sorted(ladder, key=lambda rung: (rung.type not in LADDER, -rung.level))
+
+
 def make_chains(story: Story) -> tuple[Chain, ...]:
     """Issues by type, in the order in which they first came, with their answers."""
     found: dict[str, list[Issue]] = {}
@@ -196,7 +202,7 @@ def make_chains(story: Story) -> tuple[Chain, ...]:
 
 def choose_lines(story: Story) -> tuple[tuple[Moment, ...], int]:
     """The whole timeline where it fits, else what matters: everything but plain steps and housekeeping."""
-    total = sum(count for kind, count in story.counts.items() if kind != "snapshot")
+    total = sum(count for kind, count in story.counts.items() if kind not in HIDDEN)
     if total <= LINES:
         return tuple(story.page(limit=LINES)), 0
     kinds = frozenset(

@@ -16,6 +16,7 @@ from ..core import ENDED, InterlockError
 from ..core.typed import json_decoder
 from ..journal import JournalReader, RunFolder, RunSummary, Store
 from ..journal.store import summarize
+from .switching import why_not_switched
 
 if TYPE_CHECKING:
     from ..link.outbox import RemoteRun
@@ -58,12 +59,18 @@ class RunRow(Struct, frozen=True, kw_only=True):
     waiting: str | None = None
     problem: str | None = None
     owner_pid: int | None = None
+    ending: str = ""
     spark: tuple[float, ...] = ()
 
     @property
     def live(self) -> bool:
         """Whether it is still under way, as far as anybody knows."""
         return self.status not in ENDED and self.status != "unreadable"
+
+    @property
+    def cannot_switch(self) -> str:
+        """Why it cannot be escalated; empty where it may be possible."""
+        return why_not_switched(self.adapter)
 
 
 class _Seen(Struct):
@@ -173,6 +180,7 @@ def to_row(summary: RunSummary, host: str, spark: tuple[float, ...]) -> RunRow:
         waiting=summary.waiting,
         problem=summary.problem,
         owner_pid=summary.owner_pid,
+        ending=summary.ending,
         spark=spark,
     )
 

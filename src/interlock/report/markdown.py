@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from .document import Document
-from .narrative import dollars
+from .document import Document, strongest_first
+from .narrative import known_cost
 from .words import plain
 
 LINES = 200
@@ -40,7 +40,7 @@ def _facts(document: Document) -> list[str]:
         "|---:|---:|---:|---:|---:|---:|---:|",
         f"| {run.steps:,} | {sums.calls:,} | {sums.failed:,} | {sums.issues.total():,} | "
         f"{document.answers[0]:,} | {sums.input_tokens + sums.output_tokens:,} | "
-        f"{dollars(cost) if cost else 'not known'} |",
+        f"{known_cost(cost, run.unpriced_tokens)} |",
         "",
     ]
 
@@ -62,12 +62,12 @@ def _ladder(document: Document) -> list[str]:
     rows = [
         f"| {rung.level + 1} {safe(plain(rung.type))} | {rung.made} | {rung.worked} | {rung.failed} | "
         f"{rung.held_back} |"
-        for rung in document.ladder
+        for rung in strongest_first(document.ladder)
     ]
     return [
         "## The ladder",
         "",
-        "| answer | made | worked | did not work | held back |",
+        "| intervention | made | worked | did not work | held back |",
         "|---|---:|---:|---:|---:|",
         *rows,
         "",

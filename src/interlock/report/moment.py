@@ -20,8 +20,9 @@ KINDS: tuple[MomentKind, ...] = (
 LEVELS: tuple[Level, ...] = ("quiet", "info", "notice", "warning", "critical")
 """From what nobody needs to see to what somebody must."""
 
-HIDDEN = frozenset(("snapshot",))
-"""Records that are for the machine alone."""
+HIDDEN = frozenset(("snapshot", "status"))
+"""Records that are for the machine alone. A `status` is what the supervisor found at its next step; people were told by
+the `state` before it."""
 
 RECORDS: dict[str, frozenset[str]] = {
     "step": frozenset(("step", "gui_chunk")),
@@ -30,7 +31,7 @@ RECORDS: dict[str, frozenset[str]] = {
     "intervention": frozenset(("intervention", "effect", "applied")),
     "checkpoint": frozenset(("checkpoint", "restored")),
     "control": frozenset(("request", "ack", "result", "audit")),
-    "state": frozenset(("state", "status", "end", "started", "spec", "hold")),
+    "state": frozenset(("state", "end", "started", "spec", "hold")),
     "limit": frozenset(("limit",)),
     "incident": frozenset(("incident", "plan")),
     "approval": frozenset(("state",)),

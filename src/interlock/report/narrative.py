@@ -60,6 +60,14 @@ def dollars(amount: float) -> str:
     return f"${amount:,.2f}" if amount >= 0.1 or amount == 0 else f"${amount:.4f}"
 
 
+def known_cost(amount: float, unpriced_tokens: int) -> str:
+    """What is known to be spent, as every list of runs says it: with a plus where some tokens have no known price, and
+    unknown where none has one. No tokens cost nothing."""
+    if unpriced_tokens and not amount:
+        return "unknown"
+    return dollars(amount) + ("+" if unpriced_tokens else "")
+
+
 def duration(story: Story) -> float:
     """Seconds from the run's first record to its last."""
     first = story.page(after=0, limit=1)
@@ -162,7 +170,7 @@ def _cost(story: Story) -> str:
         return "The agent reported no use of tokens."
     said = f"It used {tokens:,} tokens ({sums.input_tokens:,} read, {sums.output_tokens:,} written)"
     cost = run.cost_usd or sums.cost_usd
-    if cost:
+    if cost or not run.unpriced_tokens:
         budget = f" of {dollars(run.max_cost_usd)}" if run.max_cost_usd else ""
         at_least = "at least " if run.unpriced_tokens else ""
         return f"{said}, which cost {at_least}{dollars(cost)}{budget}."

@@ -19,6 +19,7 @@ from . import controls, series
 from .controls import Control, take_controls
 from .moment import HIDDEN, NAMED, RECORDS, Moment, read_moment
 from .series import Series, Sums, Tally
+from .words import one_line
 
 if TYPE_CHECKING:
     from ..runtime.incidents import StoredIncident
@@ -47,6 +48,11 @@ class Waiting(Struct, frozen=True):
 
 class _State(Struct):
     waiting: Waiting | None = None
+
+
+class _End(Struct):
+    reason: str = ""
+    message: str = ""
 
 
 class Story:
@@ -184,6 +190,11 @@ class Story:
         return self._waiting
 
     @property
+    def ending(self) -> str:
+        """How the run ended, in words; a command that failed says with which status."""
+        return self._ending
+
+    @property
     def last_seq(self) -> int:
         """The newest record that `update` has taken in."""
         return self._seq
@@ -208,6 +219,7 @@ class Story:
         self._checkpoints: deque[CheckpointInfo] = deque(maxlen=KEPT)
         self._controls: dict[str, Control] = {}
         self._waiting: Waiting | None = None
+        self._ending = ""
 
     def _load(self) -> None:
         """Everything that is at hand at once, from the journal's newest records; the rest is read when asked for."""
@@ -281,6 +293,10 @@ class Story:
 
     def _look(self, reader: JournalReader) -> None:
         self._summary = reader.summary() or RunSummary.of(self._spec, 0.0)
+        self._ending = self._summary.ending
+        if self._summary.reason == "ERROR" and (record := reader.last("end")) is not None:
+            end = _decode(record, _End)
+            self._ending = one_line(end.message) if end is not None and end.message else self._ending
         self._look_owner()
 
     def _look_owner(self) -> None:

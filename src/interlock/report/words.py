@@ -8,6 +8,8 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from ..journal.summary import ENDINGS
+
 MomentKind = Literal[
     "step", "review", "issue", "intervention", "checkpoint", "control", "state", "limit", "incident", "approval",
     "picture", "note",
@@ -22,6 +24,21 @@ DETAIL = 2000
 VERDICT_LEVEL: dict[str, Level] = {"warn": "notice", "modify": "warning", "block": "critical"}
 SEVERITY_LEVEL: dict[str, Level] = {"low": "info", "medium": "notice", "high": "warning", "critical": "critical"}
 RUNG_LEVEL: tuple[Level, ...] = ("notice", "notice", "warning", "warning", "critical")
+
+DOING = {
+    "inject": "tell the agent",
+    "set_limits": "set tighter limits",
+    "delay": "wait before the next call",
+    "deny": "refuse the call",
+    "rewrite": "change the call",
+    "hold": "pause the run",
+    "defer": "put the call off",
+    "restore": "take the files back",
+    "stop": "stop the run",
+    "notify": "notify a person",
+    "switch_model": "switch the model",
+}
+"""What was ordered, in words."""
 
 SALIENT = ("command", "cmd", "file_path", "path", "url", "query", "code")
 """The argument that says most about a call, by the names that tools give it."""
@@ -113,12 +130,17 @@ def tell_effect(body: Body) -> Told:
 
 def tell_applied(body: Body) -> Told:
     applied, order = body["applied"], body["directive"]
-    what = plain(str(order.get("do", "")))
+    do = str(order.get("do", ""))
+    what = DOING.get(do, plain(do))
     words = (order.get("message") or {}).get("content", "") or order.get("reason", "") or order.get("text", "")
-    detail = "\n".join(filter(None, (applied.get("how", ""), words)))
+    how = str(applied.get("how", ""))
     if applied.get("ok"):
+        detail = "\n".join(filter(None, (how, words)))
         return Told("intervention", "quiet", f"done: {what}", cut(detail, DETAIL))
-    return Told("intervention", "notice", f"not done: {what}", cut(detail, DETAIL))
+    # Whoever set up no channel wants no messages.
+    level: Level = "quiet" if do == "notify" else "notice"
+    why = f": {one_line(how)}" if how else ""
+    return Told("intervention", level, f"could not {what}{why}", cut(words, DETAIL))
 
 
 def tell_checkpoint(body: Body) -> Told:
@@ -160,10 +182,8 @@ def tell_audit(body: Body) -> Told:
 
 def tell_state(body: Body) -> Told:
     event = body.get("event", "STATE")
-    if event == "DONE":
-        return Told("state", "notice", f"ended: {body.get('reason', '')}")
-    if event == "ABORT":
-        return Told("state", "warning", f"ended: {body.get('reason', '')}")
+    if event in ("DONE", "ABORT"):
+        return Told("state", "notice" if event == "DONE" else "warning", f"ended: {_ending(body)}")
     waiting = body.get("waiting")
     status = body.get("status", "running")
     if isinstance(waiting, dict):
@@ -173,13 +193,9 @@ def tell_state(body: Body) -> Told:
     return Told("state", "quiet" if status == "running" else "notice", status)
 
 
-def tell_status(body: Body) -> Told:
-    return Told("state", "quiet", str(body["status"]))
-
-
 def tell_end(body: Body) -> Told:
     level: Level = "notice" if body.get("status") == "done" else "warning"
-    return Told("state", level, f"{body['status']}: {body.get('reason', '')}", body.get("message", ""))
+    return Told("state", level, f"{body['status']}: {_ending(body)}", body.get("message", ""))
 
 
 def tell_started(body: Body) -> Told:
@@ -235,7 +251,6 @@ TOLD: dict[str, Tell] = {
     "result": tell_result,
     "audit": tell_audit,
     "state": tell_state,
-    "status": tell_status,
     "end": tell_end,
     "started": tell_started,
     "spec": tell_spec,
@@ -260,6 +275,11 @@ def one_line(text: str) -> str:
 
 def cut(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def _ending(body: Body) -> str:
+    reason = str(body.get("reason", ""))
+    return ENDINGS.get(reason, reason)
 
 
 def _pairs(values: Body) -> str:

@@ -15,7 +15,8 @@ from ..core import Clock, SystemClock
 from ..report import RunRow
 from .fleet_page import FleetPage
 from .help import help_lines
-from .line import clean
+from .keybar import KeyBar
+from .line import clean, flat
 from .pager import Pager
 from .palette import DARK, LIGHT
 from .place import Place
@@ -110,7 +111,8 @@ class Top(App[None]):
             title = "Outcome unknown: neither done nor failed"
             self.notify(words, title=title, severity="warning", timeout=15, markup=False)
         elif wish.outcome == "success":
-            self.notify(words, timeout=4, markup=False)
+            for bar in self.screen_stack[-1].query(KeyBar):
+                bar.say(flat(words))
         elif wish.message:
             self.notify(words, severity="warning", markup=False)
 

@@ -43,7 +43,7 @@ def draw_checkpoint(info: CheckpointInfo, width: int) -> Line:
         (fit(str(info.step), 6, right=True), ""),
         (fit(f"{info.files:,}", 8, right=True), ""),
         (fit(size(info.bytes), 9, right=True), ""),
-        (f"  {flat(why, 80)}", "strong" if info.cause == "start" else ""),
+        (f"  {flat(why)}", "strong" if info.cause == "start" else ""),
         (left_out, "warn"),
     )
 

@@ -65,7 +65,7 @@ def draw_control(entry: Entry, width: int) -> Line:
         (fit(entry.command, 11), "strong"),
         (fit(ack[0], 10), ack[1]),
         (fit(f"{sign} {result}", 12), style),
-        (flat(words, max(10, width - 43)), "" if entry.outcome != "success" else "dim"),
+        (flat(words), "" if entry.outcome != "success" else "dim"),
     )
 
 

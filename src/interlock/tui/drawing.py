@@ -8,7 +8,7 @@ from rich.segment import Segment
 from textual.strip import Strip
 from textual.widget import Widget
 
-from .line import Line, line_width
+from .line import Line, clip, line_width
 from .palette import style_of
 
 Draw = Callable[[int], list[Line]]
@@ -45,7 +45,7 @@ class Drawing(Widget):
         width, base = self.content_size.width, self.rich_style
         if not 0 <= y < len(self._rows):
             return Strip.blank(width, base)
-        line = self._rows[y]
+        line = clip(self._rows[y], width)
         dark = self.app.current_theme.dark
         segments = [Segment(text, base + style_of(style, dark=dark) if style else base) for text, style in line]
         return Strip(segments, line_width(line)).adjust_cell_length(width, base)

@@ -24,7 +24,7 @@ from .preview import Preview
 from .run_rows import draw_run, heading
 from .search import Search
 from .steered import Steered
-from .words import plural, reason_first, span, spend
+from .words import plural, reason_first, span, total
 
 LOOK_S = 0.2
 """Time between two looks at all runs; looking costs two stats a run."""
@@ -230,7 +230,7 @@ class FleetPage(Steered):
         if self._hosts:
             right.append((f"{clean(self._place.hub_name)}  ", "dim"))
         unpriced = sum(row.unpriced_tokens for row in self.rows)
-        right.append((f"{spend(sum(row.cost for row in self.rows), None, unpriced)} spent", "dim"))
+        right.append((f"{total(sum(row.cost for row in self.rows), unpriced)} spent", "dim"))
         return [spread(tuple(left), tuple(right), width)]
 
     def _draw_words(self, width: int) -> list[Line]:
@@ -240,7 +240,7 @@ class FleetPage(Steered):
         run = self.chosen()
         if run is None:
             return [(), ()]
-        return [run_words(run, self.top.clock.time()), ((flat(run.task or "no task was given", width), "dim"),)]
+        return [run_words(run, self.top.clock.time()), ((flat(run.task or "no task was given"), "dim"),)]
 
 
 def run_words(run: RunRow, now: float) -> Line:
@@ -253,6 +253,7 @@ def run_words(run: RunRow, now: float) -> Line:
         return (("? nobody owns this run any more: its last owner is gone and nothing supervises it", "bad"),)
     if run.status == "unknown":
         return ((f"? nothing was heard from {flat(run.host)} for {span(now - run.updated)}", "bad"),)
-    words = f"{run.run_id}  started {span(now - run.started)} ago, {plural(run.steps, 'step')}"
+    ending = f"{run.ending}  " if run.ending else ""
+    words = f"{ending}{run.run_id}  started {span(now - run.started)} ago, {plural(run.steps, 'step')}"
     issues = f", {plural(run.issues, 'issue')}, {plural(run.interventions, 'intervention')}"
     return ((words + issues, ""),)

@@ -9,7 +9,7 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
     (
         "Steer a run",
         (
-            ("p", "pause: the step under way may finish, no further one starts"),
+            ("p", "pause: the step under way may finish, no further one starts; again: resume"),
             ("r", "resume"),
             ("c", "cancel: end the agent and all its processes (asks first)"),
             ("e", "escalate: go on with a stronger model (asks which, and why)"),

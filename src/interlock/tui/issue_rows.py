@@ -18,7 +18,7 @@ def draw_issue(issue: Issue, width: int) -> Line:
         (fit(str(issue.step), 6, right=True), "dim"),
         (fit(f"  {issue.severity or 'medium'}", 12), f"{style}!"),
         (fit(issue.type.replace("_", " "), 22), style),
-        (flat(issue.description, max(20, width - 40)), ""),
+        (flat(issue.description), ""),
     )
 
 

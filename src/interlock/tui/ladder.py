@@ -7,8 +7,8 @@ from msgspec import Struct
 from ..core import LADDER
 from .line import Line, Piece, fit
 
-NAMES = ("hint", "remind", "throttle", "roll back", "stop")
-"""The rungs in one word each, from the mildest to the strongest."""
+NAMES = ("correct", "reinforce", "throttle", "roll back", "stop")
+"""The rungs in one word each, from the mildest to the strongest: what there is room for of their names."""
 
 WIDTH = 10
 _FULL, _EMPTY = "█", "░"

@@ -45,6 +45,26 @@ def line_width(line: Iterable[Piece]) -> int:
     return sum(cell_len(text) for text, _ in line)
 
 
+def clip(line: Line, width: int) -> Line:
+    """A line of at most so many cells; one of which words are cut off says so."""
+    kept = list(line)
+    while kept and not kept[-1][0].strip():
+        kept.pop()
+    if not kept:
+        return line
+    kept[-1] = (kept[-1][0].rstrip(), kept[-1][1])
+    over = line_width(kept) - width
+    if over <= 0:
+        return line
+    while kept and (length := cell_len(kept[-1][0])) <= over:
+        over -= length
+        kept.pop()
+    if kept:
+        text, style = kept.pop()
+        kept.append((set_cell_size(text, cell_len(text) - over - 1) + "…", style))
+    return tuple(kept)
+
+
 def spread(left: Line, right: Line, width: int) -> Line:
     """One part at the left edge, one at the right; the left one gives way."""
     room = width - line_width(right) - 1

@@ -15,7 +15,7 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from .line import Line, fit, line_width
+from .line import Line, clip, fit, line_width
 from .palette import style_of
 
 T = TypeVar("T")
@@ -241,5 +241,6 @@ class Listing(ScrollView, Generic[T], can_focus=True):
     def _strip(self, line: Line, width: int, base: Style) -> Strip:
         dark = self.app.current_theme.dark
         # The row's own background stays; its pieces bring colour and weight.
+        line = clip(line, width)
         segments = [Segment(text, base + style_of(style, dark=dark) if style else base) for text, style in line]
         return Strip(segments, line_width(line)).adjust_cell_length(width, base)

@@ -57,7 +57,7 @@ def draw_moment(moment: Moment, width: int) -> Line:
     ]
     room = width - 19 - len(title) - 3
     if room > 8 and moment.detail and not _said(moment):
-        pieces.append((f"  {flat(moment.detail, room)}", "dim"))
+        pieces.append((f"  {flat(moment.detail, width)}", "dim"))
     return tuple(pieces)
 
 

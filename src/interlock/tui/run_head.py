@@ -18,7 +18,10 @@ def draw_head(
 ) -> list[Line]:
     """Three rows; the last one is the ladder where it is wanted, unless there is something more urgent."""
     sign, style = status_sign(run.status)
+    ending = view.ending if view is not None else run.ending
     left: list[Piece] = [(flat(run.name or run.run_id, 40), "strong"), (f"  {sign} {run.status}", style)]
+    if ending:
+        left.append((f", {flat(ending, 60)}", style))
     if doing:
         left.append((f"  {doing}", "warn"))
     left.append((f"  iter {iteration(run)}  {flat(short_model(run.model), 24)}", ""))

@@ -69,7 +69,10 @@ def _status(row: RunRow, _room: int, _now: float) -> Piece:
 
 
 def _name(row: RunRow, room: int, _now: float) -> Piece:
-    return flat(row.name or row.run_id, room + 1), "strong" if row.status in ("running", "pausing", "paused") else ""
+    name = flat(row.name or row.run_id, room + 1)
+    if row.waiting and row.live:
+        return f"? {name}", "warn!"
+    return name, "strong" if row.status in ("running", "pausing", "paused") else ""
 
 
 def _issue(row: RunRow, _room: int, _now: float) -> Piece:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 REASON = Field("reason", "Reason (recorded)", "why, if you like")
 
 LIVE = ("running", "pausing", "paused", "lost", "unknown")
+HELD = ("pausing", "paused")
 
 
 class Steered(Screen[None]):
@@ -54,16 +55,25 @@ class Steered(Screen[None]):
             return False
         if action in ("approve", "reject"):
             return bool(run.waiting)
-        if action == "pause":
-            return run.status not in ("paused", "pausing")
         if action == "resume":
             return run.status != "running"
         return True
 
+    def shows(self, action: str) -> bool:
+        """Whether the row of keys has an action that can be asked for: not one that another key says better, nor one
+        that answers only with a reason."""
+        run = self.chosen()
+        if run is None:
+            return True
+        if action == "pause":
+            return run.status not in HELD
+        return action != "escalate" or not run.cannot_switch
+
     def action_pause(self) -> None:
+        """Pause; what is paused goes on, as in the dashboard."""
         run = self.chosen()
         if run is not None:
-            self.top.send("pause", run)
+            self.top.send("resume" if run.status in HELD else "pause", run)
 
     def action_resume(self) -> None:
         run = self.chosen()
@@ -83,6 +93,9 @@ class Steered(Screen[None]):
     def action_escalate(self) -> None:
         run = self.chosen()
         if run is None:
+            return
+        if run.cannot_switch:
+            self.top.complain(f"It cannot be escalated: {run.cannot_switch}.")
             return
         known = self.top.stronger_models(run.model)
         names = ", ".join(known[:8]) or "none is known"

@@ -29,6 +29,7 @@ class View(Struct, frozen=True, kw_only=True):
     controls: tuple[Control, ...] = ()
     incidents: tuple[StoredIncident, ...] = ()
     problem: str | None = None
+    ending: str = ""
 
     @property
     def owned(self) -> bool:
@@ -49,6 +50,7 @@ def take_view(story: Story, host: str = "", *, away: bool = False) -> View:
         controls=tuple(replace(control) for control in story.controls),
         incidents=incidents,
         problem=story.problem,
+        ending=story.ending,
     )
 
 

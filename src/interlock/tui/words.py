@@ -36,9 +36,14 @@ def money(amount: float) -> str:
 
 
 def spend(amount: float, budget: float | None, unpriced_tokens: int = 0) -> str:
-    """Dollars, and of how many; at least so many where some tokens have no price."""
-    known = "$?" if unpriced_tokens and not amount else money(amount) + ("+" if unpriced_tokens else "")
+    """Dollars, and of how many; with a plus where some tokens have no price, unknown where none has one."""
+    known = "unknown" if unpriced_tokens and not amount else money(amount) + ("+" if unpriced_tokens else "")
     return known if budget is None else f"{known}/{budget:g}"
+
+
+def total(amount: float, unpriced_tokens: int) -> str:
+    """What many runs spent: the part that is known, with a plus where there is more."""
+    return money(amount) + ("+" if unpriced_tokens else "")
 
 
 def count(number: float) -> str:

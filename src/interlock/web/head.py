@@ -8,6 +8,7 @@ from msgspec import Struct
 from ..core import CheckpointInfo, Intervention, Issue
 from ..core.typed import from_plain
 from ..report import Control, Story
+from ..report.switching import why_not_switched
 from .controls import Sent
 
 NEWEST = 60
@@ -52,7 +53,13 @@ def make_head(story: Story, sent: list[Sent]) -> Parts:
     summary, waiting = story.summary, story.waiting
     parts: dict[str, object] = {
         "summary": summary,
-        "status": {"shown": summary.shown, "waiting": waiting, "problem": story.problem},
+        "status": {
+            "shown": summary.shown,
+            "waiting": waiting,
+            "problem": story.problem,
+            "ending": story.ending,
+            "cannot_switch": why_not_switched(summary.adapter),
+        },
         "spec": story.spec,
         "controls": merge_controls(story.controls, sent, owned=summary.owner_pid is not None),
         "issues": [_without_details(issue) for issue in story.issues[-NEWEST:]],

@@ -72,7 +72,7 @@ class Source:
             return Story.open(RunFolder(self.store.root / run_id))
         if self._copies is not None:
             return self._copies.open(run_id)
-        raise NotFound(f"there is no run {run_id[:80]!r}", todo="It may have been removed. See the list of runs.")
+        raise NotFound(f"there is no run {run_id[:80]!r}", todo="It may have been removed.")
 
     def refresh(self, story: Story) -> None:
         """Fetch what the hub has beyond, now and then; a run of this machine needs none of that."""
@@ -89,7 +89,7 @@ class Source:
             raise InvalidState(
                 f"the files of this run are on {host}", todo=f"Look at them with interlock web on {host}."
             )
-        raise NotFound(f"there is no run {run_id[:80]!r}", todo="It may have been removed. See the list of runs.")
+        raise NotFound(f"there is no run {run_id[:80]!r}", todo="It may have been removed.")
 
     def resolve(self, ref: str) -> str:
         """The id that is meant by an id, a name or the beginning of one; what it was if there is no such run here."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shlex
 
+from ...core import ENDED
 from ...runtime.incidents import StoredIncident
 from ..document import Document, Verification
 from ..moment import Moment
-from ..narrative import dollars, length, many
+from ..narrative import dollars, known_cost, length, many
 from ..words import plain, said_to_agent
 from .charts import line_chart, short
 from .element import Html, el, join, page
@@ -24,7 +25,8 @@ def _parts(document: Document) -> list[Html]:
     parts = [_head(document), _told(document), _tiles(document)]
     parts += [_incident(stored) for stored in document.incidents]
     if not document.sums.looks or any(rung.made for rung in document.ladder):
-        parts.append(section("The ladder", ladder(document.ladder), note="from the mildest answer to the strongest"))
+        drawn = ladder(document.ladder, ended=document.run.status in ENDED)
+        parts.append(section("The ladder", drawn, note="from the strongest intervention to the mildest"))
     parts.append(section("Over the steps", _charts(document), note="lines mark interventions", name="charts"))
     if document.chains:
         parts.append(section("Why", chains(document.chains), note="what was found, and what was done about it"))
@@ -80,7 +82,7 @@ def _tiles(document: Document) -> Html:
         ("Issues", f"{sums.issues.total():,}", many(len(sums.issues), "type")),
         ("Interventions", f"{made:,}", f"{worked:,} worked" if made else "none needed"),
         ("Tokens", short(sums.input_tokens + sums.output_tokens), f"{short(sums.output_tokens)} written"),
-        ("Cost", _known_cost(cost, run.unpriced_tokens), budget),
+        ("Cost", known_cost(cost, run.unpriced_tokens), budget),
         ("Time", length(max(0.0, span)), clock(run.ended, "ended %H:%M") if run.ended else ""),
     ]
     return el(
@@ -93,16 +95,11 @@ def _tiles(document: Document) -> Html:
     )
 
 
-def _known_cost(cost: float, unpriced_tokens: int) -> str:
-    """With a plus where models without a known price took part, as in the lists of runs."""
-    if not cost:
-        return "unknown" if unpriced_tokens else "–"
-    return dollars(cost) + ("+" if unpriced_tokens else "")
-
-
 def _charts(document: Document) -> Html:
     series, marks = document.series, document.marks
     steps = series.steps
+    unpriced = document.run.unpriced_tokens
+    no_cost = "Its cost is not known: the model has no known price." if unpriced else "Nothing was spent."
     return el(
         "div",
         {"class": "charts"},
@@ -114,7 +111,7 @@ def _charts(document: Document) -> Html:
         line_chart("Tokens", steps, [("tokens", series.tokens)], show=short, marks=marks,
                    empty="The agent reported no use of tokens."),
         line_chart("Cost", steps, [("cost", series.cost)], show=lambda value: f"${short(value)}" if value else "$0",
-                   marks=marks, empty="Its cost is not known: none was reported, and the model has no price."),
+                   marks=marks, empty=no_cost),
     )  # fmt: skip
 
 

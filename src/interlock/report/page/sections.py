@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from ..controls import Control
-from ..document import Chain, Document, Rung
+from ..document import Chain, Document, Rung, strongest_first
 from ..narrative import many
 from ..pictures import Picture
 from ..words import plain
@@ -45,10 +45,11 @@ def clock(time: float, form: str = "%H:%M:%S") -> str:
         return ""
 
 
-def ladder(rungs: Sequence[Rung]) -> Html:
-    """The ladder as a picture: a bar that grows with the level, a dot for each use, its colour what came of it."""
+def ladder(rungs: Sequence[Rung], *, ended: bool) -> Html:
+    """The ladder as a picture, the strongest rung on top: a bar that grows with the level, a dot for each use, its
+    colour what came of it. Of a run that has ended nothing more will be known."""
     rows = []
-    for rung in rungs:
+    for rung in strongest_first(rungs):
         dots = [
             *["worked"] * rung.worked,
             *["failed"] * rung.failed,
@@ -73,13 +74,14 @@ def ladder(rungs: Sequence[Rung]) -> Html:
                 el("span", {"class": "count"}, said),
             )
         )
+    unjudged = "not judged: the run ended first" if ended else "not known yet"
     legend = el(
         "p",
         {"class": "legend"},
         *(
             el("span", None, el("i", {"class": f"dot {kind}"}), f" {word} ")
             for kind, word in (
-                ("worked", "worked"), ("failed", "did not work"), ("open", "not known yet"), ("held", "held back"),
+                ("worked", "worked"), ("failed", "did not work"), ("open", unjudged), ("held", "held back"),
             )
         ),
     )  # fmt: skip

@@ -1,0 +1,94 @@
+"""How a run ended, and what stands on its timeline then, in words that say something to a person."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from interlock.config import Config
+from interlock.control import new_request
+from interlock.core import RunSpec
+from interlock.journal import RunFolder, Store
+from interlock.link import ask_owner
+from interlock.report import Fleet, Story
+from interlock.report.document import gather
+from interlock.report.rendering import render
+from interlock.report.switching import why_not_switched
+from interlock.runtime import Run, Supervisor
+from tests.report.runs import demo_run, folder_of, scripted_run
+
+
+def ended_run(root: Path, status: str, reason: str, message: str = "") -> RunFolder:
+    store = Store(root)
+    with Run.create(RunSpec(run_id="over", name="over", adapter="process"), store) as run:
+        run.end(status, reason, message)  # type: ignore[arg-type]
+    return RunFolder(store.root / "over")
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "message", "listed", "told"),
+    [
+        ("aborted", "ERROR", "the command ended with status 3", "ended with an error", "the command ended with status 3"),
+        ("aborted", "ERROR", "", "ended with an error", "ended with an error"),
+        ("aborted", "EMERGENCY_STOP", "stopped at step 3", "stopped by Interlock", "stopped by Interlock"),
+        ("aborted", "USER_CANCELLED", "", "cancelled by a person", "cancelled by a person"),
+        ("done", "MAX_ITERATIONS", "40 steps", "ended by a limit", "ended by a limit"),
+        ("done", "COMPLETE", "the command ended with status 0", "", ""),
+    ],
+)  # fmt: skip
+def test_who_or_what_ended_a_run_is_told(
+    tmp_path: Path, status: str, reason: str, message: str, listed: str, told: str
+) -> None:
+    folder = ended_run(tmp_path, status, reason, message)
+    (row,) = Fleet(Store(tmp_path)).rows()
+    assert row.ending == listed
+    with Story.open(folder) as story:
+        assert story.ending == told
+
+
+def test_a_live_run_has_no_ending(tmp_path: Path) -> None:
+    supervisor = scripted_run(tmp_path, 5, close=False)
+    with Story.open(folder_of(supervisor)) as story:
+        assert story.ending == ""
+        supervisor.close()
+        story.update()
+        assert story.summary.status == "done" and story.ending == ""
+
+
+def test_the_last_line_of_a_stopped_run_says_what_could_not_be_done_and_why(tmp_path: Path) -> None:
+    with Story.open(demo_run(tmp_path)) as story:
+        last = story.page(limit=1)[0]
+    assert last.title == "could not notify a person: no channel is configured"
+    assert last.level == "quiet" and "private keys" in last.detail
+
+
+def test_one_pause_is_one_line(tmp_path: Path) -> None:
+    with Supervisor.open(
+        task="work", name="paused-once", store=Store(tmp_path / "runs"), config=Config()
+    ) as supervisor:
+        supervisor.after(supervisor.message("so it begins"))
+        for command in ("pause", "resume"):
+            request = new_request(f"order-{command}", command, folder_of(supervisor).run_id)  # type: ignore[arg-type]
+            assert ask_owner(folder_of(supervisor), request, timeout=20).outcome == "success"
+            supervisor.after(supervisor.message("on it goes"))
+    with Story.open(folder_of(supervisor)) as story:
+        assert story.counts["status"] > 0, "the supervisor noted it for itself"
+        lines = story.page(limit=100, kinds=frozenset(("state",)))
+        assert [line.title for line in lines].count("paused") == 1
+
+
+def test_the_ladder_has_its_strongest_rung_on_top_and_an_ended_run_waits_for_no_judgement(tmp_path: Path) -> None:
+    with Story.open(demo_run(tmp_path)) as story:
+        document = gather(story)
+    for form in ("html", "md"):
+        page = render(document, form)
+        ladder = page[page.index("The ladder") :]
+        assert ladder.index("emergency stop") < ladder.index("checkpoint rollback") < ladder.index("soft correction")
+    page = render(document, "html")
+    assert "not judged: the run ended first" in page and "not known yet" not in page
+
+
+def test_a_plain_process_is_known_to_keep_its_model_and_others_may_switch() -> None:
+    assert why_not_switched("process") == "the agent's adapter (process) cannot switch models"
+    assert not any(map(why_not_switched, ("claude-code", "proxy", "langchain", "")))
