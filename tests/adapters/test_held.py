@@ -8,7 +8,7 @@ import pytest
 
 from interlock.adapters.process import held as module
 from interlock.adapters.process.held import HeldTree
-from interlock.core import RunSpec
+from interlock.core import Limits, RunSpec
 from interlock.process import spawn
 
 
@@ -35,3 +35,13 @@ def test_without_a_command_its_work_is_kept_all_the_same(expected: bool, monkeyp
     held.on_frozen = lambda: kept.append("all")
     with held.frozen():
         assert kept == ["all"]
+
+
+def test_a_limit_that_nobody_can_hold_is_named() -> None:
+    held = HeldTree()
+    with spawn(RunSpec(run_id="x", argv=("sleep", "60")), mechanism="signals") as tree:
+        held.take(tree)
+        held.limit(Limits(max_cpu_percent=50, max_memory_mb=500))
+        assert held.not_held == ("max_cpu_percent 50 (there is no cpu controller that we may use)",)
+        held.limit(Limits(max_memory_mb=500))
+        assert held.not_held == ()

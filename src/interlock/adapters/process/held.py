@@ -19,6 +19,7 @@ STARTING_S = 5.0
 class HeldTree:
     """Nothing to hold until `take`. A process that tells its steps is held at its next one; a silent one is frozen.
 
+    `not_held` has the limits, in words, that nobody on this machine can see to.
     If one is `expected`, `take` is sure to come soon: a restore waits for it.
     `on_frozen` is called while it stands still for a restore: what has no checkpoint after it yet is kept then.
     """
@@ -32,6 +33,7 @@ class HeldTree:
         self._paused = False
         self._frozen = False
         self._limits: Limits | None = None
+        self.not_held: tuple[str, ...] = ()
         self.speaks: Callable[[], bool] = lambda: False
         self.on_frozen: Callable[[], None] = lambda: None
 
@@ -113,6 +115,7 @@ class HeldTree:
         with self._lock:
             self._limits = limits
             held = self._tree.limit(limits) if self._tree is not None else ()
+        self.not_held = tuple(f"{one.limit} {one.value:g} ({one.note})" for one in held if not one.held)
         return ", ".join(f"{one.limit} {one.value:g} by {one.by}" for one in held)
 
     def end(self, grace_s: float) -> str:

@@ -113,6 +113,8 @@ class Owner:
         self.held.take(tree)
         held = self.held.limit(self._supervisor.process_limits)
         self._supervisor.run.record("started", {"pid": tree.pid, "mechanism": tree.mechanism, "limits": held})
+        for words in self.held.not_held:
+            self._say(f"nobody on this machine can hold the run to {words}: it goes on without")
         if self._supervisor.run.reason is not None:
             # Ended before it was known to us: a cancel that came early, or one that a predecessor did not live to do.
             self.held.end(0)
