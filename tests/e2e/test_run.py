@@ -7,6 +7,8 @@ import signal
 import sys
 from pathlib import Path
 
+from interlock.journal.tree import read_tree
+from interlock.process import attach
 from interlock.process.proc import look_at
 
 from .running import Place, finish, until
@@ -90,12 +92,17 @@ def test_cancel_ends_the_whole_tree_also_what_will_not_hear(place: Place) -> Non
     script = "trap '' TERM; setsid sh -c 'trap \"\" TERM; touch ready; while :; do sleep 1; done' & while :; do sleep 1; done"
     run = place.start("sh", "-c", script)
     place.wait_for("ready")
-    assert place.order("cancel").outcome == "success"
+    tree = read_tree(place.folder)
+    status, _, err = place.interlock("cancel", place.folder.run_id)
+    assert status == 0, err
+    assert tree is not None and not attach(tree).alive(), "said when it is true"
     status, _, err = finish(run)
     assert status == 130
     assert b"cancelled" in err
     assert place.processes() == []
     assert place.told()["status"] == "aborted"
+    (row,) = place.store.runs()
+    assert row.ending == "cancelled by a person"
 
 
 def test_a_killed_owner_is_replaced_and_the_command_goes_on(place: Place) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 
 from ..control import Answer, Command, Request, decode_current, new_request
 from ..core import ENDED, BadInput, InterlockError, InvalidState, Status
-from ..journal import JournalReader, RunSummary
+from ..journal import JournalReader, RunFolder, RunSummary
 from .app import finite
 from .completing import offer_live_runs
 from .output import print_json, say_error
@@ -41,6 +42,8 @@ HubOption = Annotated[str | None, typer.Option("--hub", metavar="URL", help="Run
 StepOption = Annotated[int | None, typer.Option("--step", min=0, help="Which step; else the one that waits.")]
 
 TIMEOUT_S = 60.0
+ENDING_S = 15.0
+"""How long we watch a cancelled run's processes go."""
 AT_ONCE = 32
 """Requests under way at one time when there are many runs."""
 
@@ -136,7 +139,11 @@ class Place:
     def ask(self, request: Request, timeout: float) -> Answer:
         from ..link import ask_owner
 
-        return ask_owner(self._store.find(request.target.run_id), request, timeout=timeout, notice=say_error)
+        folder = self._store.find(request.target.run_id)
+        answer = ask_owner(folder, request, timeout=timeout, notice=say_error)
+        if request.command == "cancel" and answer.outcome == "success":
+            _see_ended(folder)
+        return answer
 
     def waiting_step(self, run_id: str) -> int:
         """The step of a run that waits for a person."""
@@ -165,6 +172,18 @@ class HubPlace(Place):
 
     def waiting_step(self, run_id: str) -> int:
         return step_that_waits(self._client.current(run_id) or b"")
+
+
+def _see_ended(folder: RunFolder) -> None:
+    """Stay until the agent's processes are gone: the run has ended when it is told so, and they get time to tidy up."""
+    from ..journal.tree import agent_lives
+
+    until = time.monotonic() + ENDING_S
+    while agent_lives(folder):
+        if time.monotonic() > until:
+            say_error(f"{folder.run_id}: processes of its agent are still there")
+            return
+        time.sleep(0.05)
 
 
 def parse_condition(text: str) -> tuple[str, str]:

@@ -175,5 +175,6 @@ class RunLog(JournalLog):
             changes["model"] = state.model
         if state.ended:
             changes["ended"] = self._run.clock.time()
-            changes["reason"] = self._run.reason
+            # Written down before it is done: whoever ended it otherwise has said why by now.
+            changes["reason"] = self._run.reason or CANCELLED
         return changes
