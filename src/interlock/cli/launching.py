@@ -19,7 +19,7 @@ from ..adapters.proxy import Proxied, ProxyAdapter, find_upstreams
 from ..core import BadInput
 from ..process import UNKNOWN_STATUS
 from .output import many, say_error
-from .runs import money
+from .runs import spent
 
 SHOWN_FILES = 5
 
@@ -95,10 +95,10 @@ def _print(run: Finished) -> None:
 def _lines(run: Finished) -> list[str]:
     calls = f" ({many(run.calls, 'tool call')})" if run.calls else ""
     found = f"{many(run.issues, 'issue')}, {many(run.interventions, 'intervention')}"
-    cost = money(run.cost_usd, run.max_cost_usd, run.unpriced_tokens)
-    spent = f", {run.tokens:,} tokens, {cost}" if run.tokens or run.cost_usd else ""
+    cost = spent(run.cost_usd, run.max_cost_usd, run.unpriced_tokens)
+    used = f", {many(run.tokens, 'token')}, {cost}" if run.tokens or run.cost_usd else ""
     took = f"{run.seconds:.1f} s" if run.seconds < 120 else f"{run.seconds / 60:,.0f} min"
-    lines = [f"{many(run.steps, 'step')}{calls}, {found}{spent}, {took}"]
+    lines = [f"{many(run.steps, 'step')}{calls}, {found}{used}, {took}"]
     if run.files_changed:
         more = len(run.files_changed) - SHOWN_FILES
         named = ", ".join(run.files_changed[:SHOWN_FILES]) + (f" and {more} more" if more > 0 else "")

@@ -127,6 +127,12 @@ def money(spent: float, budget: float | None, unpriced_tokens: int = 0) -> str:
     return known + (f"/{budget:,.2f}" if budget is not None else "")
 
 
+def spent(cost: float, budget: float | None, unpriced_tokens: int) -> str:
+    """The same within a sentence."""
+    shown = money(cost, budget, unpriced_tokens)
+    return shown if shown.startswith("$") else f"cost {shown}"
+
+
 def moment(time: float) -> str:
     """A time for people."""
     return datetime.fromtimestamp(time).strftime("%Y-%m-%d %H:%M") if time else ""

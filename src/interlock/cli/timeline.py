@@ -12,7 +12,7 @@ from ..core import RunSpec
 from ..journal import RunSummary
 from ..report import Level, Moment
 from .output import many
-from .runs import STATUS, moment, money, shown_status
+from .runs import STATUS, moment, shown_status, spent
 
 
 def print_header(console: Console, run: RunSummary, spec: RunSpec) -> None:
@@ -27,7 +27,7 @@ def print_header(console: Console, run: RunSummary, spec: RunSpec) -> None:
         many(run.issues, "issue"),
         many(run.interventions, "intervention"),
         many(run.tokens, "token"),
-        money(run.cost_usd, run.max_cost_usd, run.unpriced_tokens),
+        spent(run.cost_usd, run.max_cost_usd, run.unpriced_tokens),
     ]
     console.print("  " + ", ".join(facts))
     for label, value in (("workspace", run.workspace), ("continues", spec.continues), ("waits for", run.waiting)):
