@@ -160,7 +160,7 @@ def _trace(number: int, file: str, result: Scanned) -> Html:
             el("small", None, f"{file}, {many(result.steps, 'step')}, {many(len(result.issues), 'issue')}"),
         ),
         strip(result.steps, marks),
-        el("ol", {"class": "timeline"}, *(line for _, _, line in lines)),
+        el("ol", {"class": "timeline untimed"}, *(line for _, _, line in lines)),
         el("p", {"class": "empty"}, note) if note else None,
     )
 
@@ -179,7 +179,6 @@ def _row(step: int, classes: str, kind: str, title: str, detail: str) -> Html:
     return el(
         "li",
         {"class": classes},
-        el("span", {"class": "at"}),
         el("span", {"class": "step"}, f"{step}"),
         el("span", {"class": "kind"}, kind),
         el("div", {"class": "what"}, el("span", None, title), el("small", None, detail)),
