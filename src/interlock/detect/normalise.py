@@ -48,3 +48,12 @@ def bounded(text: str, head: int = HEAD, tail: int = TAIL) -> bytes:
     if len(text) > head + tail:
         text = f"{text[:head]}\n{text[-tail:]}" if tail else text[:head]
     return text.encode("utf-8", "replace")
+
+
+def cut(text: bytes, most: int) -> bytes:
+    """A text that people read: whole, or its beginning up to a blank, with a mark that says so."""
+    if len(text) <= most:
+        return text
+    head = text[:most]
+    end = head.rfind(b" ")
+    return (head[:end] if end > most // 2 else head).rstrip(b" ,;:") + b" \xe2\x80\xa6"

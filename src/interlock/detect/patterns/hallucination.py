@@ -126,7 +126,7 @@ class Hallucination(Remembering[Contradictions]):
         return (
             self.issue(
                 step,
-                f"What is said does not fit what happened: {'; '.join(what for _, what in found[-2:])}. "
+                f"What is said does not fit what happened: {'; '.join(dict.fromkeys(what for _, what in found[-2:]))}. "
                 "Check before you go on, and say what is really there.",
                 key="contradiction",
                 severity=self.tuning.severity(len(found)) or "medium",

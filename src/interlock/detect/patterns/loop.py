@@ -10,9 +10,13 @@ from ...core import Issue, Seen, Step
 from ..detector import Remembering, Setting
 from ..fingerprint import fingerprint
 from ..history import push
+from ..normalise import cut
 from ..speech import sentences
 from ..thread import Thread, follow
 from ..turn import Turn
+
+QUOTED = 80
+"""Bytes of a sentence that are repeated."""
 
 
 class Rounds(Struct):
@@ -145,7 +149,7 @@ class Loop(Remembering[Rounds]):
         return (
             self.issue(
                 step.index,
-                f'The agent keeps saying "{again[:80].decode("utf-8", "replace")}" ({times} times within '
+                f'The agent keeps saying "{cut(again, QUOTED).decode("utf-8", "replace")}" ({times} times within '
                 f"{tuning.sentence_window} turns). Name what has changed since, or take a different approach.",
                 key="said",
                 severity="medium",

@@ -11,6 +11,9 @@ from ..detector import Remembering, Setting
 from ..thread import Thread, follow
 from ..turn import Turn
 
+LONG = 150
+"""Characters of a message that was probably longer."""
+
 
 class Failures(Struct):
     """Failures by their normalised message; what was counted so far; when each tool last did its work."""
@@ -56,7 +59,7 @@ class RepetitiveErrors(Remembering[Failures]):
         return (
             self.issue(
                 turn.step,
-                f"{turn.tool} failed {thread.count} times with the same error: {_said(turn.message)}. "
+                f"{turn.tool} failed {thread.count} times with the same error: {_said(turn.message)} "
                 "Find its cause before you try again.",
                 key=f"{turn.tool}:{turn.error:x}",
                 severity=severity,
@@ -111,7 +114,10 @@ def _same_try(before: Turn, turn: Turn) -> bool:
 
 
 def _said(message: str) -> str:
-    return message.rstrip(". ") or "no message"
+    """What an error says, as the end of a sentence. A long one that ends in the middle of a word was cut there."""
+    if len(message) > LONG and message[-1].isalnum():
+        return f"{message.rpartition(' ')[0] or message} …"
+    return f"{message.rstrip('. ') or 'no message'}."
 
 
 detector = RepetitiveErrors
