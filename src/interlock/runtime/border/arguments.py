@@ -20,10 +20,10 @@ ITEMS = 1000
 LEAST, MOST = -(2**63), 2**64 - 1
 """Numbers that every reader of JSON takes; others (infinity, not a number) become text."""
 
-NAMING = ("name", "key", "field", "label", "selector")
+NAMING = ("name", "key", "field", "label", "selector", "Name", "Key")
 """Keys whose value may say what another value is for: {"name": "DB_PASSWORD", "value": ...}."""
 
-NAMED = frozenset(("value", "text"))
+NAMED = frozenset(("value", "text", "Value"))
 
 REST = "[cut]"
 
@@ -38,7 +38,8 @@ def gather(value: object, parts: list[str], depth: int = DEPTH) -> bool:
         for key, item in value.items():
             if type(key) is not str:
                 return False
-            parts += (key, "=")
+            # What is the name of many ("secrets") is seen as the name of one.
+            parts += (key, "=") if type(item) is str or key[-1:] != "s" else (key, "=", key[:-1], "=")
             if not _gather_item(item, parts, depth):
                 return False
         if not NAMED.isdisjoint(value):
@@ -46,6 +47,13 @@ def gather(value: object, parts: list[str], depth: int = DEPTH) -> bool:
             parts += [str(value[key]) + "\nvalue=" for key in NAMING if isinstance(value.get(key), str)]
         return True
     if isinstance(value, list | tuple):
+        if (
+            len(value) > 1
+            and type(value[0]) is str
+            and len(value) <= ITEMS
+            and all(type(item) is str for item in value)
+        ):
+            return _gather_words(value, parts)
         return len(value) <= ITEMS and all(_gather_item(item, parts, depth) for item in value)
     return False
 
@@ -129,6 +137,14 @@ def _gather_item(item: object, parts: list[str], depth: int) -> bool:
     if isinstance(item, int | float):
         return LEAST <= item <= MOST
     return item is None or gather(item, parts, depth - 1)
+
+
+def _gather_words(words: list[str] | tuple[str, ...], parts: list[str]) -> bool:
+    """So that the search sees a command as a line, and a name with its value."""
+    parts.append(" ".join(words))
+    if len(words) == 2:
+        parts.append("=".join(words))
+    return max(map(len, words)) <= TEXT
 
 
 def _name_type(value: object) -> str:
