@@ -55,24 +55,25 @@ class NamedSecrets:
 
     def __call__(self, text: str) -> Iterator[Span]:
         """Every secret of this kind, in order."""
-        for count, match in enumerate(self._pattern.finditer(searchable(text))):
-            if count == MOST:
-                yield match.start(), len(text), "rest"
-                return
+        count = done = 0
+        for match in self._pattern.finditer(searchable(text)):
             start, (after_name, at) = match.start(1), match.span(2)
             kind = kind_of_name(text[start:after_name])
+            if kind is None or start < done:
+                continue
+            count += 1
+            if count > MOST:
+                yield match.start(), len(text), "rest"
+                return
             # The name may be the label that we put in a secret's place ourselves, or a type's (Aws::Token).
-            if kind is not None and not text.endswith(("[redacted:", "::"), 0, start):
-                value = find_set(text, kind, start, after_name, at) if self is SETTINGS else find_told(text, at)
-                if value and is_secret(kind, _first_line(text, value[0], value[1]), value[2]):
-                    first, last, place = value
-                    if (
-                        place not in ("quoted", "assigned")
-                        and last - first == LOOK
-                        and (rest := _RUN.match(text, last))
-                    ):
-                        last = rest.end()
-                    yield first, last, kind
+            if text.endswith(("[redacted:", "::"), 0, start):
+                continue
+            value = find_set(text, kind, start, after_name, at) if self is SETTINGS else find_told(text, at)
+            if value and is_secret(kind, _first_line(text, value[0], value[1]), value[2]):
+                first, done, place = value
+                if place not in ("quoted", "assigned") and done - first == LOOK and (rest := _RUN.match(text, done)):
+                    done = rest.end()
+                yield first, done, kind
 
 
 def _first_line(text: str, first: int, last: int) -> str:

@@ -11,18 +11,15 @@ from typing import Any
 
 import re2
 
-from .arguments import NAMED, NAMING
+from .arguments import NAMED, NAMING, WORDS, commands_in
 from .assignments import NAMED_HINT, NAMED_SECRETS, Span, searchable
 from .bounds import mend
 from .command_words import redact_words
-from .secret_names import Place, is_secret, is_secret_in_container, kind_of_container, kind_of_name
+from .secret_names import LONGEST_NAME, Place, is_secret, is_secret_in_container, kind_of_container, kind_of_name
 from .shapes import FAMILIES, Shape
 
 PASSES = 5
 """What one pass leaves may, once in a blue moon, look like a secret to the next."""
-
-LONGEST_NAME = 100
-"""Characters of a name that says what a value is for."""
 
 SET_MEMORY = 64 * 1024 * 1024
 
@@ -107,9 +104,9 @@ class Redactor:
 
     def _redact_dict(self, value: dict[Any, Any], about: str | None = None) -> dict[Any, Any]:
         """`about` is the kind of the name that the dictionary itself stands under."""
-        named = next((value[key] for key in NAMING if key in value), None)
-        if isinstance(named, str) and len(named) <= LONGEST_NAME and "[redacted:" not in named:
-            about = kind_of_name(named.rstrip("'\"])}> ")) or about
+        about = next(filter(None, (_kind_of_named(value.get(key)) for key in NAMING)), about)
+        for command in commands_in(value):
+            value = {**value, WORDS: self._redact_words(command)[1:]}
         clean: dict[Any, Any] = {}
         for key, item in value.items():
             name = self.redact(key) if isinstance(key, str) else key
@@ -126,7 +123,7 @@ class Redactor:
 
     def _redact_contained(self, kind: str, name: str, item: object) -> object:
         if isinstance(item, str):
-            return _label(kind) if is_secret_in_container(name, item) else item
+            return _label(kind) if is_secret_in_container(kind, name, item) else item
         if isinstance(item, dict):
             return {key: self._redact_contained(kind, str(key), each) for key, each in item.items()}
         if isinstance(item, list | tuple):
@@ -237,6 +234,13 @@ def _replace(text: str, spans: Iterable[Span]) -> str:
         pieces += (text[at:start], _label(kind))
         at = end
     return "".join((*pieces, text[at:])) if pieces else text
+
+
+def _kind_of_named(name: object) -> str | None:
+    """What a value is, if beside it stands what it is for."""
+    if not isinstance(name, str) or len(name) > LONGEST_NAME or "[redacted:" in name:
+        return None
+    return kind_of_name(name.rstrip("'\"])}> "))
 
 
 def _label(kind: str) -> str:

@@ -9,6 +9,9 @@ Place = Literal["quoted", "assigned", "setting", "code", "field"]
 """How a value is written: in quotes; in quotes by a shell (NAME='...'); name=value of a file, a shell, a URL; in code;
 after a colon on its own line."""
 
+LONGEST_NAME = 100
+"""Characters of a name that says what a value is for."""
+
 SURE = frozenset(("password", "secret", "key"))
 """Kinds whose names hardly ever stand for anything else; a token may well be a word."""
 
@@ -17,10 +20,10 @@ KEY_OWNERS = (
     "|client|deploy|license|licence|ssh|gpg|jwt|storage|shared|consumer|admin|webhook|subscription|session|root|hmac"
 )
 
-_PASS = r"[_-]pass|\bpass|(?-i:[a-z]Pass)"
+_PASS = r"[_-]pass|\bpass|(?-i:[a-z]Pass)|[_-]pw|\bpw"
 
 NAMES = (
-    rf"passw(?:or)?d|passphrase|passcode|pwd|[_-]pw|{_PASS}|secret|token|(?-i:_PAT)|credentials?|[_-]auth"
+    rf"passw(?:or)?d|passphrase|passcode|pwd|{_PASS}|secret|token|(?-i:_PAT)|credentials?|[_-]auth"
     rf"|(?:{KEY_OWNERS})[_-]?key(?:[_-](?:value|data))?|(?-i:_KEY)"
 )
 """What a secret's name ends with (letters in either case)."""
@@ -28,11 +31,11 @@ NAMES = (
 TAIL = "(?:[_-][A-Za-z0-9_-]*)?"
 """What may follow in a name: whose secret it is, or where it counts (API_KEY_PROD)."""
 
-LIKE_NAMES = NAMES.replace(_PASS, "[_-]?pass")
+LIKE_NAMES = NAMES.replace(_PASS, "[_-]?pass|pw")
 """Matches where NAMES does: for a first look, which gets going faster where it need not know the ends of words."""
 
 _ENDING = re.compile(
-    r"(?:(?P<password>passw(?:or)?d|passphrase|passcode|pwd|[_-]pw|[_-]pass|^pass|(?-i:(?<=[a-z])Pass))"
+    r"(?:(?P<password>passw(?:or)?d|passphrase|passcode|pwd|(?:^|[_-])pw|[_-]pass|^pass|(?-i:(?<=[a-z])Pass))"
     r"|(?P<secret>secret)"
     rf"|(?P<key>(?:{KEY_OWNERS})[_-]?key(?:[_-](?:value|data))?)"
     r"|(?P<token>token|(?-i:_PAT))|(?P<credential>credentials?|(?:^|[_-])auth)|(?P<other_key>_key))$",
@@ -111,6 +114,9 @@ _PROMPT = re.compile(
 )
 """What is left of a sentence's words where a shell is told a secret: a passphrase is a sentence as well."""
 
+_PATTERN = re.compile(r"\[\^?\S-\S|\\[\w.-]|\(\?")
+"""A regular expression: what a token looks like, and no token."""
+
 _CODE = re.compile(r"[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _WORDS = re.compile(r"[A-Z]*[a-z]+(?:[-_/.:][A-Za-z]+)+|(?:[A-Z]?[a-z]+){2,}")
@@ -123,7 +129,7 @@ def kind_of_name(name: str) -> str | None:
     found = _ENDING.search(bare)
     if found is None:
         # Whatever kind it is, its value has to look like one: most such names are of something else.
-        tailed = _WITH_TAIL.search(name)
+        tailed = _WITH_TAIL.search(name) if len(name) <= LONGEST_NAME else None
         return "credential" if tailed and not _ABOUT.search(tailed["tail"]) else None
     if name in ("PWD", "OLDPWD"):
         return None
@@ -143,9 +149,10 @@ def kind_of_container(name: str) -> str | None:
     return kind if kind == "credential" or name.endswith("s") else None
 
 
-def is_secret_in_container(name: str, value: str) -> bool:
+def is_secret_in_container(kind: str, name: str, value: str) -> bool:
     """Whether a value that stands among secrets is one itself, and not something about them."""
-    return _ABOUT.search("_" + name) is None and is_secret("credential", value, "quoted")
+    judged = "password" if kind == "password" else "credential"
+    return _ABOUT.search("_" + name) is None and is_secret(judged, value, "quoted")
 
 
 def is_secret(kind: str, value: str, place: Place) -> bool:
@@ -191,7 +198,9 @@ def _is_quoted_secret(kind: str, value: str) -> bool:
         return False  # the name of one
     if kind == "secret":
         return len(value) >= 4
-    return _is_mixed(value, 6 if kind in SURE else 8) or (kind in SURE and len(value) >= 16)
+    if kind in SURE:
+        return _is_mixed(value, 6) or len(value) >= 16
+    return _is_mixed(value, 8) and not _PATTERN.search(value)
 
 
 def _is_setting(kind: str, value: str) -> bool:

@@ -227,6 +227,7 @@ COMMANDS = (
     Shape(
         "password", r"\|\s*sudo\s", rf"\becho\s+(?:-[ne]+\s+)?{ARGUMENT}\s*\|\s*sudo\s+(?:-[a-zA-Z]+\s+)*-[a-zA-Z]*S"
     ),
+    Shape("secret", r"secret\s+set\s", rf"\bsecret\s+set\b[^\n|;&]*?\s(?:-b|--body)[ =]?{ARGUMENT}"),
     Shape("password", "sqlplus", r"\bsqlplus\b[^\n|;&]*?\s[A-Za-z0-9_]+/([^\s\"'@$]+)@"),
 )
 

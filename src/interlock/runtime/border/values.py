@@ -20,29 +20,32 @@ _PLAIN = re.compile(r"[^\s\"'`,;&<>|(){}\[\]\\]+")
 _REST_OF_LINE = re.compile(r"[^\s\"'`]+(?=[ \t]*(?:\r?\n|$))")
 _ANNOTATION = re.compile(r"[A-Za-z_][\w.\[\], |]*[ \t]*=[ \t]*(?=[fFrRbBuU]{0,2}\\*[\"'`])")
 _LINE_START = re.compile(r"[ \t]*(?:export[ \t]+|set[ \t]+|-[ \t]+|ENV[ \t]+|ARG[ \t]+)?")
-_LINE_END = re.compile(r"[ \t]{0,40}(?:#|\r?\n|$)")
+_LINE_END = re.compile(r"[ \t]{0,40}(?:#|\r?\n|\\[rn]|$)")
 _SECTION = re.compile(r"^\[[A-Za-z][\w .:-]*\]\s*$", re.MULTILINE)
 _NEXT_LINE = re.compile(r"\r?\n\s*(?=[\"'])")
 _KEY_SIGN = re.compile(r"\\*[\"'`][ \t]*:")
 
-_BLOCK = re.compile(r"[|>][+-]?[ \t]*\r?\n([ \t]+)(\S+)[ \t]*(?:\r?\n\1[^\n]*)*")
+_BLOCK = re.compile(r"[|>][0-9+-]{0,2}(?:[ \t]*\r?\n)+([ \t]+)(\S+)[ \t]*(?:\r?\n\1[^\n]*)*")
 """A value that YAML has on lines of its own, below its name; words would be a description."""
 
-_HEADER_VALUE = re.compile(r"([^\s\"'`\\]+)\\*([\"']|(?=\s|$))")
+_HEADER_VALUE = re.compile(r"([^\s\"'`\\]+)\\*([\"']?)")
 _HEADER_NAME = re.compile(r"[Xx]-[A-Za-z0-9-]+|[A-Z][A-Za-z]*(?:-[A-Z][A-Za-z]*)+")
 _HEADER_OPTION = re.compile(r"\s(?:-H|--header)[ =]?[ \t]*\\*[\"']?$")
 
-_OPTION_BEFORE = re.compile(r"(?:^|\s)--?[A-Za-z][\w-]*(?:[ \t]+|=)[\"']?[^\s\"'()\[\]{}]*$")
+_OPTION_BEFORE = re.compile(r"(?:^|\s)--?[A-Za-z][\w-]*(?:[ \t]+|=)[\"']?(?:[^\s\"'()\[\]{}]*,)?$")
 """Name and value are one word of a command line, behind an option: -var name=value, --set a=b,name=value."""
+
+_FIELDS_BEFORE = re.compile(r"(?:^|[\n;&|(\"'`])[ \t]*(?:https?|xhs?|vault)[ \t][^\n;&|()\"'`]*[ \t]$")
+"""Name and value are one word of a command that takes such words: http POST url name=value."""
 
 _OTHERS_BEFORE = re.compile(r"[\"'](?:\w+=[^\s\"'=]*[ \t]+)*$")
 _OTHERS_AFTER = re.compile(r"(?:[ \t]+\w+=[^\s\"'=]*){0,9}[\"']")
 """Name and value are in quotes, alone or among their like: 'host=db password=...'."""
 
-_ORDINARY = re.compile(
-    r"(?i)to|flag|is|and|or|option|for|as|the|an?|from|with|in|if|when|argument|value|was|will|can|must|via|on|of|by|are"
+_NO_VALUE = re.compile(
+    r"(?i)--[a-z][\w-]*|to|flag|is|and|or|option|for|as|the|an?|from|with|in|if|when|argument|value|was|will|can|must|via|on|of|by|are"
 )
-"""Words that follow an option's name in a sentence about it."""
+"""Words that follow an option's name in a sentence about it; another option."""
 
 
 def find_told(text: str, at: int) -> Value | None:
@@ -50,7 +53,9 @@ def find_told(text: str, at: int) -> Value | None:
     if quoted := _quoted(text, at):
         return *quoted, "quoted"
     plain = _plain(text, at)
-    return None if plain is None or _ORDINARY.fullmatch(text, *plain) else (*plain, "setting")
+    if plain is None or _NO_VALUE.fullmatch(text, *plain):
+        return None
+    return *plain, "setting"
 
 
 def find_set(text: str, kind: str, start: int, after_name: int, at: int) -> Value | None:
@@ -112,17 +117,13 @@ def _header(text: str, kind: str, start: int, after_name: int, at: int) -> Value
     if value is None:
         return None
     before, told = text[start - 1 : start], _HEADER_OPTION.search(text, max(0, start - 20), start) is not None
+    if told:
+        return *value.span(1), "setting"
     if value[2]:
         is_word = value[2] == before
     else:
-        is_word = (
-            at == after_name + 1
-            and (not before or before.isspace())
-            and (told or _HEADER_NAME.fullmatch(text, start, after_name) is not None)
-        )
-    if not is_word:
-        return None
-    return *value.span(1), "setting" if told else "code" if kind == "password" else "field"
+        is_word = at == after_name + 1 and not before.strip() and _HEADER_NAME.fullmatch(text, start, after_name)
+    return (*value.span(1), "code" if kind == "password" else "field") if is_word else None
 
 
 def _place_after_equals(text: str, name: str, start: int, sign: str, alone: bool, end: int) -> Place:
@@ -137,7 +138,7 @@ def _place_after_equals(text: str, name: str, start: int, sign: str, alone: bool
 
 def _is_word_of_command(text: str, start: int, end: int) -> bool:
     back = max(0, start - LOOK)
-    if _OPTION_BEFORE.search(text, back, start):
+    if _OPTION_BEFORE.search(text, back, start) or _FIELDS_BEFORE.search(text, back, start):
         return True
     return (
         _OTHERS_BEFORE.search(text, back, start) is not None and _OTHERS_AFTER.match(text, end, end + LOOK) is not None
