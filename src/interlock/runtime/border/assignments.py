@@ -22,9 +22,9 @@ _CLOSING = r"(?:[\"'`\\]+\]?|\*+)?"
 """What may stand between a name and its sign: the name's own quotes, a bracket, bold type."""
 
 _NAMED = rf"([A-Za-z0-9_.-]*(?:{NAMES})[0-9]*{TAIL})({_CLOSING}\s*(?::=|={{1,3}}>?|!={{1,2}}|:)\**[ \t]*)"
-_OPTION = rf"(?:^|[\s\"'(\[,=])--?([a-z0-9-]*(?:{NAMES}))([\"']?[ \t]*,?\s+)"
+_OPTION = rf"(?:^|[\s\"'(\[,=])--?([a-z0-9-]*(?:{NAMES}){TAIL})([\"']?[ \t]*,?\s+)"
 _PAIR = (
-    rf"\b(?:name|key|field|label)[\"'\\]*\s*[:=]\s*[\"'\\]*([A-Za-z0-9_.-]*(?:{NAMES}))"
+    rf"\b(?:name|key|field|label)[\"'\\]*\s*[:=]\s*[\"'\\]*([A-Za-z0-9_.-]*(?:{NAMES})[0-9]*{TAIL})"
     r"([\"'\\]*(?:,\s*|\s+)[\"'\\]*value[\"'\\]*\s*[:=][ \t]*)"
 )
 
@@ -81,8 +81,8 @@ def _first_line(text: str, first: int, last: int) -> str:
     return text[first : min(last, first + LOOK)].partition("\n")[0].rstrip()
 
 
-_SET = rf"[0-9]*{TAIL}{_CLOSING}\s*(?:[:=]|!=)"
-_OPTED = rf"-[a-z0-9-]*(?:{LIKE_NAMES})[\s\"',]"
+_SET = rf"{_CLOSING}\s*(?:[:=]|!=)"
+_OPTED = rf"-[a-z0-9-]*(?:{LIKE_NAMES}){TAIL}[\s\"',]"
 _PAIRED = r"[\"'\\]*(?:,\s*|\s+)[\"'\\]*value[\"'\\]*\s*[:=]"
 
 SETTINGS = NamedSecrets(_NAMED, "")
@@ -92,5 +92,5 @@ TOLD = NamedSecrets(_TOLD, rf"(?:{_SETTERS})[ \t]+\S")
 
 NAMED_SECRETS = (SETTINGS, TOLD, OPTIONS, PAIRS)
 
-NAMED_HINT = rf"(?i)(?:{LIKE_NAMES})(?:{_SET}|{_PAIRED})|{_OPTED}|(?:{_SETTERS})[ \t]+\S"
+NAMED_HINT = rf"(?i)(?:{LIKE_NAMES})[0-9]*{TAIL}(?:{_SET}|{_PAIRED})|{_OPTED}|(?:{_SETTERS})[ \t]+\S"
 """Matches where one of their hints does. Each time that the names stand in it, a search takes longer to get going."""
