@@ -116,9 +116,9 @@ def _header(text: str, kind: str, start: int, after_name: int, at: int) -> Value
     value = _HEADER_VALUE.match(text, at, at + LONGEST)
     if value is None:
         return None
-    before, told = text[start - 1 : start], _HEADER_OPTION.search(text, max(0, start - 20), start) is not None
-    if told:
+    if text.startswith("-H", start) or _HEADER_OPTION.search(text, max(0, start - 20), start):
         return *value.span(1), "setting"
+    before = text[start - 1 : start]
     if value[2]:
         is_word = value[2] == before
     else:
