@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Iterator
 from typing import Any
 
 import re2
 
-from .secret_names import LIKE_NAMES, NAMES, TAIL, is_secret, kind_of_name
-from .values import LOOK, find_set, find_told
+from .secret_names import LIKE_NAMES, NAMES, TAIL, kind_of_name
 
 Span = tuple[int, int, str]
 """Start, end and kind of a secret in a text."""
@@ -34,8 +32,6 @@ _TOLD = (
     rf"([A-Za-z0-9_.:/-]*(?:{NAMES})[0-9]*{TAIL})([ \t]+)"
 )
 
-_RUN = re.compile(r"[^\s\"'`]+")
-
 
 def searchable(text: str) -> str | bytes:
     """What to search: as bytes, if places in both are the same, it costs a fraction."""
@@ -55,6 +51,8 @@ class NamedSecrets:
 
     def __call__(self, text: str) -> Iterator[Span]:
         """Every secret of this kind, in order."""
+        from .values import find_secret  # most programs end before they meet a secret's name
+
         count = done = 0
         for match in self._pattern.finditer(searchable(text)):
             start, (after_name, at) = match.start(1), match.span(2)
@@ -68,17 +66,9 @@ class NamedSecrets:
             # The name may be the label that we put in a secret's place ourselves, or a type's (Aws::Token).
             if text.endswith(("[redacted:", "::"), 0, start):
                 continue
-            value = find_set(text, kind, start, after_name, at) if self is SETTINGS else find_told(text, at)
-            if value and is_secret(kind, _first_line(text, value[0], value[1]), value[2]):
-                first, done, place = value
-                if place not in ("quoted", "assigned") and done - first == LOOK and (rest := _RUN.match(text, done)):
-                    done = rest.end()
+            if secret := find_secret(text, kind, (start, after_name) if self is SETTINGS else None, at):
+                first, done = secret
                 yield first, done, kind
-
-
-def _first_line(text: str, first: int, last: int) -> str:
-    """As much of a value as is judged."""
-    return text[first : min(last, first + LOOK)].partition("\n")[0].rstrip()
 
 
 _SET = rf"{_CLOSING}\s*(?:[:=]|!=)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Literal
 
@@ -49,24 +50,25 @@ _NO_SECRET = re.compile(
     re.IGNORECASE,
 )
 
-_WITH_TAIL = re.compile(
-    rf"(?:^|[_.-])(?:(?:{KEY_OWNERS})[_-]?key|passw(?:or)?d|passphrase|secret|token)(?P<tail>(?:[_-][a-z0-9]+)+)$",
-    re.IGNORECASE,
-)
-
-_ABOUT = re.compile(
-    r"[_-](?:ids?|names?|types?|kinds?|counts?|len|length|min|max|size|limits?|budget|usage|used|total|cost|price|rate|per"
-    r"|ur[il]|hosts?|endpoint|path|files?|filename|dir|folder|arn|refs?|reference|ttl|expir[a-z]+|expires?|timeout|lifetime"
-    r"|age|days|hours|minutes|seconds|secs|ms|date|time|at|rotation|regexp?|pattern|re|format|fmt|fields?|attr|column|header"
-    r"|headers|param|params|prefix|suffix|hash[a-z]*|digest|checksum|sha[0-9]*|md5|fingerprint|salt|policy|reset|change"
-    r"|changed|required|enabled|disabled|valid|validat[a-z]+|versions?|env|var|variable|class|cls|index|idx|pos|offset|start"
-    r"|end|first|last|next|prev|alg|algorithm|method|scheme|provider|manager|store|storage|source|issuer|audience|scopes?"
-    r"|status|state|label|title|text|str|string|hint|help|prompt|message|msg|errors?|placeholder|inputs?|outputs?|lists?"
-    r"|sets?|map|dict|table|keys?|values|strength|score|complexity|category|categories|group|rules?|test|case|func|fn"
-    r"|function|handler|callback|service|client|cache|ring|s)(?=[_-]|$)",
-    re.IGNORECASE,
-)
-"""Words behind a secret's name that make it a name of something about the secret."""
+ABOUT = frozenset((
+    "id", "ids", "name", "names", "type", "types", "kind", "kinds", "count", "counts", "len", "length", "min", "max",
+    "size", "limit", "limits", "budget", "usage", "used", "total", "cost", "price", "rate", "per", "url", "uri",
+    "host", "hosts", "endpoint", "path", "file", "files", "filename", "dir", "folder", "arn", "ref", "refs",
+    "reference", "ttl", "expire", "expires", "expired", "expiry", "expiration", "timeout", "lifetime", "age", "days",
+    "hours", "minutes", "seconds", "secs", "ms", "date", "time", "at", "rotation", "regex", "regexp", "pattern", "re",
+    "format", "fmt", "field", "fields", "attr", "column", "header", "headers", "param", "params", "prefix", "suffix",
+    "hash", "hashed", "hashes", "hasher", "hashers", "digest", "checksum", "sha", "sha1", "sha256", "sha512", "md5",
+    "fingerprint", "salt", "policy", "reset", "change", "changed", "required", "enabled", "disabled", "valid",
+    "validate", "validation", "validator", "validators", "version", "versions", "env", "var", "variable", "class",
+    "cls", "index", "idx", "pos", "offset", "start", "end", "first", "last", "next", "prev", "alg", "algorithm",
+    "method", "scheme", "provider", "manager", "store", "storage", "source", "issuer", "audience", "scope", "scopes",
+    "status", "state", "label", "title", "text", "str", "string", "hint", "help", "prompt", "message", "msg", "error",
+    "errors", "placeholder", "input", "inputs", "output", "outputs", "list", "lists", "set", "sets", "map", "dict",
+    "table", "key", "keys", "values", "strength", "score", "complexity", "category", "categories", "group", "rule",
+    "rules", "test", "case", "func", "fn", "function", "handler", "callback", "service", "client", "cache", "ring",
+    "s",
+))  # fmt: skip
+"""Words behind a secret's name that make it the name of something about the secret."""
 
 PLAIN_WORDS = frozenset((
     "none", "null", "nil", "undefined", "true", "false", "yes", "no", "on", "off", "str", "string", "int", "integer",
@@ -129,8 +131,8 @@ def kind_of_name(name: str) -> str | None:
     found = _ENDING.search(bare)
     if found is None:
         # Whatever kind it is, its value has to look like one: most such names are of something else.
-        tailed = _WITH_TAIL.search(name) if len(name) <= LONGEST_NAME else None
-        return "credential" if tailed and not _ABOUT.search(tailed["tail"]) else None
+        tailed = _with_tail().search(name) if len(name) <= LONGEST_NAME else None
+        return "credential" if tailed and not _is_about(tailed["tail"]) else None
     if name in ("PWD", "OLDPWD"):
         return None
     kind = found.lastgroup
@@ -152,7 +154,7 @@ def kind_of_container(name: str) -> str | None:
 def is_secret_in_container(kind: str, name: str, value: str) -> bool:
     """Whether a value that stands among secrets is one itself, and not something about them."""
     judged = "password" if kind == "password" else "credential"
-    return _ABOUT.search("_" + name) is None and is_secret(judged, value, "quoted")
+    return not _is_about(name) and is_secret(judged, value, "quoted")
 
 
 def is_secret(kind: str, value: str, place: Place) -> bool:
@@ -180,6 +182,19 @@ def is_secret(kind: str, value: str, place: Place) -> bool:
     if place == "field":
         return _is_mixed(value, 8 if kind in SURE else 12)
     return _is_mixed(value, 6 if kind in SURE else 16)
+
+
+@functools.cache
+def _with_tail() -> re.Pattern[str]:
+    """A name that goes on behind a secret's. Made when it is first needed: making it takes longer than most texts."""
+    return re.compile(
+        rf"(?:^|[_.-])(?:(?:{KEY_OWNERS})[_-]?key|passw(?:or)?d|passphrase|secret|token)(?P<tail>(?:[_-][a-z0-9]+)+)$",
+        re.IGNORECASE,
+    )
+
+
+def _is_about(words: str) -> bool:
+    return not ABOUT.isdisjoint(words.lower().replace("-", "_").split("_"))
 
 
 def _is_placeholder(value: str) -> bool:

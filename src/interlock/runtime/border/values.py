@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .secret_names import Place
+from .secret_names import Place, is_secret
 
 LOOK = 128
 """Characters of a value that are judged, and of a line that are looked back: no text may cost more than its length."""
@@ -17,6 +17,7 @@ Value = tuple[int, int, Place]
 
 _OPENING = re.compile(r"[fFrRbBuU]{0,2}(\\*)([\"'`])")
 _PLAIN = re.compile(r"[^\s\"'`,;&<>|(){}\[\]\\]+")
+_RUN = re.compile(r"[^\s\"'`]+")
 _REST_OF_LINE = re.compile(r"[^\s\"'`]+(?=[ \t]*(?:\r?\n|$))")
 _ANNOTATION = re.compile(r"[A-Za-z_][\w.\[\], |]*[ \t]*=[ \t]*(?=[fFrRbBuU]{0,2}\\*[\"'`])")
 _LINE_START = re.compile(r"[ \t]*(?:export[ \t]+|set[ \t]+|-[ \t]+|ENV[ \t]+|ARG[ \t]+)?")
@@ -48,8 +49,23 @@ _NO_VALUE = re.compile(
 """Words that follow an option's name in a sentence about it; another option."""
 
 
-def find_told(text: str, at: int) -> Value | None:
-    """The value that starts here, where a command or a pair has just said what it is for."""
+def find_secret(text: str, kind: str, name: tuple[int, int] | None, at: int) -> tuple[int, int] | None:
+    """Where the secret lies that starts here, if the value is one.
+
+    `name` is where its name stands, followed by a sign; none where a command or a pair has just said what it is for.
+    """
+    value = _find_set(text, kind, *name, at) if name else _find_told(text, at)
+    if value is None:
+        return None
+    first, last, place = value
+    if not is_secret(kind, text[first : min(last, first + LOOK)].partition("\n")[0].rstrip(), place):
+        return None
+    if place not in ("quoted", "assigned") and last - first == LOOK and (rest := _RUN.match(text, last)):
+        last = rest.end()
+    return first, last
+
+
+def _find_told(text: str, at: int) -> Value | None:
     if quoted := _quoted(text, at):
         return *quoted, "quoted"
     plain = _plain(text, at)
@@ -58,7 +74,7 @@ def find_told(text: str, at: int) -> Value | None:
     return *plain, "setting"
 
 
-def find_set(text: str, kind: str, start: int, after_name: int, at: int) -> Value | None:
+def _find_set(text: str, kind: str, start: int, after_name: int, at: int) -> Value | None:
     """The value that a name (from `start`) is given by a sign (from `after_name`), if it starts at `at`."""
     name, sign = text[start:after_name], text[after_name:at]
     if ":" in sign:
