@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interlock.core import Step, Tool
+from interlock.core import RunSpec, Step, Tool
 from interlock.runtime.border import Border, redact_argv
 from interlock.runtime.border.assignments import NAMED_SECRETS
 from interlock.runtime.border.redaction import Redactor, redact_text, redact_tree, redactor
 from interlock.runtime.border.shapes import FAMILIES
+from interlock.runtime.opening import redact_spec
 from tests.runtime.secret_samples import INNOCENT, samples
 
 SAMPLES = samples()
@@ -159,6 +160,7 @@ def test_only_the_secret_goes_from_a_command_in_words() -> None:
     words = ["mysql", "-u", "it's", "-p" + VALUE, "-e", 'select "a;b" | c\\d', "", "x  y\n"]
     assert redact_argv(words) == [*words[:3], "-p[redacted:password]", *words[4:]]
     assert redact_argv(redact_argv(words)) == redact_argv(words)
+    assert redact_spec(RunSpec(run_id="r", argv=tuple(words))).argv == tuple(redact_argv(words))
 
 
 def test_a_secret_within_a_secrets_block_does_not_bring_back_the_rest() -> None:

@@ -41,8 +41,9 @@ def gather(value: object, parts: list[str], depth: int = DEPTH) -> bool:
         for key, item in value.items():
             if type(key) is not str:
                 return False
-            # What is the name of many ("secrets") is seen as the name of one.
-            parts += (key, "=") if type(item) is str or key[-1:] != "s" else (key, "=", key[:-1], "=")
+            parts += (key, "=")
+            if key[-1:] == "s" and isinstance(item, dict | list | tuple):
+                parts += (key[:-1], "=")  # so that the search sees the name of many (secrets) as the name of one
             if not _gather_item(item, parts, depth):
                 return False
         if not NAMED.isdisjoint(value):

@@ -88,7 +88,7 @@ _MARKED = re.compile(
 
 _STAND_IN = re.compile(
     r"your|example|placeholder|replace|insert|redacted|dummy|xxxx"
-    r"|(?:key|token|passw\w*|secret|value|goes|it|one)[-_ ]here$"
+    r"|[-_ ](?:(?<=key.)|(?<=token.)|(?<=word.)|(?<=secret.)|(?<=value.)|(?<=goes.)|(?<=it.)|(?<=one.))here$"
     r"|\*\*\*|\.\.\.|…",
     re.IGNORECASE,
 )
