@@ -9,9 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from interlock.core import RunSpec, Step, Tool
+from interlock.runtime.border import Border, redact_argv
 from interlock.runtime.border.assignments import NAMED_SECRETS
 from interlock.runtime.border.redaction import Redactor, redact_text, redact_tree, redactor
 from interlock.runtime.border.shapes import FAMILIES
+from interlock.runtime.opening import redact_spec
 from tests.runtime.secret_samples import INNOCENT, samples
 
 SAMPLES = samples()
@@ -80,6 +83,96 @@ def test_values_under_secret_names_go_whatever_they_look_like() -> None:
     assert redact_tree(clean) == clean
 
 
+VALUE = "Zq8vT1nR5k" + "W2xP9b"
+WORD = "winter" + "coming"
+
+HOLDERS: list[object] = [
+    {"argv": ["mysql", "-p" + VALUE]},
+    {"argv": ["mysql", "-u", "root", "-p" + VALUE, "app"]},
+    {"argv": ["mysql", "-u", "root", "-p$ '!;" + VALUE]},
+    {"argv": ["curl", "-u", "bob:" + VALUE]},
+    {"argv": ["sudo", "-n", "sshpass", "-p", VALUE, "ssh", "a b"]},
+    {"argv": ["curl", "-H", "X-Api-Key: " + VALUE]},
+    {"argv": ["aws", "configure", "set", "aws_secret_access_key", VALUE]},
+    {"argv": ["terraform", "apply", "-var", "db_password=" + WORD]},
+    {"argv": ["psql", "host=x password=" + WORD]},
+    {"command": "mysql", "args": ["-u", "root", "-p" + VALUE]},
+    {"args": ["--token", VALUE, 5]},
+    {"password": {"value": VALUE}},
+    {"password": {"type": "string", "default": VALUE}},
+    {"secrets": {"db": VALUE}},
+    {"secrets": {"prod": {"db": VALUE}}},
+    {"api_keys": [VALUE]},
+    {"passwords": {"db": WORD}},
+    {"env": {"SECRET_KEY_BASE": VALUE}},
+    {"env": [{"Name": "DB_PASSWORD", "Value": VALUE}]},
+    {"ParameterKey": "DbPassword", "ParameterValue": VALUE},
+    {"key": "password", "value": VALUE},
+    {"headers": [["X-Api-Key", VALUE], ["Accept", "*/*"]]},
+    {"headers": [["Cookie", "sid=" + VALUE]]},
+    {"headers": [["Authorization", VALUE]]},
+]
+
+PLAIN: list[object] = [
+    {"password": {"type": "string", "description": "Account login credential", "minLength": 8}},
+    {"password": {"$ref": "#/definitions/Password1"}},
+    {"secrets": {"source": "vault", "path": "kv/data/app1", "version": "v12.3.4.5"}},
+    {"secrets": [{"name": "default-token-abc12"}]},
+    {"credentials": {"type": "oauth2", "id": "a1b2c3d4e5"}},
+    {"tokens": ["abc12345678", "def"]},
+    {"tokens": {"input": 1, "output": 2}},
+    {"token": {"text": "hello", "start": 1}},
+    {"api_keys": ["id", "name"], "passwords": 5},
+    {"Name": "PATH", "Value": "/usr/bin1"},
+    {"Key": "Environment", "Value": "production1"},
+    {"argv": ["ls", "-la", "/tmp/x1"]},
+    {"argv": ["docker", "run", "-p", "8080:80", "-u", "root:root", "nginx"]},
+    {"argv": ["grep", "-rn", "password", "src"]},
+    {"argv": ["curl", "-u", "$USER:$PASS", "https://x"]},
+    {"argv": ["bash", "-c", "echo 'it''s | fine' && x"]},
+    {"argv": ["git", "commit", "-m", "Fix the --password option"]},
+    {"command": "python", "args": ["-p", "8080"]},
+    {"fields": ["username", "password", "First Name"]},
+    {"fields": ["password", "username"]},
+    {"headers": ["Authorization", "Content-Type"]},
+    {"headers": [["Content-Type", "application/json1"], ["X-Request-Id", "3f786850e387550f"]]},
+    {"new": ["def login(password: str):", "    return password"]},
+]
+
+
+@pytest.mark.parametrize("tree", HOLDERS, ids=str)
+def test_a_secret_in_a_tree_goes_and_the_first_look_sees_it(tree: dict[str, object]) -> None:
+    admitted = Border().admit(Step(run_id="r", index=1, role="assistant", kind="tool_call", tool=Tool("x", tree)))
+    assert admitted.tool is not None
+    for clean in (redact_tree(tree), admitted.tool.arguments):
+        raw = msgspec.json.encode(clean).decode()
+        assert VALUE not in raw and WORD not in raw and "[redacted:" in raw
+        assert redact_tree(clean) == clean
+
+
+@pytest.mark.parametrize("tree", PLAIN, ids=str)
+def test_an_ordinary_tree_stays(tree: object) -> None:
+    # Beside a secret, so that everything is looked at closely.
+    assert redact_tree({"a": tree, "password": "hunter2"}) == {"a": tree, "password": "[redacted:password]"}
+
+
+def test_only_the_secret_goes_from_a_command_in_words() -> None:
+    words = ["mysql", "-u", "it's", "-p" + VALUE, "-e", 'select "a;b" | c\\d', "", "x  y\n"]
+    assert redact_argv(words) == [*words[:3], "-p[redacted:password]", *words[4:]]
+    assert redact_argv(redact_argv(words)) == redact_argv(words)
+    assert redact_spec(RunSpec(run_id="r", argv=tuple(words))).argv == tuple(redact_argv(words))
+
+
+def test_a_secret_within_a_secrets_block_does_not_bring_back_the_rest() -> None:
+    text = f"password: |\n  {VALUE}\n  token={VALUE}\n  {VALUE}\nuser: me\n"
+    assert redact_text(text) == "password: |\n  [redacted:password]\nuser: me\n"
+
+
+def test_many_names_of_something_about_secrets_are_read_to_the_end() -> None:
+    text = '{"token_id": 5}\n' * 3000
+    assert redact_text(text) == text
+
+
 def test_a_secret_that_is_a_key_goes_too() -> None:
     key = "ghp_" + "a1B2" * 9
     assert redact_tree({key: 1, "x": {key: [key]}}) == {
@@ -102,10 +195,10 @@ def test_every_shape_is_hinted_at_wherever_it_matches() -> None:
 
 
 def test_the_first_look_sees_every_name_that_a_rule_takes_for_a_secrets() -> None:
-    before = ("", "my", "db_", "--", "-x-", "DB", '{"name": "')
-    names = ("pass", "Pass", "_pass", "-pass", "PASS", "password", "pwd", "token", "api_key", "APP_KEY", "-auth")
-    after = ("", "7", '"', "']", "**")
-    signs = (" ", "=", ": ", " := ", " != ", '", ', ", ", '", "value": ', "\n")
+    before = ("", "my", "db_", "--", "-x-", "DB", '{"name": "', "config set ", "\nENV ")
+    names = ("pass", "Pass", "_pass", "-pass", "PASS", "password", "pwd", "token", "api_key", "APP_KEY", "-auth", "_pw")
+    after = ("", "7", "_PROD", "2_a-b", '"', "']", "**")
+    signs = (" ", "=", ": ", " := ", " != ", '", ', ", ", '", "value": ', '","value":', "\n")
     taken = 0
     for parts in product(before, names, after, signs):
         text = f"set {''.join(parts)}hunter2trustno1"
@@ -185,11 +278,16 @@ trees = st.recursive(
     | st.booleans()
     | st.integers(-9, 9)
     | st.sampled_from([text for _, text, _ in SAMPLES])
+    | st.sampled_from(["mysql", "curl", "-u", "bob:x1", "-phunter2", "password", "--token", "X-Api-Key", VALUE, "a b'"])
     | st.text(max_size=9),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(["password", "token", "name", "value", "text", "x", "api_key"]), inner, max_size=4
+            st.sampled_from(
+                ["password", "token", "name", "value", "text", "x", "api_key", "secrets", "command", "args"]
+            ),
+            inner,
+            max_size=4,
         )
     ),
     max_leaves=12,
@@ -203,3 +301,11 @@ def test_redaction_of_values_is_idempotent_and_keeps_their_form(tree: object) ->
     assert redact_tree(clean) == clean
     raw = msgspec.json.encode(clean).decode()
     assert type(clean) is type(tree) or "[redacted:" in raw
+
+
+@settings(max_examples=200, deadline=None)
+@given(trees)
+def test_the_first_look_at_a_tree_sees_whatever_a_careful_one_would_change(tree: object) -> None:
+    step = Step(run_id="r", index=1, role="assistant", kind="tool_call", tool=Tool("x", {"a": tree}))
+    if Border()._is_clean(step):
+        assert redact_tree({"a": tree}) == {"a": tree}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import socket
 from collections.abc import Callable
 from contextlib import suppress
@@ -19,7 +18,7 @@ from ..core.typed import from_plain
 from ..journal import RunFolder, Store, new_run_id
 from .alerts import Alerts
 from .approvals import Approvals
-from .border import one_line, redact_text, redact_tree
+from .border import one_line, redact_argv, redact_text, redact_tree
 from .direct import Direct
 from .guard import Fault
 from .hands import Hands, Processes
@@ -107,11 +106,8 @@ def reopen_supervisor(folder: RunFolder, options: Options) -> Supervisor:
 
 def redact_spec(spec: RunSpec) -> RunSpec:
     """A run's own description passes the border too. A command is read as a line: `--token X` is two words."""
-    argv = tuple(redact_text(word) for word in spec.argv)
-    line = shlex.join(argv)
-    if redact_text(line) != line:
-        argv = tuple(shlex.split(redact_text(line)))
-    return replace(spec, task=redact_text(spec.task), name=one_line(redact_text(spec.name)), argv=argv)
+    argv, name = tuple(redact_argv(spec.argv)), one_line(redact_text(spec.name))
+    return replace(spec, task=redact_text(spec.task), name=name, argv=argv)
 
 
 def redact_context(context: Context) -> Context:

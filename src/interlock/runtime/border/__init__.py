@@ -2,6 +2,6 @@
 
 from .admission import Border, blank
 from .bounds import one_line
-from .redaction import redact_text, redact_tree
+from .redaction import redact_argv, redact_text, redact_tree
 
-__all__ = ["Border", "blank", "one_line", "redact_text", "redact_tree"]
+__all__ = ["Border", "blank", "one_line", "redact_argv", "redact_text", "redact_tree"]

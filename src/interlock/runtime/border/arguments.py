@@ -20,10 +20,13 @@ ITEMS = 1000
 LEAST, MOST = -(2**63), 2**64 - 1
 """Numbers that every reader of JSON takes; others (infinity, not a number) become text."""
 
-NAMING = ("name", "key", "field", "label", "selector")
+NAMING = ("name", "key", "field", "label", "selector", "variable", "id", "Name", "Key", "NAME", "KEY", "ParameterKey")
 """Keys whose value may say what another value is for: {"name": "DB_PASSWORD", "value": ...}."""
 
-NAMED = frozenset(("value", "text"))
+NAMED = frozenset(("value", "text", "default", "Value", "VALUE", "ParameterValue"))
+
+PROGRAM, WORDS = ("command", "cmd", "program"), "args"
+"""Keys of a program and of its further words: {"command": "mysql", "args": ["-p..."]}."""
 
 REST = "[cut]"
 
@@ -39,15 +42,34 @@ def gather(value: object, parts: list[str], depth: int = DEPTH) -> bool:
             if type(key) is not str:
                 return False
             parts += (key, "=")
+            if key[-1:] == "s" and isinstance(item, dict | list | tuple):
+                parts += (key[:-1], "=")  # so that the search sees the name of many (secrets) as the name of one
             if not _gather_item(item, parts, depth):
                 return False
         if not NAMED.isdisjoint(value):
             # So that the search sees the name in front, whatever the order.
             parts += [str(value[key]) + "\nvalue=" for key in NAMING if isinstance(value.get(key), str)]
+        if WORDS in value:
+            parts += map(" ".join, commands_in(value))
         return True
     if isinstance(value, list | tuple):
+        if (
+            len(value) > 1
+            and type(value[0]) is str
+            and len(value) <= ITEMS
+            and all(type(item) is str for item in value)
+        ):
+            return _gather_words(value, parts)
         return len(value) <= ITEMS and all(_gather_item(item, parts, depth) for item in value)
     return False
+
+
+def commands_in(value: dict[Any, Any]) -> list[list[str]]:
+    """The command, if any, whose program and whose other words stand under two keys."""
+    words = value.get(WORDS)
+    if not isinstance(words, list | tuple) or not words or not all(isinstance(word, str) for word in words):
+        return []
+    return [[value[key], *words] for key in PROGRAM if isinstance(value.get(key), str)]
 
 
 def make_plain(value: object, depth: int = DEPTH) -> object:
@@ -129,6 +151,14 @@ def _gather_item(item: object, parts: list[str], depth: int) -> bool:
     if isinstance(item, int | float):
         return LEAST <= item <= MOST
     return item is None or gather(item, parts, depth - 1)
+
+
+def _gather_words(words: list[str] | tuple[str, ...], parts: list[str]) -> bool:
+    """So that the search sees a command as a line, and a name with its value."""
+    parts.append(" ".join(words))
+    if len(words) == 2:
+        parts.append("=".join(words))
+    return max(map(len, words)) <= TEXT
 
 
 def _name_type(value: object) -> str:

@@ -11,19 +11,20 @@ from typing import Any
 
 import re2
 
-from .arguments import NAMED, NAMING
+from .arguments import NAMED, NAMING, WORDS, commands_in
 from .assignments import NAMED_HINT, NAMED_SECRETS, Span, searchable
 from .bounds import mend
-from .secret_names import is_secret, kind_of_name
+from .command_words import redact_words
+from .secret_names import LONGEST_NAME, Place, is_secret, is_secret_in_container, kind_of_container, kind_of_name
 from .shapes import FAMILIES, Shape
 
 PASSES = 5
 """What one pass leaves may, once in a blue moon, look like a secret to the next."""
 
-LONGEST_NAME = 100
-"""Characters of a name that says what a value is for."""
-
 SET_MEMORY = 64 * 1024 * 1024
+
+_COMMAND = re.compile(rf"[\w./~+:@-]{{1,{LONGEST_NAME}}}")
+"""What the first word of a command looks like."""
 
 _KEY_MATERIAL = re.compile(r"[A-Za-z0-9+/=]{12}")
 
@@ -46,6 +47,11 @@ def redact_text(text: str) -> str:
 def redact_tree(value: object) -> object:
     """A JSON value with every secret replaced: in texts, in keys, and under names that stand for secrets."""
     return redactor().redact_value(value)
+
+
+def redact_argv(words: Sequence[str]) -> list[str]:
+    """A command's words with every secret replaced."""
+    return redact_words(words, redactor().redact)
 
 
 @functools.cache
@@ -96,33 +102,58 @@ class Redactor:
             return self._redact_list(value)
         return value
 
-    def _redact_dict(self, value: dict[Any, Any]) -> dict[Any, Any]:
-        named = next((value[key] for key in NAMING if key in value), None)
-        spoken_of = None
-        if isinstance(named, str) and len(named) <= LONGEST_NAME and "[redacted:" not in named:
-            spoken_of = kind_of_name(named.rstrip("'\"])}> "))
+    def _redact_dict(self, value: dict[Any, Any], about: str | None = None) -> dict[Any, Any]:
+        """`about` is the kind of the name that the dictionary itself stands under."""
+        about = next(filter(None, (_kind_of_named(value.get(key)) for key in NAMING)), about)
+        for command in commands_in(value):
+            value = {**value, WORDS: self._redact_words(command)[1:]}
         clean: dict[Any, Any] = {}
         for key, item in value.items():
-            kind = (kind_of_name(key) or HEADERS.get(key.lower())) if isinstance(key, str) else None
-            if kind is None and spoken_of and key in NAMED:
-                kind = spoken_of
             name = self.redact(key) if isinstance(key, str) else key
-            clean[name] = self._redact_named(kind, item) if kind else self.redact_value(item)
+            clean[name] = self._redact_item(key, item, about)
         return clean
 
+    def _redact_item(self, key: object, item: object, about: str | None) -> object:
+        if not isinstance(key, str):
+            return self.redact_value(item)
+        if isinstance(item, dict | list | tuple) and (kind := kind_of_container(key)):
+            item = self._redact_contained(kind, "", item)
+        kind = kind_of_name(key) or HEADERS.get(key.lower()) or (about if key in NAMED else None)
+        return self._redact_named(kind, item) if kind else self.redact_value(item)
+
+    def _redact_contained(self, kind: str, name: str, item: object) -> object:
+        if isinstance(item, str):
+            return _label(kind) if is_secret_in_container(kind, name, item) else item
+        if isinstance(item, dict):
+            return {key: self._redact_contained(kind, str(key), each) for key, each in item.items()}
+        if isinstance(item, list | tuple):
+            return [self._redact_contained(kind, name, each) for each in item]
+        return item
+
     def _redact_list(self, value: list[Any] | tuple[Any, ...]) -> list[Any]:
-        clean: list[Any] = []
-        kind: str | None = None
-        for item in value:
-            clean.append(self._redact_named(kind, item) if kind else self.redact_value(item))
-            kind = kind_of_name(item.lstrip("-")) if isinstance(item, str) and item.startswith("-") else None
+        are_words = len(value) > 1 and all(isinstance(item, str) for item in value)
+        clean = self._redact_words(value) if are_words else [self.redact_value(item) for item in value]
+        for at, word in enumerate(clean[:-1], 1):
+            if isinstance(word, str) and word.startswith("-") and (kind := kind_of_name(word.lstrip("-"))):
+                clean[at] = self._redact_named(kind, clean[at])
         return clean
+
+    def _redact_words(self, words: Sequence[str]) -> list[Any]:
+        """A name with its value, a command, or just texts."""
+        if len(words) == 2 and (kind := kind_of_name(words[0]) or HEADERS.get(words[0].lower())):
+            place: Place = "code" if kind == "password" else "field"
+            judged = "token" if kind in HEADERS.values() else kind
+            if is_secret(judged, words[1].rpartition(" ")[2], place):
+                return [words[0], _label(kind)]
+        return redact_words(words, self.redact) if _COMMAND.fullmatch(words[0]) else [*map(self.redact, words)]
 
     def _redact_named(self, kind: str, item: object) -> object:
         if isinstance(item, str) and is_secret(kind, item, "quoted"):
             return item if item.startswith("[redacted:") else _label(kind)
         if kind == "password" and isinstance(item, int | float) and not isinstance(item, bool):
             return _label(kind)
+        if isinstance(item, dict):
+            return self._redact_dict(item, kind)
         if isinstance(item, list | tuple):
             return [self._redact_named(kind, each) for each in item]
         return self.redact_value(item)
@@ -203,6 +234,13 @@ def _replace(text: str, spans: Iterable[Span]) -> str:
         pieces += (text[at:start], _label(kind))
         at = end
     return "".join((*pieces, text[at:])) if pieces else text
+
+
+def _kind_of_named(name: object) -> str | None:
+    """What a value is, if beside it stands what it is for."""
+    if not isinstance(name, str) or len(name) > LONGEST_NAME or "[redacted:" in name:
+        return None
+    return kind_of_name(name.rstrip("'\"])}> "))
 
 
 def _label(kind: str) -> str:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Literal
 
-Place = Literal["quoted", "setting", "code", "field"]
-"""How a value is written: in quotes; name=value of a file, a shell, a URL; in code; after a colon on its own line."""
+Place = Literal["quoted", "assigned", "setting", "code", "field"]
+"""How a value is written: in quotes; in quotes by a shell (NAME='...'); name=value of a file, a shell, a URL; in code;
+after a colon on its own line."""
+
+LONGEST_NAME = 100
+"""Characters of a name that says what a value is for."""
 
 SURE = frozenset(("password", "secret", "key"))
 """Kinds whose names hardly ever stand for anything else; a token may well be a word."""
@@ -16,22 +21,25 @@ KEY_OWNERS = (
     "|client|deploy|license|licence|ssh|gpg|jwt|storage|shared|consumer|admin|webhook|subscription|session|root|hmac"
 )
 
-_PASS = r"[_-]pass|\bpass|(?-i:[a-z]Pass)"
+_PASS = r"[_-]pass|\bpass|(?-i:[a-z]Pass)|[_-]pw|\bpw"
 
 NAMES = (
-    rf"passw(?:or)?d|passphrase|passcode|pwd|{_PASS}|secret|token|credentials?|[_-]auth"
+    rf"passw(?:or)?d|passphrase|passcode|pwd|{_PASS}|secret|token|(?-i:_PAT)|credentials?|[_-]auth"
     rf"|(?:{KEY_OWNERS})[_-]?key(?:[_-](?:value|data))?|(?-i:_KEY)"
 )
 """What a secret's name ends with (letters in either case)."""
 
-LIKE_NAMES = NAMES.replace(_PASS, "[_-]?pass")
+TAIL = "(?:[_-][A-Za-z0-9_-]*)?"
+"""What may follow in a name: whose secret it is, or where it counts (API_KEY_PROD)."""
+
+LIKE_NAMES = NAMES.replace(_PASS, "[_-]?(?:pass|pw)")
 """Matches where NAMES does: for a first look, which gets going faster where it need not know the ends of words."""
 
 _ENDING = re.compile(
-    r"(?:(?P<password>passw(?:or)?d|passphrase|passcode|pwd|[_-]pass|^pass|(?-i:(?<=[a-z])Pass))"
+    r"(?:(?P<password>passw(?:or)?d|passphrase|passcode|pwd|(?:^|[_-])pw|[_-]pass|^pass|(?-i:(?<=[a-z])Pass))"
     r"|(?P<secret>secret)"
     rf"|(?P<key>(?:{KEY_OWNERS})[_-]?key(?:[_-](?:value|data))?)"
-    r"|(?P<token>token)|(?P<credential>credentials?|(?:^|[_-])auth)|(?P<other_key>_key))$",
+    r"|(?P<token>token|(?-i:_PAT))|(?P<credential>credentials?|(?:^|[_-])auth)|(?P<other_key>_key))$",
     re.IGNORECASE,
 )
 
@@ -41,6 +49,26 @@ _NO_SECRET = re.compile(
     r"|foreign|sort|partition)[_-]?$",
     re.IGNORECASE,
 )
+
+ABOUT = frozenset((
+    "id", "ids", "name", "names", "type", "types", "kind", "kinds", "count", "counts", "len", "length", "min", "max",
+    "size", "limit", "limits", "budget", "usage", "used", "total", "cost", "price", "rate", "per", "url", "uri",
+    "host", "hosts", "endpoint", "path", "file", "files", "filename", "dir", "folder", "arn", "ref", "refs",
+    "reference", "ttl", "expire", "expires", "expired", "expiry", "expiration", "timeout", "lifetime", "age", "days",
+    "hours", "minutes", "seconds", "secs", "ms", "date", "time", "at", "rotation", "regex", "regexp", "pattern", "re",
+    "format", "fmt", "field", "fields", "attr", "column", "header", "headers", "param", "params", "prefix", "suffix",
+    "hash", "hashed", "hashes", "hasher", "hashers", "digest", "checksum", "sha", "sha1", "sha256", "sha512", "md5",
+    "fingerprint", "salt", "policy", "reset", "change", "changed", "required", "enabled", "disabled", "valid",
+    "validate", "validation", "validator", "validators", "version", "versions", "env", "var", "variable", "class",
+    "cls", "index", "idx", "pos", "offset", "start", "end", "first", "last", "next", "prev", "alg", "algorithm",
+    "method", "scheme", "provider", "manager", "store", "storage", "source", "issuer", "audience", "scope", "scopes",
+    "status", "state", "label", "title", "text", "str", "string", "hint", "help", "prompt", "message", "msg", "error",
+    "errors", "placeholder", "input", "inputs", "output", "outputs", "list", "lists", "set", "sets", "map", "dict",
+    "table", "key", "keys", "values", "strength", "score", "complexity", "category", "categories", "group", "rule",
+    "rules", "test", "case", "func", "fn", "function", "handler", "callback", "service", "client", "cache", "ring",
+    "s",
+))  # fmt: skip
+"""Words behind a secret's name that make it the name of something about the secret."""
 
 PLAIN_WORDS = frozenset((
     "none", "null", "nil", "undefined", "true", "false", "yes", "no", "on", "off", "str", "string", "int", "integer",
@@ -59,7 +87,10 @@ _MARKED = re.compile(
 """Variables, templates, files and stars."""
 
 _STAND_IN = re.compile(
-    r"your|example|placeholder|replace|insert|redacted|dummy|xxxx|[-_ ]here$|\*\*\*|\.\.\.|…", re.IGNORECASE
+    r"your|example|placeholder|replace|insert|redacted|dummy|xxxx"
+    r"|[-_ ](?:(?<=key.)|(?<=token.)|(?<=word.)|(?<=secret.)|(?<=value.)|(?<=goes.)|(?<=it.)|(?<=one.))here$"
+    r"|\*\*\*|\.\.\.|…",
+    re.IGNORECASE,
 )
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _DIGIT = re.compile("[0-9]")
@@ -79,6 +110,15 @@ _SENTENCE = re.compile(
     re.IGNORECASE,
 )
 
+_PROMPT = re.compile(
+    r"\b(?:enter|your|please|must|invalid|incorrect|required|forgot|wrong|missing|confirm|cannot|failed|password|passphrase)\b",
+    re.IGNORECASE,
+)
+"""What is left of a sentence's words where a shell is told a secret: a passphrase is a sentence as well."""
+
+_PATTERN = re.compile(r"\[\^?\S-\S|\\[\w.-]|\(\?")
+"""A regular expression: what a token looks like, and no token."""
+
 _CODE = re.compile(r"[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _WORDS = re.compile(r"[A-Z]*[a-z]+(?:[-_/.:][A-Za-z]+)+|(?:[A-Z]?[a-z]+){2,}")
@@ -89,7 +129,11 @@ def kind_of_name(name: str) -> str | None:
     """What a name stands for: password, secret, key, token, credential, or nothing secret."""
     bare = name.rstrip("0123456789")
     found = _ENDING.search(bare)
-    if found is None or name in ("PWD", "OLDPWD"):
+    if found is None:
+        # Whatever kind it is, its value has to look like one: most such names are of something else.
+        tailed = _with_tail().search(name) if len(name) <= LONGEST_NAME else None
+        return "credential" if tailed and not _is_about(tailed["tail"]) else None
+    if name in ("PWD", "OLDPWD"):
         return None
     kind = found.lastgroup
     if kind in ("token", "other_key") and _NO_SECRET.search(bare, 0, found.start()):
@@ -99,6 +143,20 @@ def kind_of_name(name: str) -> str | None:
     return kind
 
 
+def kind_of_container(name: str) -> str | None:
+    """What the values are that stand together under a name: `secrets`, `credentials`, `api_keys`."""
+    if name.lower() == "tokens":
+        return None  # pieces of text
+    kind = kind_of_name(name.removesuffix("s"))
+    return kind if kind == "credential" or name.endswith("s") else None
+
+
+def is_secret_in_container(kind: str, name: str, value: str) -> bool:
+    """Whether a value that stands among secrets is one itself, and not something about them."""
+    judged = "password" if kind == "password" else "credential"
+    return not _is_about(name) and is_secret(judged, value, "quoted")
+
+
 def is_secret(kind: str, value: str, place: Place) -> bool:
     """Whether a value under a secret's name is the secret itself, and not a type, a placeholder or code."""
     if not value or _is_placeholder(value) or _REFERENCE.fullmatch(value) or _FILLED_IN.search(value):
@@ -106,8 +164,14 @@ def is_secret(kind: str, value: str, place: Place) -> bool:
     if kind in ("authorization", "cookie"):
         return len(value) >= 8 and not _is_placeholder(value.split()[-1])
     if " " in value or "\t" in value:
-        return place == "quoted" and kind == "password" and value[0] not in "),]+%.:;" and not _SENTENCE.search(value)
-    if place == "quoted":
+        spoken = _PROMPT if place == "assigned" else _SENTENCE
+        return (
+            place in ("quoted", "assigned")
+            and kind == "password"
+            and value[0] not in "),]+%.:;"
+            and not spoken.search(value)
+        )
+    if place in ("quoted", "assigned"):
         return value[0] not in "),]+" and _is_quoted_secret(kind, value)
     if place == "setting":
         return _is_setting(kind, value)
@@ -118,6 +182,19 @@ def is_secret(kind: str, value: str, place: Place) -> bool:
     if place == "field":
         return _is_mixed(value, 8 if kind in SURE else 12)
     return _is_mixed(value, 6 if kind in SURE else 16)
+
+
+@functools.cache
+def _with_tail() -> re.Pattern[str]:
+    """A name that goes on behind a secret's. Made when it is first needed: making it takes longer than most texts."""
+    return re.compile(
+        rf"(?:^|[_.-])(?:(?:{KEY_OWNERS})[_-]?key|passw(?:or)?d|passphrase|secret|token)(?P<tail>(?:[_-][a-z0-9]+)+)$",
+        re.IGNORECASE,
+    )
+
+
+def _is_about(words: str) -> bool:
+    return not ABOUT.isdisjoint(words.lower().replace("-", "_").split("_"))
 
 
 def _is_placeholder(value: str) -> bool:
@@ -136,7 +213,9 @@ def _is_quoted_secret(kind: str, value: str) -> bool:
         return False  # the name of one
     if kind == "secret":
         return len(value) >= 4
-    return _is_mixed(value, 6 if kind in SURE else 8) or (kind in SURE and len(value) >= 16)
+    if kind in SURE:
+        return _is_mixed(value, 6) or len(value) >= 16
+    return _is_mixed(value, 8) and not _PATTERN.search(value)
 
 
 def _is_setting(kind: str, value: str) -> bool:

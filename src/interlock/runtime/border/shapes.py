@@ -46,7 +46,7 @@ ISSUED = (
     _token("huggingface_token", "api_org_", "[A-Za-z0-9]{30,}"),
     _token("twilio_key", "SK[0-9a-f]{4}", "[0-9a-f]{28,}"),
     _token("sendgrid_key", "SG\\.", f"{W}{{16,}}\\.{W}{{16,}}"),
-    Shape("telegram_token", "[0-9]:AA", rf"\b[0-9]{{8,10}}:AA{W}{{30,}}"),
+    Shape("telegram_token", "[0-9]:AA", rf"(?:\b|bot)([0-9]{{8,10}}:AA{W}{{30,}})"),
     Shape("discord_token", rf"\.[C-GX-Z]{W}{W}{W}{W}{W}\.{W}", rf"\b[MNO]{W}{{22,}}\.{W}{{6}}\.{W}{{25,}}"),
     _token("digitalocean_token", "do[oprt]_v1_", "[a-f0-9]{40,}"),
     _token("shopify_token", "shp(?:at|ca|pa|ss)_", "[a-fA-F0-9]{32,}"),
@@ -97,6 +97,13 @@ KEYS = (
         r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----("
         r"[^-]*(?:-[^-]+)*-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
         rf"|{_PEM_BODY}{{20,}}(?:-----END[A-Z0-9 -]*)?)",
+    ),
+    Shape(
+        "private_key",
+        "PRIVATE KEY",
+        # The end of one: its beginning was cut off.
+        r"((?:[A-Za-z0-9+/=]{20,}(?:\\[nr]|\s)+)+(?:[A-Za-z0-9+/=]{1,19}(?:\\[nr]|\s)+){0,2})"
+        r"-----END [A-Z0-9 ]*PRIVATE KEY",
     ),
     Shape("private_key", "Private-Lines", r"(?i)Private-Lines: [0-9]+((?:\s+[A-Za-z0-9+/=]{16,})+)"),
     Shape(
@@ -220,6 +227,7 @@ COMMANDS = (
     Shape(
         "password", r"\|\s*sudo\s", rf"\becho\s+(?:-[ne]+\s+)?{ARGUMENT}\s*\|\s*sudo\s+(?:-[a-zA-Z]+\s+)*-[a-zA-Z]*S"
     ),
+    Shape("secret", r"secret\s+set\s", rf"\bsecret\s+set\b[^\n|;&]*?\s(?:-b|--body)[ =]?{ARGUMENT}"),
     Shape("password", "sqlplus", r"\bsqlplus\b[^\n|;&]*?\s[A-Za-z0-9_]+/([^\s\"'@$]+)@"),
 )
 
