@@ -10,7 +10,7 @@ from .ascii import from_ascii
 from .bounds import MAX_COMMANDS, MAX_DEPTH, MAX_NODES
 from .model import NOTHING, Command, Flow, Redirect
 from .scope import Scope
-from .words import expand, quoted, run_inner, source, source_bytes
+from .words import expand, quoted, run_inner, source, source_bytes, without_back_quotes
 
 MAX_ELEMENTS = 1_024
 """Elements of an array that are remembered."""
@@ -35,6 +35,10 @@ class Walk(ABC):
         assignments: tuple[tuple[str, str], ...] = (), filtered: bool = False, span: tuple[int, int] | None = None,
     ) -> Flow:  # fmt: skip
         """Run one command."""
+
+    @abstractmethod
+    def nested(self, text: str, scope: Scope, flow: Flow) -> Flow:
+        """Read a script inside the script."""
 
     def add(self, command: Command) -> None:
         """Write a command down."""
@@ -183,8 +187,11 @@ class Walk(ABC):
     def _heredoc(self, redirect: Node, body: Node, scope: Scope) -> str:
         start = next((source(child) for child in redirect.named_children if child.type == "heredoc_start"), "")
         text = source(body)
-        if start[:1] in ("'", '"', "\\") or "$" not in text:
+        if start[:1] in ("'", '"', "\\") or ("$" not in text and "`" not in text):
             return text
+        if "`" in text and (modern := without_back_quotes(text)) != text:
+            # The parser takes back quotes in a heredoc for text; the other spelling it knows.
+            return self.nested(f"cat <<{start}\n{modern}{start}", scope, NOTHING).text or text
         begin, parts, at = body.start_byte, [], 0
         raw = source_bytes(body).decode("ascii")
         for child in body.named_children:

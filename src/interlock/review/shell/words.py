@@ -75,13 +75,15 @@ def unquoted(node: Node, scope: Scope, substitute: Substitute) -> str:
         return parameter(run_inner(node, scope, substitute), scope)
     if kind == "command_substitution" or kind == "process_substitution":
         return substitute(node, scope)
+    if kind == "arithmetic_expansion":
+        return run_inner(node, scope, substitute)[:MAX_WORD]
     return source(node)[:MAX_WORD]
 
 
 def run_inner(node: Node, scope: Scope, substitute: Substitute) -> str:
-    """Run the substitutions inside an expansion or a subscript; gives its text with what they print in their place."""
+    """Run the substitutions inside an expansion, a subscript or a sum; gives its text with what they print put in."""
     text = source(node)
-    if "(" not in text:
+    if "(" not in text and "`" not in text:
         return text
     stack, made = list(node.children), text
     while stack:
@@ -213,6 +215,22 @@ def ansi(text: str) -> str:
         return ESCAPES.get(found[5], found[5])
 
     return ANSI.sub(one, text) if "\\" in text else text
+
+
+BACK_QUOTES = re.compile(r"\\.|`((?:[^`\\]|\\.)*)`", re.DOTALL)
+ESCAPED = re.compile(r"\\([$`\\])")
+
+
+def without_back_quotes(text: str) -> str:
+    """`` `code` `` written as `$(code)`, for text in which both are run."""
+
+    def one(found: re.Match[str]) -> str:
+        if found[1] is None:
+            return found[0]
+        code = ESCAPED.sub(r"\1", found[1])
+        return f"$({code})" if code.strip() else ""
+
+    return BACK_QUOTES.sub(one, text)
 
 
 def source(node: Node) -> str:
