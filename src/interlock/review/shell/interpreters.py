@@ -29,7 +29,7 @@ def run_interpreter(reader: Reader, command: Command, scope: Scope, flow: Flow) 
     if fetcher is not None:
         command = msgspec.structs.replace(command, fed_by=(fetcher,))
     if code is None:
-        code = scope.files.get(operands[0]) if operands else flow.text
+        code = scope.recall(operands[0]) if operands else flow.text
     reader.add(msgspec.structs.replace(command, code=code))
     if code is not None:
         run_code(reader, code, command.program, scope)
@@ -80,6 +80,6 @@ def database(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow
         code = operands[-1] if len(operands) > 1 else None
     if code is None:
         source = next((r.target for r in command.redirects if r.op == "<"), None)
-        code = flow.text if source is None else scope.files.get(source)
+        code = flow.text if source is None else scope.recall(source)
     reader.add(msgspec.structs.replace(command, code=code))
     return Flow(None, (*flow.sources, command.program)[-4:])

@@ -46,11 +46,40 @@ class Script(Struct, frozen=True):
 
 
 class Flow(Struct, frozen=True, gc=False):
-    """What runs through a pipe: the text if it is known, the programs that made it, the file names that it lists."""
+    """What runs through a pipe: the text if it is known, the programs that made it, the file names that it lists.
+
+    `before` is text that may come before it: what is known of a text that is not known whole, or that `a || b` may
+    print instead.
+    """
 
     text: str | None = None
     sources: tuple[str, ...] = ()
     items: tuple[str, ...] = ()
+    before: str = ""
+
+    @property
+    def all_text(self) -> str | None:
+        """Everything that is known of the text."""
+        return f"{self.before}\n{self.text or ''}" if self.before else self.text
 
 
 NOTHING = Flow()
+
+
+def one_after_another(flows: list[Flow], *, either: bool = False) -> Flow:
+    """What several statements print together; with `either`, what one of them prints."""
+    if len(flows) < 2:
+        return flows[0] if flows else NOTHING
+    last = flows[-1]
+    texts = [text for flow in flows if (text := flow.all_text) is not None]
+    sources = tuple(dict.fromkeys(source for flow in reversed(flows) for source in flow.sources))
+    items = tuple(item for flow in flows for item in flow.items)
+    if last.text is None or either:
+        before = texts if last.text is None else texts[:-1]
+        return Flow(last.text, sources, items, "\n".join(before))
+    return Flow("\n".join(texts), sources, items)
+
+
+def through_pipe(flow: Flow) -> Flow:
+    """The same for the next program: it gets all of the text."""
+    return Flow(flow.all_text, flow.sources, flow.items) if flow.before else flow

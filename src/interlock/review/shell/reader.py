@@ -25,11 +25,12 @@ from .bounds import (
     statements,
 )
 from .carriers import DECLARING, LOADED, run_assignments
-from .flows import flow_of
+from .flows import fed, flow_of
 from .model import NOTHING, Command, Flow, Redirect, Script
 from .names import program_name
 from .rough import rough_commands
 from .scope import Scope
+from .scripts import run_written
 from .transfers import follow_links, is_fetched
 from .unwrap import unwrap
 from .walk import Walk
@@ -150,6 +151,8 @@ class Reader(Walk):
     ) -> Flow:  # fmt: skip
         """Run one command whose words are known: an alias, a function, a wrapper, or a program."""
         self._nodes -= len(words) // 8
+        if redirects and scope.files:
+            flow = fed(redirects, scope, flow)
         if scope.links:
             words = follow_links(words, scope)
         program = program_name(words[0])
@@ -169,6 +172,8 @@ class Reader(Walk):
             program=program, args=tuple(words[1:]), via=scope.via, redirects=redirects, assignments=assignments,
             stdin=flow.text, fed_by=flow.sources, cwd=scope.cwd, filtered=filtered, span=span,
         )  # fmt: skip
+        if scope.files and "/" in words[0] and (text := scope.recall(words[0])) is not None:
+            return run_written(self, command, words, scope, text)
         if len(scope.via) < MAX_WRAPPERS and self._nodes > 0:
             out = unwrap(self, command, scope, flow)
             if out is not None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import posixpath
+
 from tree_sitter import Node
 
 MAX_KNOWN_FILES = 32
 """Files whose text is remembered, so that a script that is written and then run is read."""
+
+MAX_KNOWN_TEXT = 65_536
+"""Characters of one of them."""
 
 ENVIRONMENT = {
     "HOME": "~",
@@ -64,10 +69,23 @@ class Scope:
                 return " ".join(self.params[1:])
         return None
 
-    def remember(self, path: str, text: str) -> None:
-        """Keep the text of a file that the script writes."""
-        if len(self.files) < MAX_KNOWN_FILES:
-            self.files[path] = text
+    def place(self, path: str) -> str:
+        """The one name of a file, however it is spelled: `a.sh`, `./a.sh` and `$PWD/a.sh` are the same."""
+        if self.cwd is not None and path[:1] not in ("/", "~", "$"):
+            path = f"{self.cwd}/{path}"
+        return posixpath.normpath(path)
+
+    def remember(self, path: str, text: str, *, more: bool = False) -> None:
+        """Keep the text of a file that the script writes, or adds to."""
+        place = self.place(path)
+        if more and place in self.files:
+            text = f"{self.files[place]}\n{text}"[:MAX_KNOWN_TEXT]
+        if place in self.files or len(self.files) < MAX_KNOWN_FILES:
+            self.files[place] = text
+
+    def recall(self, path: str) -> str | None:
+        """The text of a file that the script has written."""
+        return self.files.get(self.place(path)) if self.files else None
 
 
 def below(scope: Scope, program: str) -> Scope:

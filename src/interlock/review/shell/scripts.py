@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from .interpreters import inline_code
+from .interpreters import inline_code, run_code
+from .languages import INTERPRETERS
 from .model import NOTHING, Command, Flow
+from .names import program_name
 from .scope import Scope, below
 from .transfers import is_fetched
 from .wrappers import SSH, Wrapper
@@ -46,9 +48,31 @@ def run_shell(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flo
         return NOTHING if flow.text is None else script(reader, command, scope, flow, flow.text)
     fetcher = is_fetched(name, scope)
     reader.add(msgspec.structs.replace(command, stdin=None, fed_by=(fetcher,) if fetcher else ()))
-    if name in scope.files:
-        return script(reader, command, scope, NOTHING, scope.files[name])
-    return NOTHING
+    text = scope.recall(name)
+    if text is None:
+        return NOTHING
+    return script(reader, command, with_params(scope, args[at:]), NOTHING, text)
+
+
+def run_written(reader: Reader, command: Command, words: list[str], scope: Scope, text: str) -> Flow:
+    """`./a.sh`, where the script itself has written that file: its first line says who reads it."""
+    first, _, _ = text.partition("\n")
+    reads = first[2:].split() if first.startswith("#!") else ["sh"]
+    if reads and reads[0].endswith("/env"):
+        reads = [word for word in reads[1:] if word[:1] != "-"]
+    reader.add(command)
+    language = program_name(reads[0]) if reads else "sh"
+    if language in INTERPRETERS:
+        run_code(reader, text, language, below(scope, command.program))
+        return NOTHING
+    return script(reader, command, with_params(scope, tuple(words)), NOTHING, text)
+
+
+def with_params(scope: Scope, params: tuple[str, ...]) -> Scope:
+    """The scope of a script that is called with these words, its own name first."""
+    inner = scope.copy()
+    inner.params = params
+    return inner
 
 
 def run_eval(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
@@ -63,7 +87,7 @@ def run_source(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Fl
     name = command.args[0] if command.args else ""
     fetcher = is_fetched(name, scope)
     reader.add(command if fetcher is None else msgspec.structs.replace(command, fed_by=(fetcher,)))
-    text = flow.text if name in STDIN else scope.files.get(name)
+    text = flow.text if name in STDIN else scope.recall(name)
     return NOTHING if text is None else reader.nested(text, scope, flow)
 
 

@@ -8,15 +8,14 @@ from tree_sitter import Node
 
 from .ascii import from_ascii
 from .bounds import MAX_COMMANDS, MAX_DEPTH, MAX_NODES
-from .model import NOTHING, Command, Flow, Redirect
+from .flows import MAX_ELEMENTS, fed, keep
+from .model import NOTHING, Command, Flow, Redirect, one_after_another, through_pipe
 from .scope import Scope
+from .tree import flatten, goes_on, is_fork_bomb
 from .words import expand, quoted, run_inner, source, source_bytes, without_back_quotes
 
-MAX_ELEMENTS = 1_024
-"""Elements of an array that are remembered."""
-
-MAX_LOOP_VALUES = 8
-"""Values of a `for` that are followed; the rest would say the same."""
+MAX_LOOP_VALUES = 64
+"""Values of a `for` and lines of a `while read` that are followed."""
 
 
 class Walk(ABC):
@@ -99,13 +98,11 @@ class Walk(ABC):
 
     def _compound(self, kind: str, node: Node, scope: Scope, flow: Flow) -> Flow:
         if kind == "list":
-            last = NOTHING
-            for child in flatten(node):
-                last = self.run(child, scope, flow)
-            return last
+            outs = [self.run(child, scope, flow) for child in flatten(node)]
+            return one_after_another(outs, either=b"||" in source_bytes(node))
         if kind == "pipeline":
             for child in node.named_children:
-                flow = self.run(child, scope, flow)
+                flow = through_pipe(self.run(child, scope, flow))
             return flow
         if kind == "redirected_statement":
             return self._redirected(node, scope, flow)
@@ -126,6 +123,8 @@ class Walk(ABC):
             return NOTHING
         if kind == "for_statement":
             return self._for(node, scope, flow)
+        if kind == "while_statement" and flow.text is not None:
+            return self._while(node, scope, flow.text)
         if kind == "declaration_command" or kind == "unset_command":
             return self._declaration(node, scope, flow)
         if kind == "ERROR":
@@ -133,10 +132,10 @@ class Walk(ABC):
         return self._each(node, scope, flow)
 
     def _each(self, node: Node, scope: Scope, flow: Flow) -> Flow:
-        last = NOTHING
-        for child in node.named_children:
-            last = self.run(child, scope, flow)
-        return last
+        children = node.named_children
+        if len(children) == 1:
+            return self.run(children[0], scope, flow)
+        return one_after_another([self.run(child, scope, flow) for child in children])
 
     def _redirected(self, node: Node, scope: Scope, flow: Flow) -> Flow:
         """A statement with redirections; the parser hangs what follows a heredoc below the heredoc."""
@@ -167,8 +166,9 @@ class Walk(ABC):
         elif body.type == "command":
             out = self._command(body, scope, flow, redirects, *more)
         else:
-            out = self.run(body, scope, flow)
+            out = through_pipe(self.run(body, scope, fed(redirects, scope, flow)))
             self.add(Command(program=":", redirects=redirects, via=scope.via, cwd=scope.cwd))
+            keep(redirects, scope, out)
         for part in after:
             out = self.run(part, scope, out)
         return out
@@ -242,10 +242,19 @@ class Walk(ABC):
         values = [
             word for child in node.children_by_field_name("value") for word in expand(child, scope, self._substitute)
         ]
+        outs = []
         for value in values[:MAX_LOOP_VALUES] or [f"${name}"]:
             scope.variables[name] = value
-            self.run(body, scope, flow)
-        return NOTHING
+            outs.append(self.run(body, scope, flow))
+        return one_after_another(outs)
+
+    def _while(self, node: Node, scope: Scope, text: str) -> Flow:
+        """A loop that is fed a text that is known: `read` gets one line after the other."""
+        condition = node.child_by_field_name("condition")
+        if condition is None or b"read" not in source_bytes(condition):
+            return self._each(node, scope, Flow(text))
+        lines = [line for line in text.split("\n") if line.strip()][:MAX_LOOP_VALUES]
+        return one_after_another([self._each(node, scope, Flow(line)) for line in lines or [text]])
 
     def _broken(self, node: Node, scope: Scope, flow: Flow) -> Flow:
         """A part that does not parse: its words may still be a command."""
@@ -273,28 +282,3 @@ class Walk(ABC):
             return name
         makers = out.sources or tuple(command.program for command in self.commands[count:][-1:])
         return f"{mark}{' '.join(makers)})"
-
-
-def is_fork_bomb(name: str, body: str) -> bool:
-    """Whether a function pipes into itself in the background."""
-    bare = "".join(body.split())
-    return f"{name}|{name}&" in bare
-
-
-def goes_on(before: Node, node: Node) -> bool:
-    """Whether nothing but backslashes at the end of lines stand between the two: then they are one word."""
-    lines = node.start_point[0] - before.end_point[0]
-    return lines > 0 and node.start_byte - before.end_byte == 2 * lines
-
-
-def flatten(node: Node) -> list[Node]:
-    """The statements of an `a && b && c` list, which the parser nests to the left."""
-    found: list[Node] = []
-    stack = [node]
-    while stack:
-        current = stack.pop()
-        if current.type == "list":
-            stack += reversed(current.named_children)
-        else:
-            found.append(current)
-    return found
