@@ -214,11 +214,16 @@ def read_lines(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
     return out
 
 
+def in_one_line(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
+    """`xargs` alone prints what it is given."""
+    return out if flow.text is None else Flow(" ".join(flow.text.split()), out.sources)
+
+
 MAKERS: dict[str, Callable[[Command, Scope, Flow, Flow], Flow]] = {
     "echo": echo, "printf": printf, "cat": cat, "tee": picked, "sort": picked, "uniq": picked, "grep": picked,
     "egrep": picked, "fgrep": picked, "rg": picked, "head": picked, "tail": picked, "sed": picked, "awk": picked,
     "base64": decode, "base32": decode, "rev": reverse, "xxd": unhex, "ls": listed, "pwd": here, "mktemp": temporary,
     "which": located, "command": located, "git": repository, "cd": change_folder, "pushd": change_folder,
     "alias": define_alias, "set": set_parameters, "cp": copied, "mv": copied, "install": copied,
-    "read": read_line, "mapfile": read_lines, "readarray": read_lines,
+    "xargs": in_one_line, "read": read_line, "mapfile": read_lines, "readarray": read_lines,
 }  # fmt: skip

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 def run_interpreter(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
     """`python -c CODE`, `node -e CODE`, `python - <<EOF`: calls that act become commands."""
     code = inline_code(command, INTERPRETERS[command.program])
-    if code is None and command.program in ("awk", "gawk", "mawk"):
-        code = next((arg for arg in command.args if not arg.startswith("-")), None)
     operands = [arg for arg in command.args if not arg.startswith("-")]
     if code is not None or operands:
         # Its program is given: what comes through the pipe is data.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from .interpreters import inline_code, run_code
+from .interpreters import run_code
 from .languages import INTERPRETERS
 from .model import NOTHING, Command, Flow
 from .names import program_name
@@ -119,24 +119,6 @@ def run_trap(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow
         return NOTHING if flow.text is None else script(reader, command, scope, NOTHING, flow.text)
     words = [arg for arg in command.args if arg != "--"]
     return script(reader, command, scope, NOTHING, words[0]) if len(words) > 1 and words[0] not in ("-", "") else None
-
-
-def run_terminal(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
-    """`tmux new-session -d 'code'`, `screen -dm words`, `vagrant ssh -c code`, `gcloud ... ssh --command code`."""
-    code = inline_code(command, ("-c", "--command", "/c", "/C"))
-    if (
-        code is None
-        and command.program == "tmux"
-        and command.args[:1]
-        and command.args[0] in ("new", "new-session", "send-keys")
-    ):
-        code = next((arg for arg in reversed(command.args) if " " in arg), None)
-    if command.program == "cmd" and command.args[:1] and command.args[0].lower() == "/c":
-        code = " ".join(command.args[1:])
-    if code is None or (command.program in ("gcloud", "vagrant") and "ssh" not in command.args):
-        return None
-    reader.add(command)
-    return reader.nested(code, elsewhere(scope, command) if command.program != "tmux" else below(scope, "tmux"), flow)
 
 
 def script(reader: Reader, command: Command, scope: Scope, flow: Flow, text: str) -> Flow:

@@ -40,8 +40,9 @@ def expand(node: Node, scope: Scope, substitute: Substitute) -> list[str]:
         return [quoted(node, scope, substitute)]
     if kind == "concatenation":
         return join(node, scope, substitute)
-    if kind == "expansion" and scope.arrays and (found := ELEMENTS.match(f'"{source(node)}"')) is not None:
-        if found[1] in scope.arrays:
+    if kind == "expansion" and scope.arrays:
+        found = ELEMENTS.match(f'"{source(node)}"')
+        if found is not None and found[1] in scope.arrays:
             return " ".join(elements(scope.arrays[found[1]], found[2])).split()
     if kind == "simple_expansion" and scope.params is not None and source(node) in ("$@", "$*"):
         return list(scope.params[1:])
