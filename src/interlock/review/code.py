@@ -6,12 +6,14 @@ assignment. `print("os.remove('/')")` is a mention, `os.remove('/')` a call.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 
 import re2
 from msgspec import Struct
 
+from .spelling import other_names, spell_out
 from .wordlist import name_set
 
 MAX_CODE = 65_536
@@ -35,8 +37,10 @@ def read_calls(code: str, depth: int = 0) -> list[Call]:
     if depth >= MAX_NESTING or not may_harm(code):
         return []
     found: list[Call] = []
+    code = spell_out(code)
     known = {name: unquote(text) for name, text in assigned(code)}
     aliases = {alias: name for name, alias in ALIASED.findall(code)} if " as " in code else {}
+    aliases |= other_names(code, acts)
     if "unlink" in code:
         code = UNLINK_GLOB.sub("unlink ", code)
     for name, literals, before in calls(code, known):
@@ -92,6 +96,12 @@ def assigned(code: str) -> Iterator[tuple[str, str]]:
         at = literal.start() + 1 if name is None else literal.end()
 
 
+def acts(function: str) -> bool:
+    """Whether a function by this name may be one that acts."""
+    owner, _, last = function.rpartition(".")
+    return last in DELETES or last in RUNS or (last in OWN_DELETES and owner in OWNED_DELETES)
+
+
 Found = tuple[str, list[str], list[str]]
 """A call: its name, the literals among its arguments, and those of the call that it is chained to."""
 
@@ -102,15 +112,24 @@ def calls(code: str, known: dict[str, str]) -> list[Found]:
     stack: list[tuple[str, list[str], list[str], int]] = []
     depth = 0
     last: list[str] = []
+    end = 0
     for count, token in enumerate(TOKEN.finditer(code)):
         if count >= MAX_TOKENS:
             break
         kind = token.lastgroup
+        sign = code[end : token.start()].strip(" )") if 0 < token.start() - end < MAX_SIGN else ""
+        if sign in ("/", "+") and kind in ("string", "name", "call"):
+            text = unquote(token[0]) if kind == "string" else known.get(token[0], f"${token[0]}")
+            last = add_to_last([*(literals for _, literals, _, _ in stack), list(last)], sign, text)
+            end = token.end()
+            if kind != "call":
+                continue
         if kind == "call":
             name = token["call"]
             stack.append((name, [], last if name.startswith(".") else [], depth))
         elif kind == "string" or (kind == "name" and token[0] in known and not is_assigned(code, token.end())):
             text = unquote(token[0]) if kind == "string" else known[token[0]]
+            end = token.end()
             if kind == "string" and token[0].startswith("`") and not stack:
                 done.append(("`", [text], []))
             elif not is_keyword(code, token.start()):
@@ -123,9 +142,32 @@ def calls(code: str, known: dict[str, str]) -> list[Found]:
             depth -= kind == "close"
             while stack and depth <= stack[-1][3]:
                 name, last, before, _ = stack.pop()
+                if len(last) > 1 and name.endswith(("path.join", "File.join", "joinpath")):
+                    last = join_last([*(literals for _, literals, _, _ in stack), list(last)], len(last))
                 done.append((name, last, before))
     done += [(name, literals, before) for name, literals, before, _ in reversed(stack)]
     return done
+
+
+def add_to_last(lists: list[list[str]], sign: str, text: str) -> list[str]:
+    """Put together what stands on both sides of a sign, wherever the left side is the last literal; gives the last."""
+    for literals in lists:
+        if literals:
+            literals[-1] = f"{literals[-1].rstrip('/')}/{text}" if sign == "/" else literals[-1] + text
+    return lists[-1]
+
+
+def join_last(lists: list[list[str]], count: int) -> list[str]:
+    """The parts of a path as one literal, in the call that joins them and those around it; gives the last."""
+    parts = lists[-1]
+    for literals in lists:
+        if literals[-count:] == parts[-count:]:
+            literals[-count:] = [posixpath.join(*literals[-count:])]
+    return lists[-1]
+
+
+MAX_SIGN = 8
+"""Characters between two literals that may be a sign that joins them."""
 
 
 def is_assigned(code: str, at: int) -> bool:
@@ -216,6 +258,8 @@ def as_commands(name: str, literals: list[str], before: list[str], depth: int) -
     parts = re.split(r"\.|::|->", name.strip("."))
     last, owner = parts[-1], parts[-2] if len(parts) > 1 else ""
     target = literals[:4] or before[:1] or ["$path"]
+    if owner == "rimraf" or (last in ("sync", "rimraf") and before[:1] == ["rimraf"]):
+        return [Call(("rm", "-rf", *literals[:4]))]
     if last in DELETES:
         return [Call((*DELETES[last], *target))]
     if last in OWN_DELETES and (owner in OWNED_DELETES or (last in ("rmdir", "rm") and name.startswith("."))):

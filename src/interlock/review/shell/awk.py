@@ -21,7 +21,7 @@ MAX_RUNS = 32
 """Commands looked at of one program."""
 
 TOKEN = re.compile(
-    r'"(?P<string>(?:[^"\\\n]|\\.)*)"|(?P<regex>(?:^|(?<=[~(,!{};&|]))\s{0,4}/(?:[^/\\\n]|\\.){1,400}/)'
+    r'"(?P<string>(?:[^"\\\n]|\\.)*)"|(?P<regex>(?:^|(?<=[~(,!{};&|\n]))\s{0,4}/(?:[^/\\\n]|\\.){1,400}/)'
     r"|(?P<comment>#[^\n]*)|(?P<or>\|\|)|(?P<pipe>\|&?)|(?P<end>[;\n{}])|(?P<to>>>?(?!=))|(?P<comma>,)"
     r"|(?P<equals>=(?!=))|(?P<name>\$?[A-Za-z_]\w*|\$\d+)",
     re.DOTALL,

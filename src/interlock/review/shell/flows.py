@@ -132,6 +132,20 @@ def narrowed(items: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f"{item[:-1]}{{}}" if item.endswith("/*") else item for item in items)
 
 
+ENVIRONMENT_LISTS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "env": ((), ("-0",)), "printenv": ((), ("-0",)), "set": ((),), "export": ((), ("-p",)),
+    "declare": ((), ("-x",), ("-p",), ("-px",), ("-xp",)), "typeset": ((), ("-x",), ("-p",)), "compgen": (("-e",),),
+}  # fmt: skip
+"""The words with which these print all variables rather than one, or run something."""
+
+
+def all_variables(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
+    """The whole environment has a name of its own, so that a rule can tell it from one variable."""
+    if command.args in ENVIRONMENT_LISTS[command.program]:
+        return Flow(None, (*flow.sources, "environment")[-MAX_SOURCES:])
+    return set_parameters(command, scope, flow, out) if command.program == "set" else out
+
+
 def here(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
     return Flow(scope.cwd or ".", out.sources)
 
@@ -224,6 +238,7 @@ MAKERS: dict[str, Callable[[Command, Scope, Flow, Flow], Flow]] = {
     "egrep": picked, "fgrep": picked, "rg": picked, "head": picked, "tail": picked, "sed": picked, "awk": picked,
     "base64": decode, "base32": decode, "rev": reverse, "xxd": unhex, "ls": listed, "pwd": here, "mktemp": temporary,
     "which": located, "command": located, "git": repository, "cd": change_folder, "pushd": change_folder,
-    "alias": define_alias, "set": set_parameters, "cp": copied, "mv": copied, "install": copied,
-    "xargs": in_one_line, "read": read_line, "mapfile": read_lines, "readarray": read_lines,
+    "alias": define_alias, "cp": copied, "mv": copied, "install": copied,
+    **dict.fromkeys(ENVIRONMENT_LISTS, all_variables), "xargs": in_one_line,
+    "read": read_line, "mapfile": read_lines, "readarray": read_lines,
 }  # fmt: skip
