@@ -21,7 +21,7 @@ GIVEN = re.compile(
 )
 """A function that is given another name: `f = shutil.rmtree`."""
 
-TAKEN = re.compile(r"([A-Za-z_]\w{0,63})\s{0,4}(?::|\bas\b)\s{0,4}([A-Za-z_]\w{0,63})(?=\s{0,4}(?:[,}\n;)]|\Z))")
+TAKEN = re.compile(r"(?<!\w)([A-Za-z_]\w{0,63})\s{0,4}(?::|\bas\b)\s{0,4}([A-Za-z_]\w{0,63})(?=\s{0,4}(?:[,}\n;)]|\Z))")
 """A function that is taken from a module under another name: `{rmSync: f} = require('fs')`, `import system as f`."""
 
 
