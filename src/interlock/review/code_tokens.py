@@ -54,7 +54,7 @@ def calls(code: str, known: dict[str, str]) -> list[Found]:
         sign = code[end : token.start()].strip(" )") if 0 < token.start() - end < MAX_SIGN else ""
         if sign in ("/", "+") and kind in ("string", "name", "call"):
             text = unquote(token[0]) if kind == "string" else known.get(token[0], f"${token[0]}")
-            last = add_to_last([*(literals for _, literals, _, _ in stack), list(last)], sign, text)
+            last = add_to_last([*(frame[1] for frame in stack[-MAX_AROUND:]), list(last)], sign, text)
             end = token.end()
             if kind != "call":
                 continue
@@ -77,7 +77,7 @@ def calls(code: str, known: dict[str, str]) -> list[Found]:
             while stack and depth <= stack[-1][3]:
                 name, last, before, _ = stack.pop()
                 if len(last) > 1 and name.endswith(("path.join", "File.join", "joinpath")):
-                    last = join_last([*(literals for _, literals, _, _ in stack), list(last)], len(last))
+                    last = join_last([*(frame[1] for frame in stack[-MAX_AROUND:]), list(last)], len(last))
                 done.append((name, last, before))
     done += [(name, literals, before) for name, literals, before, _ in reversed(stack)]
     return done
@@ -86,7 +86,7 @@ def calls(code: str, known: dict[str, str]) -> list[Found]:
 def add_to_last(lists: list[list[str]], sign: str, text: str) -> list[str]:
     """Put together what stands on both sides of a sign, wherever the left side is the last literal; gives the last."""
     for literals in lists:
-        if literals:
+        if literals and len(literals[-1]) < MAX_JOINED:
             literals[-1] = f"{literals[-1].rstrip('/')}/{text}" if sign == "/" else literals[-1] + text
     return lists[-1]
 
@@ -99,6 +99,12 @@ def join_last(lists: list[list[str]], count: int) -> list[str]:
             literals[-count:] = [posixpath.join(*literals[-count:])]
     return lists[-1]
 
+
+MAX_AROUND = 16
+"""Calls around a literal in which it is put together with another."""
+
+MAX_JOINED = 1_024
+"""Characters of a literal to which nothing more is put."""
 
 MAX_SIGN = 8
 """Characters between two literals that may be a sign that joins them."""

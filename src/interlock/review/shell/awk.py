@@ -20,6 +20,12 @@ MAX_PROGRAM = 16_384
 MAX_RUNS = 32
 """Commands looked at of one program."""
 
+MAX_PIECE = 4_096
+"""Characters of a text that is put together."""
+
+MAX_PIECES = 32
+"""Values that a `printf` is given."""
+
 TOKEN = re.compile(
     r'"(?P<string>(?:[^"\\\n]|\\.)*)"|(?P<regex>(?:^|(?<=[~(,!{};&|\n]))\s{0,4}/(?:[^/\\\n]|\\.){1,400}/)'
     r"|(?P<comment>#[^\n]*)|(?P<or>\|\|)|(?P<pipe>\|&?)|(?P<end>[;\n{}])|(?P<to>>>?(?!=))|(?P<comma>,)"
@@ -121,14 +127,13 @@ def _joined(words: list[tuple[str, str]], known: dict[str, str]) -> str:
     for kind, word in words:
         if kind == "comma":
             pieces.append("")
-        elif kind == "string":
-            pieces[-1] += word
-        elif kind == "name" and word not in PLAIN:
-            pieces[-1] += known.get(word, word if word[:1] == "$" else f"${word}")
+        elif kind == "string" or (kind == "name" and word not in PLAIN):
+            text = word if kind == "string" else known.get(word, word if word[:1] == "$" else f"${word}")
+            pieces[-1] = f"{pieces[-1]}{text}"[:MAX_PIECE]
     form, *values = pieces
-    for value in values:
+    for value in values[:MAX_PIECES]:
         form = form.replace("%s", value, 1) if "%s" in form else f"{form} {value}"
-    return form.strip()
+    return form.strip()[:MAX_PIECE]
 
 
 PLAIN = name_set("print printf system getline BEGIN END if else while for do in close return")

@@ -6,7 +6,7 @@ import base64
 import binascii
 from collections.abc import Callable
 
-from .model import Command, Flow, Redirect
+from .model import MAX_TEXT, Command, Flow, Redirect
 from .scope import Scope
 from .words import ansi
 
@@ -70,9 +70,9 @@ def cat(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
     names = [arg for arg in command.args if not arg.startswith("-")]
     if not names:
         return Flow(flow.text, out.sources if flow.text is None else flow.sources, flow.items)
-    texts = [scope.recall(name) for name in names] if scope.files else []
+    texts = [scope.recall(name) for name in names[:MAX_ITEMS]] if scope.files else [None]
     known = [text for text in texts if text is not None]
-    return Flow("\n".join(known), out.sources) if known and len(known) == len(names) else out
+    return Flow("\n".join(known)[:MAX_TEXT], out.sources) if len(known) == len(texts) else out
 
 
 def copied(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from msgspec import Struct
 
 
+MAX_TEXT = 65_536
+"""Characters of a text that is known, in a file or a pipe."""
+
+
 class Redirect(Struct, frozen=True, gc=False):
     """One redirection: `op` as written (`>`, `>>`, `<`, `&>`), target as it would be."""
 
@@ -76,8 +80,8 @@ def one_after_another(flows: list[Flow], *, either: bool = False) -> Flow:
     items = tuple(item for flow in flows for item in flow.items)
     if last.text is None or either:
         before = texts if last.text is None else texts[:-1]
-        return Flow(last.text, sources, items, "\n".join(before))
-    return Flow("\n".join(texts), sources, items)
+        return Flow(last.text, sources, items, "\n".join(before)[:MAX_TEXT])
+    return Flow("\n".join(texts)[:MAX_TEXT], sources, items)
 
 
 def through_pipe(flow: Flow) -> Flow:

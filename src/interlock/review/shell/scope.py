@@ -6,11 +6,10 @@ import posixpath
 
 from tree_sitter import Node
 
+from .model import MAX_TEXT
+
 MAX_KNOWN_FILES = 32
 """Files whose text is remembered, so that a script that is written and then run is read."""
-
-MAX_KNOWN_TEXT = 65_536
-"""Characters of one of them."""
 
 ENVIRONMENT = {
     "HOME": "~",
@@ -79,9 +78,9 @@ class Scope:
         """Keep the text of a file that the script writes, or adds to."""
         place = self.place(path)
         if more and place in self.files:
-            text = f"{self.files[place]}\n{text}"[:MAX_KNOWN_TEXT]
+            text = f"{self.files[place]}\n{text}"
         if place in self.files or len(self.files) < MAX_KNOWN_FILES:
-            self.files[place] = text
+            self.files[place] = text[:MAX_TEXT]
 
     def recall(self, path: str) -> str | None:
         """The text of a file that the script has written."""
