@@ -182,7 +182,11 @@ def as_commands(name: str, literals: list[str], before: list[str], depth: int) -
 
 
 def run(name: str, literals: list[str], depth: int) -> list[Call]:
-    """A call that runs a program: one literal is a script, several are words."""
+    """A call that runs a program: one literal is a script, several are words; a form has its values put in."""
+    for value in literals[1:]:
+        mark = next((mark for mark in ("%s", "{}") if mark in literals[0]), None)
+        if mark is not None:
+            literals = [literals[0].replace(mark, value, 1), *literals[1:]]
     if len(literals) == 1 or " " in literals[0].strip():
         nested = read_calls(literals[0], depth + 1) if name == "exec" else []
         return [*nested, Call(script=literals[0])]

@@ -52,7 +52,7 @@ def run_awk(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow 
         if run.file:
             reader.execute(["tee", run.file], inner.copy(), NOTHING)
         else:
-            reader.nested(run.script, inner.copy(), Flow(run.text))
+            reader.nested(run.script.strip(), inner.copy(), Flow(run.text))
     return Flow(None, (*flow.sources, command.program)[-4:])
 
 
@@ -116,7 +116,7 @@ def _statement(words: list[tuple[str, str]], known: dict[str, str]) -> list[Run]
     if "system" in names:
         return [Run(_joined(words[words.index(("name", "system")) + 1 :], known))]
     if "to" in kinds and names[:1] in (["print"], ["printf"]):
-        file = _joined(words[kinds.index("to") + 1 :], known)
+        file = _joined(words[kinds.index("to") + 1 :], known).strip()
         return [Run(file=file)] if file and not file.startswith("$") else []
     return []
 
@@ -133,7 +133,7 @@ def _joined(words: list[tuple[str, str]], known: dict[str, str]) -> str:
     form, *values = pieces
     for value in values[:MAX_PIECES]:
         form = form.replace("%s", value, 1) if "%s" in form else f"{form} {value}"
-    return form.strip()[:MAX_PIECE]
+    return form[:MAX_PIECE]
 
 
 PLAIN = name_set("print printf system getline BEGIN END if else while for do in close return")

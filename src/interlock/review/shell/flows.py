@@ -124,7 +124,28 @@ def picked(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
         for name in command.args:
             if name[:1] != "-":
                 scope.remember(name, flow.text, more=more)
-    return Flow(flow.text if command.program in ("tee", "sort", "uniq") else None, out.sources, narrowed(flow.items))
+    if command.program in ("tee", "sort", "uniq"):
+        return Flow(flow.text, out.sources, narrowed(flow.items))
+    whole_lines = command.program in LINE_PICKERS and LINE_CUTS.isdisjoint(arg[:2] for arg in command.args)
+    return Flow(None, out.sources, narrowed(flow.items), flow.text or "" if whole_lines else "")
+
+
+LINE_PICKERS = frozenset(("head", "tail", "grep", "egrep", "fgrep", "rg"))
+LINE_CUTS = frozenset(("-o", "-c", "-r", "--"))
+"""How options begin with which these give parts of lines, or something else: a long one may be any of them."""
+
+
+def silent(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
+    return Flow("", out.sources)
+
+
+def copied_block(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
+    """`dd of=FILE` writes what it is fed."""
+    if flow.text is not None:
+        for arg in command.args:
+            if arg.startswith("of="):
+                scope.remember(arg[3:], flow.text)
+    return out
 
 
 def narrowed(items: tuple[str, ...]) -> tuple[str, ...]:
@@ -239,6 +260,7 @@ MAKERS: dict[str, Callable[[Command, Scope, Flow, Flow], Flow]] = {
     "base64": decode, "base32": decode, "rev": reverse, "xxd": unhex, "ls": listed, "pwd": here, "mktemp": temporary,
     "which": located, "command": located, "git": repository, "cd": change_folder, "pushd": change_folder,
     "alias": define_alias, "cp": copied, "mv": copied, "install": copied,
-    **dict.fromkeys(ENVIRONMENT_LISTS, all_variables), "xargs": in_one_line,
+    **dict.fromkeys(ENVIRONMENT_LISTS, all_variables), "xargs": in_one_line, "dd": copied_block,
+    **dict.fromkeys(("true", ":", "exit", "sleep"), silent),
     "read": read_line, "mapfile": read_lines, "readarray": read_lines,
 }  # fmt: skip

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-
 MAX_TEXT = 65_536
 """Characters of a text that is known, in a file or a pipe."""
 
@@ -75,11 +74,11 @@ def one_after_another(flows: list[Flow], *, either: bool = False) -> Flow:
     if len(flows) < 2:
         return flows[0] if flows else NOTHING
     last = flows[-1]
-    texts = [text for flow in flows if (text := flow.all_text) is not None]
+    texts = [text for flow in flows if (text := flow.all_text)]
     sources = tuple(dict.fromkeys(source for flow in reversed(flows) for source in flow.sources))
     items = tuple(item for flow in flows for item in flow.items)
     if last.text is None or either:
-        before = texts if last.text is None else texts[:-1]
+        before = texts[:-1] if last.text else texts
         return Flow(last.text, sources, items, "\n".join(before)[:MAX_TEXT])
     return Flow("\n".join(texts)[:MAX_TEXT], sources, items)
 

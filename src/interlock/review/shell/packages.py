@@ -58,6 +58,8 @@ def run_manager(reader: Reader, command: Command, scope: Scope, flow: Flow) -> F
 
 
 def _run_tool(reader: Reader, command: Command, words: list[str], scope: Scope, flow: Flow) -> Flow:
+    if len(words) == 1 and " " in words[0]:
+        return reader.nested(words[0], below(scope, command.program), flow)
     found = VERSION.match(words[0])
     name = found[1] if found is not None else words[0]
     return reader.execute(

@@ -172,7 +172,11 @@ class Reader(Walk):
             program=program, args=tuple(words[1:]), via=scope.via, redirects=redirects, assignments=assignments,
             stdin=flow.text, fed_by=flow.sources, cwd=scope.cwd, filtered=filtered, span=span,
         )  # fmt: skip
-        if scope.files and "/" in words[0] and (written := scope.recall(words[0])) is not None:
+        if (
+            scope.files
+            and ("/" in words[0] or words[0].endswith(".py"))
+            and (written := scope.recall(words[0])) is not None
+        ):
             return run_written(self, command, words, scope, written)
         if len(scope.via) < MAX_WRAPPERS and self._nodes > 0:
             out = unwrap(self, command, scope, flow)

@@ -84,7 +84,9 @@ class Scope:
 
     def recall(self, path: str) -> str | None:
         """The text of a file that the script has written."""
-        return self.files.get(self.place(path)) if self.files else None
+        if not self.files:
+            return None
+        return self.files.get(self.place(self.links.get(path.removeprefix("./"), path)))
 
 
 def below(scope: Scope, program: str) -> Scope:

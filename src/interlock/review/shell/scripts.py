@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from .reader import Reader
 
 
+ENDINGS = {"py": "python", "js": "node", "pl": "perl", "rb": "ruby", "php": "php"}
+
 STDIN = ("-", "-s", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 """Names for what a shell is fed."""
 
@@ -34,7 +36,9 @@ def run_shell(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flo
             code = args[at + 1] if at + 1 < len(args) else ""
             inner = below(scope, command.program)
             inner.params = tuple(args[at + 2 :]) or ("sh",)
-            reader.add(msgspec.structs.replace(command, code=code, stdin=None, fed_by=()))
+            # `xargs -I% sh -c %` with names that are not known: what is fed is the code.
+            fed_by = flow.sources if code == "{}" else ()
+            reader.add(msgspec.structs.replace(command, code=code, stdin=None, fed_by=fed_by))
             return reader.nested(code, inner, flow)
         if word in ("-o", "+o", "-O", "--rcfile", "--init-file"):
             at += 2
@@ -62,6 +66,9 @@ def run_written(reader: Reader, command: Command, words: list[str], scope: Scope
         reads = [word for word in reads[1:] if word[:1] != "-"]
     reader.add(command)
     language = program_name(reads[0]) if reads else "sh"
+    if not first.startswith("#!") and "/" not in words[0]:
+        # Named without a folder it is run by a tool that goes by the ending (`uv run a.py`).
+        language = ENDINGS.get(words[0].rpartition(".")[2], language)
     if language in INTERPRETERS:
         run_code(reader, text, language, below(scope, command.program))
         return NOTHING

@@ -92,7 +92,7 @@ def run_xargs(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flo
     out = NOTHING
     for group in [(item,) for item in items if item] if lines and mark is not None else [items]:
         filled = fill(words, group, mark or "{}")
-        if is_parallel and len(words) == 1 and " " in words[0]:
+        if is_parallel and len(words) == 1:
             out = reader.nested(" ".join(filled), inner, NOTHING)
         else:
             out = reader.execute(
@@ -106,7 +106,7 @@ LINES = re.compile(r"[\n\0]")
 
 def by_line(args: tuple[str, ...]) -> bool:
     """Whether blanks do not part the names."""
-    return any(arg[:2] in ("-0", "-d", "-L") or arg in ("--null", "--delimiter") for arg in args)
+    return any(arg[:2] in ("-0", "-d") or arg in ("--null", "--delimiter") for arg in args)
 
 
 def mark_of(args: tuple[str, ...]) -> str | None:

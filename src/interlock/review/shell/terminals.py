@@ -31,7 +31,7 @@ SEND_KEYS = Wrapper(name_set("-c -N -t"))
 KEYS = {"Space": " ", "Enter": "\n", "C-m": "\n", "KPEnter": "\n", "C-j": "\n", "Tab": " "}
 """Names of keys that end or part words."""
 
-SCREEN = Wrapper(name_set("-c -e -h -p -s -S -t -T -dmS -DmS -mdS -mS -dS"))
+SCREEN = Wrapper(name_set("-c -e -h -p -s -S -t -T"))
 ATTACHING = name_set("-r -R -RR -x -ls -list -wipe -dr -dR -d -D")
 """Options of screen with which the operand is a session, unless a new one is made."""
 
@@ -89,10 +89,15 @@ def run_screen(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Fl
             return NOTHING
         words = [word for word in words if word] if name in ("exec", "screen") else []
     elif ATTACHING.isdisjoint(args) or "-m" in args:
-        words = SCREEN.inner(args)
+        words = SCREEN.inner(tuple(part for arg in args for part in _apart(arg)))
     else:
         words = []
     return reader.execute(words, inner, NOTHING) if words else NOTHING
+
+
+def _apart(arg: str) -> tuple[str, ...]:
+    """`-dmS` as `-dm -S`, which takes the next word."""
+    return (arg[:-1], "-S") if len(arg) > 2 and arg[0] == "-" and arg[1:].isalpha() and arg[-1] == "S" else (arg,)
 
 
 def run_terminal(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:

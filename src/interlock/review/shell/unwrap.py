@@ -12,7 +12,7 @@ from .archives import run_tar, run_zip
 from .awk import run_awk
 from .carriers import run_editor, run_evaluated, run_fd, run_git, run_make, run_sed
 from .interpreters import database, inline_code, run_interpreter
-from .languages import CODE_OPTIONS, INTERPRETERS, SHELLS
+from .languages import AWKS, CODE_OPTIONS, INTERPRETERS, SHELLS
 from .model import NOTHING, Command, Flow
 from .names import program_name
 from .packages import MANAGERS, run_concurrently, run_manager, run_package, run_removal
@@ -119,7 +119,7 @@ HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("npx", "pnpx", "bunx"), run_package),
     **dict.fromkeys(("rimraf", "del-cli"), run_removal),
     **dict.fromkeys(("concurrently", "nodemon"), run_concurrently),
-    **dict.fromkeys(("awk", "gawk", "mawk"), run_awk),
+    **dict.fromkeys(AWKS, run_awk),
     "git": run_git, "ln": run_link, "tmux": run_tmux, "screen": run_screen,
     "eval": run_eval, "watch": run_watch, "find": run_find, "java": run_java,
 }  # fmt: skip
