@@ -21,6 +21,10 @@ SUMS = [
     'echo "${a[`rm -rf /etc`]}"',
     'let "x=$(rm -rf /etc)"',
     "(( x = $(rm -rf /etc) ))",
+    "x='a[$(rm -rf /etc)]'; echo $((x))",
+    "declare -i x='a[$(rm -rf /etc)]'",
+    "[[ -v 'a[$(rm -rf /etc)]' ]]",
+    "[[ 'a[`rm -rf /etc`]' -eq 1 ]]",
     "cat <<EOF\n$(( $(rm -rf /etc) ))\nEOF",
 ]
 

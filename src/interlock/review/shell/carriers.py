@@ -10,6 +10,7 @@ from ..wordlist import name_set
 from .model import NOTHING, Command, Flow
 from .scope import Scope, below
 from .searches import until_end
+from .words import SUBSCRIPT
 
 if TYPE_CHECKING:
     from .reader import Reader
@@ -163,3 +164,6 @@ def run_assignments(reader: Reader, assignments: Iterable[tuple[str, str]], scop
     for name, value in assignments:
         if name in HOOKS and value and not value.startswith("$"):
             reader.nested(value.lstrip("|"), below(scope, name), NOTHING)
+        elif "[" in value and SUBSCRIPT.match(value) is not None:
+            # Read by a sum, the value is evaluated as one.
+            reader.nested(f': "{value}"', below(scope, "="), NOTHING)

@@ -12,7 +12,7 @@ from .flows import MAX_ELEMENTS, fed, keep
 from .model import NOTHING, Command, Flow, Redirect, one_after_another, through_pipe
 from .scope import Scope
 from .tree import flatten, goes_on, is_fork_bomb
-from .words import expand, quoted, run_inner, source, source_bytes, without_back_quotes
+from .words import SUBSCRIPT, expand, quoted, run_inner, source, source_bytes, without_back_quotes
 
 MAX_LOOP_VALUES = 64
 """Values of a `for` and lines of a `while read` that are followed."""
@@ -129,6 +129,8 @@ class Walk(ABC):
             return self._declaration(node, scope, flow)
         if kind == "ERROR":
             return self._broken(node, scope, flow)
+        if kind == "raw_string" and SUBSCRIPT.match(source(node)[1:]) is not None:
+            return self.nested(f': "{source(node)[1:-1]}"', scope, NOTHING)
         return self._each(node, scope, flow)
 
     def _each(self, node: Node, scope: Scope, flow: Flow) -> Flow:

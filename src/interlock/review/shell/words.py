@@ -165,6 +165,9 @@ def parameter(text: str, scope: Scope) -> str:
     return f"${name_}" if known is None else known
 
 
+SUBSCRIPT = re.compile(r"\s{0,8}[A-Za-z_]\w{0,63}\[[^\n]{0,400}?(?:\$\(|`)")
+"""A subscript with a command in it, which runs wherever a sum or a test evaluates the text."""
+
 ELEMENTS = re.compile(r'"\$\{(\w+)\[(@|\d{1,4})\](?::[^{}]*)?\}"\Z')
 
 
