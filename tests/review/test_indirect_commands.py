@@ -122,6 +122,7 @@ HANDED_ON = [
     "mapfile -t a <<< 'rm -rf /etc'; ${a[0]}",
     "{ echo 'rm -rf /etc'; date; } | sh",
     "for i in 1; do echo 'rm -rf /etc'; done | sh",
+    "bash -c \"echo 'rm -rf /etc'; echo ls\" | sh",
     "for c in a b c d e f g h i 'rm -rf /etc'; do $c; done",
     "eval \"$(echo 'rm -rf /etc'; true)\"",
     "echo 'rm -rf /etc' | grep rm | head -1 | sh",

@@ -51,8 +51,10 @@ def calls(code: str, known: dict[str, str]) -> list[Found]:
         if count >= MAX_TOKENS:
             break
         kind = token.lastgroup
-        sign = code[end : token.start()].strip(" )") if 0 < token.start() - end < MAX_SIGN else ""
-        if sign in ("/", "+") and kind in ("string", "name", "call"):
+        sign = code[end : token.start()].strip(" )") if end and kind in JOINED else ""
+        if len(sign) > MAX_SIGN:
+            end = 0
+        elif sign in ("/", "+"):
             text = unquote(token[0]) if kind == "string" else known.get(token[0], f"${token[0]}")
             last = add_to_last([*(frame[1] for frame in stack[-MAX_AROUND:]), list(last)], sign, text)
             end = token.end()
@@ -106,8 +108,10 @@ MAX_AROUND = 16
 MAX_JOINED = 1_024
 """Characters of a literal to which nothing more is put."""
 
+JOINED = frozenset(("string", "name", "call"))
+
 MAX_SIGN = 8
-"""Characters between two literals that may be a sign that joins them."""
+"""Characters after a literal beyond which nothing is put to it."""
 
 
 def is_assigned(code: str, at: int) -> bool:

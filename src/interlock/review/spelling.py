@@ -15,14 +15,18 @@ HOME = re.compile(
 )
 """The home directory, as languages ask for it."""
 
-GIVEN = re.compile(
-    r"(?:^|(?<=[;\s,({]))([A-Za-z_]\w{0,63})\s{0,4}=\s{0,4}((?:require\([^()\n]{0,80}\)\.)?[A-Za-z_][\w.]{0,127})"
-    r"(?=\s{0,4}(?:[;\n,)]|\Z))"
-)
-"""A function that is given another name: `f = shutil.rmtree`."""
+GIVEN = re.compile(r"=\s{0,4}((?:require\([^()\n]{0,80}\)\.)?[A-Za-z_][\w.]{0,127})(?=\s{0,4}(?:[;\n,)]|\Z))")
+"""A function that is given another name: `f = shutil.rmtree`. Found by the sign, of which there are few."""
 
-TAKEN = re.compile(r"(?<!\w)([A-Za-z_]\w{0,63})\s{0,4}(?::|\bas\b)\s{0,4}([A-Za-z_]\w{0,63})(?=\s{0,4}(?:[,}\n;)]|\Z))")
-"""A function that is taken from a module under another name: `{rmSync: f} = require('fs')`, `import system as f`."""
+RENAMED = re.compile(r":\s{0,4}([A-Za-z_]\w{0,63})(?=\s{0,4}[,}])")
+"""A function that is taken from a module under another name: `{rmSync: f} = require('fs')`."""
+
+IMPORTED = re.compile(r" as\s{1,4}([A-Za-z_]\w{0,63})")
+"""The same in an import: `from os import system as f`."""
+
+NAME = re.compile(r"([A-Za-z_]\w{0,63})\s{0,4}\Z")
+MAX_BEFORE = 80
+"""Characters before a sign that are read for the name."""
 
 
 def spell_out(code: str) -> str:
@@ -40,10 +44,22 @@ def spell_out(code: str) -> str:
 
 def other_names(code: str, acts: Callable[[str], bool]) -> Iterator[tuple[str, str]]:
     """Names that stand for a function that acts, and the function."""
-    for name, function in GIVEN.findall(code):
-        if acts(function):
-            yield name, function
-    if "require(" in code or "import" in code:
-        for function, name in TAKEN.findall(code):
-            if acts(function):
-                yield name, function
+    for found in GIVEN.finditer(code):
+        if acts(found[1]) and (name := _before(code, found.start())):
+            yield name, found[1]
+    if " as " in code:
+        yield from _renamed(IMPORTED, code, acts)
+    if "require(" in code:
+        yield from _renamed(RENAMED, code, acts)
+
+
+def _renamed(sign: re.Pattern[str], code: str, acts: Callable[[str], bool]) -> Iterator[tuple[str, str]]:
+    for found in sign.finditer(code):
+        function = _before(code, found.start())
+        if function and acts(function):
+            yield found[1], function
+
+
+def _before(code: str, at: int) -> str:
+    name = NAME.search(code[max(0, at - MAX_BEFORE) : at])
+    return "" if name is None else name[1]

@@ -74,9 +74,18 @@ def one_after_another(flows: list[Flow], *, either: bool = False) -> Flow:
     if len(flows) < 2:
         return flows[0] if flows else NOTHING
     last = flows[-1]
-    texts = [text for flow in flows if (text := flow.all_text)]
-    sources = tuple(dict.fromkeys(source for flow in reversed(flows) for source in flow.sources))
-    items = tuple(item for flow in flows for item in flow.items)
+    texts: list[str] = []
+    sources = last.sources
+    items: tuple[str, ...] = ()
+    for flow in flows:
+        if flow.before or flow.text:
+            texts.append(flow.all_text or "")
+        if flow.items:
+            items += flow.items
+        if flow.sources is not sources:
+            sources += tuple(source for source in flow.sources if source not in sources)
+    if not texts and last.text is None:
+        return Flow(None, sources, items)
     if last.text is None or either:
         before = texts[:-1] if last.text else texts
         return Flow(last.text, sources, items, "\n".join(before)[:MAX_TEXT])

@@ -98,14 +98,11 @@ class Reader(Walk):
             text = BRACE_COMMAND.sub(lambda found: found[1] + found[2].replace(",", " "), text)
         if is_short(text):
             return self._parse(text, scope, flow)
-        last = NOTHING
         self._level += 1
-        for statement in statements(cut(text)):
-            if statement.strip():
-                last = self._statement(statement, scope, flow)
+        outs = [self._statement(each, scope, flow) for each in statements(cut(text)) if each.strip()]
         self._level -= 1
         self.complete = self.complete and len(text) <= MAX_CHARACTERS
-        return last
+        return self.together(outs)
 
     def read_roughly(self, text: str, scope: Scope) -> None:
         """What could not be read whole is read word by word as well, so that a plain command inside is still seen."""
@@ -140,10 +137,7 @@ class Reader(Walk):
         if root.descendant_count > self._nodes:
             self.complete = False
             return NOTHING
-        last = NOTHING
-        for child in root.named_children:
-            last = self.run(child, scope, flow)
-        return last
+        return self.together([self.run(child, scope, flow) for child in root.named_children])
 
     def execute(
         self, words: list[str], scope: Scope, flow: Flow, *, redirects: tuple[Redirect, ...] = (),

@@ -26,6 +26,7 @@ class Walk(ABC):
         self.complete = True
         self._nodes = MAX_NODES
         self._depth = 0
+        self._listeners = 0
         self._level = level
 
     @abstractmethod
@@ -99,10 +100,12 @@ class Walk(ABC):
     def _compound(self, kind: str, node: Node, scope: Scope, flow: Flow) -> Flow:
         if kind == "list":
             outs = [self.run(child, scope, flow) for child in flatten(node)]
-            return one_after_another(outs, either=b"||" in source_bytes(node))
+            return self.together(outs, node)
         if kind == "pipeline":
+            self._listeners += 1
             for child in node.named_children:
                 flow = through_pipe(self.run(child, scope, flow))
+            self._listeners -= 1
             return flow
         if kind == "redirected_statement":
             return self._redirected(node, scope, flow)
@@ -137,7 +140,13 @@ class Walk(ABC):
         children = node.named_children
         if len(children) == 1:
             return self.run(children[0], scope, flow)
-        return one_after_another([self.run(child, scope, flow) for child in children])
+        return self.together([self.run(child, scope, flow) for child in children])
+
+    def together(self, outs: list[Flow], node: Node | None = None) -> Flow:
+        """What statements print one after the other, or either of them with `||`, if somebody listens."""
+        if not self._listeners:
+            return outs[-1] if outs else NOTHING
+        return one_after_another(outs, either=node is not None and b"||" in source_bytes(node))
 
     def _redirected(self, node: Node, scope: Scope, flow: Flow) -> Flow:
         """A statement with redirections; the parser hangs what follows a heredoc below the heredoc."""
@@ -168,7 +177,9 @@ class Walk(ABC):
         elif body.type == "command":
             out = self._command(body, scope, flow, redirects, *more)
         else:
+            self._listeners += 1
             out = through_pipe(self.run(body, scope, fed(redirects, scope, flow)))
+            self._listeners -= 1
             self.add(Command(program=":", redirects=redirects, via=scope.via, cwd=scope.cwd))
             keep(redirects, scope, out)
         for part in after:
@@ -248,7 +259,7 @@ class Walk(ABC):
         for value in values[:MAX_LOOP_VALUES] or [f"${name}"]:
             scope.variables[name] = value
             outs.append(self.run(body, scope, flow))
-        return one_after_another(outs)
+        return self.together(outs)
 
     def _while(self, node: Node, scope: Scope, text: str) -> Flow:
         """A loop that is fed a text that is known: `read` gets one line after the other."""
@@ -256,7 +267,7 @@ class Walk(ABC):
         if condition is None or b"read" not in source_bytes(condition):
             return self._each(node, scope, Flow(text))
         lines = [line for line in text.split("\n") if line.strip()][:MAX_LOOP_VALUES]
-        return one_after_another([self._each(node, scope, Flow(line)) for line in lines or [text]])
+        return self.together([self._each(node, scope, Flow(line)) for line in lines or [text]])
 
     def _broken(self, node: Node, scope: Scope, flow: Flow) -> Flow:
         """A part that does not parse: its words may still be a command."""
@@ -273,7 +284,9 @@ class Walk(ABC):
     def _substitute(self, node: Node, scope: Scope) -> str:
         """What `$(...)` or `<(...)` would give: its text if that is known, else the program that makes it."""
         count = len(self.commands)
+        self._listeners += 1
         out = self.run(node, scope, NOTHING)
+        self._listeners -= 1
         mark = "<(" if node.type == "process_substitution" else "$("
         if mark == "$(" and out.text is not None:
             return out.text.rstrip("\n")
