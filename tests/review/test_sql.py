@@ -23,6 +23,12 @@ from interlock.review.sql import KINDS, is_bare_sql, kinds_of
         ("SELECT 1; DROP TABLE a", {"drop"}),
         ("DELETE FROM a WHERE id = 1", set()),
         ("UPDATE a SET b = 1 WHERE id = 2", set()),
+        ("DROP/**/TABLE/* x */a", {"drop"}),
+        ("/* x */ DROP -- y\nTABLE a", {"drop"}),
+        ("DELETE/**/FROM a", {"delete_all"}),
+        ("DELETE FROM a WHERE /**/ 1=1", {"delete_all"}),
+        ("/*!50000 DROP TABLE a */", {"drop"}),
+        ("SELECT 1 /* ; DROP TABLE a */", set()),
         ("SELECT 'DROP TABLE a'", set()),
         ("-- DROP TABLE a\nSELECT 1", set()),
         ("/* DROP TABLE a */ SELECT 1", set()),
@@ -38,7 +44,15 @@ def test_statements_have_their_kinds(text: str, kinds: set[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["DELETE FROM a", "drop table a", "TRUNCATE a;", "  update a set b=1", "SELECT a FROM b"]
+    "text",
+    [
+        "DELETE FROM a",
+        "drop table a",
+        "TRUNCATE a;",
+        "  update a set b=1",
+        "SELECT a FROM b",
+        "/* x */ DROP/**/TABLE a",
+    ],
 )
 def test_a_bare_statement_is_known(text: str) -> None:
     assert is_bare_sql(text)

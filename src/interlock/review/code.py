@@ -7,17 +7,16 @@ assignment. `print("os.remove('/')")` is a mention, `os.remove('/')` a call.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import re2
 from msgspec import Struct
 
+from .code_tokens import assigned, calls, unquote
+from .spelling import other_names, spell_out
 from .wordlist import name_set
 
 MAX_CODE = 65_536
-MAX_TOKENS = 20_000
 MAX_CALLS = 64
-MAX_LITERALS = 12
 MAX_NESTING = 3
 
 
@@ -35,8 +34,10 @@ def read_calls(code: str, depth: int = 0) -> list[Call]:
     if depth >= MAX_NESTING or not may_harm(code):
         return []
     found: list[Call] = []
+    code = spell_out(code)
     known = {name: unquote(text) for name, text in assigned(code)}
     aliases = {alias: name for name, alias in ALIASED.findall(code)} if " as " in code else {}
+    aliases |= other_names(code, acts)
     if "unlink" in code:
         code = UNLINK_GLOB.sub("unlink ", code)
     for name, literals, before in calls(code, known):
@@ -54,21 +55,6 @@ def may_harm(code: str) -> bool:
     return _HINT.Match(code.encode("utf-8", "replace")) is not None
 
 
-STRING = (
-    r'(?:[rbfuRBFU]{0,2})(?:"""[\s\S]*?"""|\'\'\'[\s\S]*?\'\'\''
-    r'|"(?:[^"\\\n]|\\[\s\S])*"|\'(?:[^\'\\\n]|\\[\s\S])*\'|`(?:[^`\\]|\\[\s\S])*`)'
-)
-# Every repetition is bounded or cannot give back what it took: no text takes more than linear time.
-TOKEN = re.compile(
-    rf"(?P<comment>(?:^|(?<=\s))\#[^\n]*|^[ \t]*//[^\n]*)|(?P<string>{STRING})"
-    r"|(?P<call>\.?[A-Za-z_$][\w$]{0,63}(?:(?:\.|::|->)[A-Za-z_]\w{0,63}){0,7})(?=\s{0,8}\(|!?[ \t]{1,8}['\"\[])"
-    r"|(?P<name>[A-Za-z_]\w*)|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<end>[;\n])",
-    re.MULTILINE,
-)
-LITERAL = re.compile(r"=\s{0,4}(\"[^\"\n]{0,999}\"|'[^'\n]{0,999}')")
-NAME = re.compile(r"(?:^|[;\s])(?:const |let |var |my )?\$?([A-Za-z_]\w{0,63})\s{0,4}\Z", re.MULTILINE)
-MAX_BEFORE = 80
-"""Characters before the sign that are read for the name."""
 _HINT = re2.Set.SearchSet()
 _HINT.Add(
     "rm|remove|unlink|delete|system|exec|spawn|popen|Popen|subprocess|drop|destroy|purge|terminate|flush|truncate"
@@ -82,73 +68,10 @@ REQUEST_DELETE = re.compile(r"method[\"']?\s*[:=]\s*[\"']DELETE[\"']|request\(\s
 URL = re.compile(r"https?://[^\s\"'`)]+")
 
 
-def assigned(code: str) -> Iterator[tuple[str, str]]:
-    """Names and the literals that they are given; found by the sign, of which there are few."""
-    at = 0
-    while (literal := LITERAL.search(code, at)) is not None:
-        name = NAME.search(code[max(0, literal.start() - MAX_BEFORE) : literal.start()])
-        if name is not None:
-            yield name[1], literal[1]
-        at = literal.start() + 1 if name is None else literal.end()
-
-
-Found = tuple[str, list[str], list[str]]
-"""A call: its name, the literals among its arguments, and those of the call that it is chained to."""
-
-
-def calls(code: str, known: dict[str, str]) -> list[Found]:
-    """Every call, innermost first."""
-    done: list[Found] = []
-    stack: list[tuple[str, list[str], list[str], int]] = []
-    depth = 0
-    last: list[str] = []
-    for count, token in enumerate(TOKEN.finditer(code)):
-        if count >= MAX_TOKENS:
-            break
-        kind = token.lastgroup
-        if kind == "call":
-            name = token["call"]
-            stack.append((name, [], last if name.startswith(".") else [], depth))
-        elif kind == "string" or (kind == "name" and token[0] in known and not is_assigned(code, token.end())):
-            text = unquote(token[0]) if kind == "string" else known[token[0]]
-            if kind == "string" and token[0].startswith("`") and not stack:
-                done.append(("`", [text], []))
-            elif not is_keyword(code, token.start()):
-                for _, literals, _, _ in stack:
-                    if len(literals) < MAX_LITERALS:
-                        literals.append(text)
-        elif kind == "open":
-            depth += 1
-        elif kind == "close" or kind == "end":
-            depth -= kind == "close"
-            while stack and depth <= stack[-1][3]:
-                name, last, before, _ = stack.pop()
-                done.append((name, last, before))
-    done += [(name, literals, before) for name, literals, before, _ in reversed(stack)]
-    return done
-
-
-def is_assigned(code: str, at: int) -> bool:
-    """Whether a name is given a value here, as a variable or a named argument."""
-    after = code[at : at + 4].lstrip()
-    return after.startswith("=") and not after.startswith("==")
-
-
-def is_keyword(code: str, at: int) -> bool:
-    """Whether the text is the value of a named argument (`cwd="/x"`, `cwd: '/x'`)."""
-    before = code[max(0, at - 24) : at].rstrip()
-    return (before.endswith("=") and not before.endswith(("==", "(="))) or (
-        before.endswith(":") and not before.endswith("::")
-    )
-
-
-def unquote(text: str) -> str:
-    """The text of a string literal."""
-    body = text.lstrip("rbfuRBFU")
-    for mark in ('"""', "'''"):
-        if body.startswith(mark):
-            return body[3:-3]
-    return re.sub(r"\\(['\"`\\])", r"\1", body[1:-1])
+def acts(function: str) -> bool:
+    """Whether a function by this name may be one that acts."""
+    owner, _, last = function.rpartition(".")
+    return last in DELETES or last in RUNS or (last in OWN_DELETES and owner in OWNED_DELETES)
 
 
 OWNED_DELETES = ("os", "Path", "File", "fs", "FileUtils", "Dir", "fsPromises", "promises", "pathlib")
@@ -216,6 +139,8 @@ def as_commands(name: str, literals: list[str], before: list[str], depth: int) -
     parts = re.split(r"\.|::|->", name.strip("."))
     last, owner = parts[-1], parts[-2] if len(parts) > 1 else ""
     target = literals[:4] or before[:1] or ["$path"]
+    if owner == "rimraf" or (last in ("sync", "rimraf") and before[:1] == ["rimraf"]):
+        return [Call(("rm", "-rf", *literals[:4]))]
     if last in DELETES:
         return [Call((*DELETES[last], *target))]
     if last in OWN_DELETES and (owner in OWNED_DELETES or (last in ("rmdir", "rm") and name.startswith("."))):
@@ -257,7 +182,11 @@ def as_commands(name: str, literals: list[str], before: list[str], depth: int) -
 
 
 def run(name: str, literals: list[str], depth: int) -> list[Call]:
-    """A call that runs a program: one literal is a script, several are words."""
+    """A call that runs a program: one literal is a script, several are words; a form has its values put in."""
+    for value in literals[1:]:
+        mark = next((mark for mark in ("%s", "{}") if mark in literals[0]), None)
+        if mark is not None:
+            literals = [literals[0].replace(mark, value, 1), *literals[1:]]
     if len(literals) == 1 or " " in literals[0].strip():
         nested = read_calls(literals[0], depth + 1) if name == "exec" else []
         return [*nested, Call(script=literals[0])]

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
+from .wordlist import name_set
+
 if TYPE_CHECKING:
     from .programs import Action
 
@@ -78,12 +82,13 @@ SUBCOMMANDS: dict[str, dict[str, Action]] = {
         read="""
             status log diff show branch remote blame grep ls-files ls-tree rev-parse rev-list describe reflog shortlog
             cat-file config tag help version bisect name-rev merge-base for-each-ref whatchanged check-ignore var
-            count-objects fsck
+            count-objects fsck show-ref diff-tree diff-index diff-files cherry show-branch range-diff annotate
+            verify-commit verify-tag check-attr check-ref-format check-mailmap hash-object merge-tree patch-id
         """,
         create="init worktree archive bundle format-patch",
         modify="""
             add commit checkout switch restore reset merge rebase cherry-pick revert stash mv apply am gc submodule
-            notes update-index update-ref filter-branch filter-repo replace sparse-checkout lfs prune
+            notes update-index update-ref filter-branch filter-repo replace sparse-checkout lfs prune symbolic-ref
         """,
         network="push pull fetch clone ls-remote send-email request-pull",
         delete="rm clean",
@@ -104,7 +109,7 @@ SUBCOMMANDS: dict[str, dict[str, Action]] = {
         delete="rm",
     ),
     "npm": _table(
-        read="ls list view info outdated audit help root prefix bin config explain why",
+        read="ls list view info outdated audit help root prefix bin config explain why whoami ping fund doctor search",
         modify="run test start pack t",
         network="install i ci add update publish login exec create init upgrade",
         delete="uninstall remove rm unpublish",
@@ -118,7 +123,53 @@ SUBCOMMANDS: dict[str, dict[str, Action]] = {
         **_table(read="status show list-units list-timers list-unit-files is-active is-enabled cat list-dependencies"),
         "": "modify",
     },
-    "ip": _table(modify="add del delete set flush change replace append"),
+    "ip": {**_table(modify="add del delete set flush change replace append"), "": "read"},
 }
+
+
+class Question(Struct, frozen=True):
+    """How a subcommand that lists or changes is told to list.
+
+    `asking` options always do, `changing` ones never. Else the first operand is one of `words`, or there are at most
+    `operands` of them. `otherwise` is what it does when it does not list.
+    """
+
+    asking: frozenset[str] = frozenset()
+    changing: frozenset[str] = frozenset()
+    words: frozenset[str] = frozenset()
+    operands: int = 0
+    otherwise: Action = "modify"
+
+
+LISTING = "-l --list --contains --no-contains --merged --no-merged --points-at"
+
+GIT_QUESTIONS: dict[str, Question] = {
+    "branch": Question(
+        name_set(f"{LISTING} --show-current -r -a --all --remotes -v -vv --format"),
+        name_set(
+            """-d -D --delete -m -M --move -c -C --copy -f --force -u --set-upstream-to --unset-upstream
+            --edit-description -t --track"""
+        ),
+    ),
+    "tag": Question(name_set(f"{LISTING} -n -v --verify --format"), name_set("-d --delete -f --force")),
+    "remote": Question(words=name_set("show get-url")),
+    "config": Question(
+        name_set("--get --get-all --get-regexp --get-urlmatch get -l --list list --get-color --get-colorbool"),
+        name_set(
+            """--add --unset --unset-all --replace-all --rename-section --remove-section -e --edit set unset
+            rename-section remove-section edit"""
+        ),
+        operands=1,
+    ),
+    "bisect": Question(words=name_set("log view visualize terms help")),
+    "reflog": Question(changing=name_set("expire delete drop write"), operands=9),
+    "stash": Question(words=name_set("list show"), operands=-1),
+    "notes": Question(words=name_set("list show")),
+    "worktree": Question(words=name_set("list"), otherwise="create"),
+    "submodule": Question(words=name_set("status summary")),
+    "symbolic-ref": Question(changing=name_set("-d --delete"), operands=1),
+}
+"""Subcommands of git that list or change, by their words."""
+
 SUBCOMMANDS["podman"] = SUBCOMMANDS["nerdctl"] = SUBCOMMANDS["docker"]
 SUBCOMMANDS["yarn"] = SUBCOMMANDS["pnpm"] = SUBCOMMANDS["bun"] = SUBCOMMANDS["npm"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from .code import may_harm
-from .program_names import EDITS_IN_PLACE, PROGRAMS, SUBCOMMANDS
+from .program_names import EDITS_IN_PLACE, GIT_QUESTIONS, PROGRAMS, SUBCOMMANDS, Question
 from .shell import Command
 from .shell.languages import CODE_OPTIONS, INTERPRETERS, SHELLS
 
@@ -43,12 +43,38 @@ def action_of(command: Command) -> Action:
         return "modify" if edits is not None and any(arg.startswith(edits) for arg in command.args) else action
     table = SUBCOMMANDS.get(program)
     if table is not None:
-        return next((table[arg] for arg in command.args[:6] if arg in table), table.get("", "read"))
+        at = next((at for at, arg in enumerate(command.args[:6]) if arg in table), None)
+        if at is None:
+            # A subcommand that is not known may do anything; options alone ask for help or a version.
+            return table.get("", "unknown" if any(arg[:1] != "-" for arg in command.args) else "read")
+        subcommand = command.args[at]
+        return git_action(subcommand, command.args[at + 1 :], table) if program == "git" else table[subcommand]
     if program in SHELLS or program in INTERPRETERS:
         return action_of_code(command)
     if program in CODE_OPTIONS:
         return "read" if (command.code or "").lstrip().lower().startswith(READING) else "modify"
     return "unknown"
+
+
+def git_action(subcommand: str, args: tuple[str, ...], table: dict[str, Action]) -> Action:
+    """What a subcommand of git does that lists or changes, by its words."""
+    question = GIT_QUESTIONS.get(subcommand)
+    if question is None:
+        return table[subcommand]
+    return "read" if asks(question, args) else question.otherwise
+
+
+def asks(question: Question, args: tuple[str, ...]) -> bool:
+    """Whether the words ask for something rather than change it."""
+    names = {arg.partition("=")[0] for arg in args}
+    operands = [arg for arg in args if arg[:1] != "-"]
+    if not question.changing.isdisjoint(names):
+        return False
+    if not question.asking.isdisjoint(names):
+        return True
+    if operands and question.words:
+        return operands[0] in question.words
+    return len(operands) <= question.operands
 
 
 def action_of_code(command: Command) -> Action:

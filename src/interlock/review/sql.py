@@ -21,7 +21,7 @@ KINDS: dict[str, str] = {
 }
 """Every kind that a rule may name."""
 
-LITERALS = re2.compile(r"--[^\n]*|(?s:/\*.*?\*/)|'(?:[^'\\]|''|\\.)*'|(?s:\$\$.*?\$\$)")
+LITERALS = re2.compile(r"--[^\n]*|(?s:/\*(!\d*)?(.*?)\*/)|'(?:[^'\\]|''|\\.)*'|(?s:\$\$.*?\$\$)")
 BARE = re.compile(
     r"\s*(?:delete\s+from\s+\S|drop\s+(?:table|database|schema|index|view|user|role|keyspace|materialized|function|trigger|sequence|column|collection|warehouse|tablespace)\s+\S"
     r"|truncate\s+(?:table\s+)?[\w.\"`\[]+|update\s+\S+\s+set\s|alter\s+(?:table|database|schema|user)\s+\S|insert\s+into\s|select\s[\s\S]*?\sfrom\s|grant\s+\w{1,32}\b[\s\S]*?\sto\s"
@@ -55,16 +55,29 @@ PURGE = re.compile(
 
 def is_bare_sql(text: str) -> bool:
     """Whether a whole command is a statement rather than a program."""
+    if "/*" in text[:2048]:
+        text = without_literals(text[:2048])
     return text.lstrip()[:6].lower().startswith(BEGINS) and BARE.match(text[:2048]) is not None
 
 
 def kinds_of(text: str) -> frozenset[str]:
     """The kinds of the statements in a text; what stands in comments and string literals does not count."""
-    bare = LITERALS.sub("''", text[:MAX_SQL])
+    bare = without_literals(text[:MAX_SQL])
     found: set[str] = set()
     for statement in bare.split(";", MAX_STATEMENTS):
         found |= kinds_of_one(statement[:MAX_STATEMENT])
     return frozenset(found)
+
+
+def without_literals(text: str) -> str:
+    """The text with empty literals, and a blank for each comment; what MySQL runs in a comment (`/*! ... */`) stays."""
+    return str(LITERALS.sub(_blank, text))
+
+
+def _blank(found: re.Match[str]) -> str:
+    if found[0][:1] in ("'", "$"):
+        return "''"
+    return f" {found[2]} " if found[1] else " "
 
 
 def kinds_of_one(statement: str) -> set[str]:

@@ -7,8 +7,12 @@ from fnmatch import fnmatchcase
 
 import re2
 
+from ..wordlist import name_set
 from .facts import Facts
 from .model import HttpMatch, Match
+
+FILE_READERS = name_set("cat tac head tail tee grep egrep fgrep rg sort uniq less more pv")
+"""Programs that hand on what is in a file: what they print is no more hidden than the file."""
 
 Test = Callable[[Facts], bool]
 
@@ -34,7 +38,7 @@ def tests_of(match: Match) -> tuple[Test, ...]:
         tests.append(lambda facts: not via.isdisjoint(facts.command.via))
     if match.fed_by:
         feeders = frozenset(match.fed_by)
-        tests.append(lambda facts: not feeders.isdisjoint(facts.command.fed_by))
+        tests.append(is_fed_unread if "*" in feeders else lambda facts: not feeders.isdisjoint(facts.command.fed_by))
     tests += [option_test(entry) for entry in match.options]
     if match.without:
         unwanted = [option_test(entry) for entry in match.without]
@@ -56,6 +60,11 @@ def tests_of(match: Match) -> tuple[Test, ...]:
     if match.http is not None:
         tests.append(http_test(match.http))
     return tuple(tests)
+
+
+def is_fed_unread(facts: Facts) -> bool:
+    """A program makes up what is fed, so that it can be known only by running that."""
+    return facts.command.stdin is None and not FILE_READERS.issuperset(facts.command.fed_by)
 
 
 def words_test(entries: tuple[str, ...]) -> Test:

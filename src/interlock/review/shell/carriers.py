@@ -10,6 +10,7 @@ from ..wordlist import name_set
 from .model import NOTHING, Command, Flow
 from .scope import Scope, below
 from .searches import until_end
+from .words import SUBSCRIPT
 
 if TYPE_CHECKING:
     from .reader import Reader
@@ -121,9 +122,10 @@ def run_make(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow
         if found[1].endswith(("eval", "E")):
             texts.append(value)
         else:
-            texts.append(flow.text if value in ("-", "/dev/stdin") else scope.files.get(value))
+            texts.append(flow.text if value in ("-", "/dev/stdin") else scope.recall(value))
     if not texts:
-        texts += [scope.files[name] for name in ("GNUmakefile", "makefile", "Makefile") if name in scope.files][:1]
+        found_texts = (scope.recall(name) for name in ("GNUmakefile", "makefile", "Makefile"))
+        texts += [text for text in found_texts if text is not None][:1]
     for line in "\n".join(text for text in texts if text).split("\n")[:MAX_LINES]:
         recipe = line if line.startswith("\t") else one_line[1] if (one_line := RECIPE.match(line)) else ""
         for code in (recipe.lstrip("\t @-+").replace("$$", "$"), *MAKE_SHELL.findall(line)):
@@ -162,3 +164,6 @@ def run_assignments(reader: Reader, assignments: Iterable[tuple[str, str]], scop
     for name, value in assignments:
         if name in HOOKS and value and not value.startswith("$"):
             reader.nested(value.lstrip("|"), below(scope, name), NOTHING)
+        elif "[" in value and SUBSCRIPT.match(value) is not None:
+            # Read by a sum, the value is evaluated as one.
+            reader.nested(f': "{value}"', below(scope, "="), NOTHING)

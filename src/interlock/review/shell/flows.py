@@ -6,12 +6,15 @@ import base64
 import binascii
 from collections.abc import Callable
 
-from .model import Command, Flow
+from .model import MAX_TEXT, Command, Flow, Redirect
 from .scope import Scope
 from .words import ansi
 
 MAX_SOURCES = 8
 MAX_ITEMS = 32
+
+MAX_ELEMENTS = 1_024
+"""Elements of an array that are remembered."""
 
 
 def flow_of(command: Command, scope: Scope, flow: Flow) -> Flow:
@@ -20,11 +23,25 @@ def flow_of(command: Command, scope: Scope, flow: Flow) -> Flow:
     out = Flow(None, (*flow.sources, command.program)[-MAX_SOURCES:])
     if make is not None:
         out = make(command, scope, flow, out)
-    if command.redirects and out.text is not None:
-        for redirect in command.redirects:
-            if redirect.writes:
-                scope.remember(redirect.target, out.text)
+    if command.redirects:
+        keep(command.redirects, scope, out)
     return out
+
+
+def keep(redirects: tuple[Redirect, ...], scope: Scope, out: Flow) -> None:
+    """Remember what is written to a file, if it is known."""
+    if out.text is not None:
+        for redirect in redirects:
+            if redirect.writes:
+                scope.remember(redirect.target, out.text, more=">>" in redirect.op)
+
+
+def fed(redirects: tuple[Redirect, ...], scope: Scope, flow: Flow) -> Flow:
+    """What a command reads whose input is a file: its text, if the script has written it."""
+    for redirect in redirects:
+        if redirect.op == "<" and (text := scope.recall(redirect.target)) is not None:
+            flow = Flow(text)
+    return flow
 
 
 def echo(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
@@ -53,8 +70,20 @@ def cat(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
     names = [arg for arg in command.args if not arg.startswith("-")]
     if not names:
         return Flow(flow.text, out.sources if flow.text is None else flow.sources, flow.items)
-    if all(name in scope.files for name in names):
-        return Flow("\n".join(scope.files[name] for name in names), out.sources)
+    texts = [scope.recall(name) for name in names[:MAX_ITEMS]] if scope.files else [None]
+    known = [text for text in texts if text is not None]
+    return Flow("\n".join(known)[:MAX_TEXT], out.sources) if len(known) == len(texts) else out
+
+
+def copied(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
+    """A copy of a file that the script has written holds the same."""
+    names = [arg for arg in command.args if not arg.startswith("-")]
+    if scope.files and len(names) > 1:
+        for name in names[:-1][:MAX_ITEMS]:
+            text = scope.recall(name)
+            if text is not None:
+                scope.remember(names[-1], text)
+                scope.remember(f"{names[-1]}/{name.rpartition('/')[2]}", text)
     return out
 
 
@@ -91,14 +120,51 @@ def listed(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
 def picked(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
     """A filter hands on what it was given, or some of it; `tee` writes it down as well."""
     if command.program == "tee" and flow.text is not None:
+        more = "-a" in command.args or "--append" in command.args
         for name in command.args:
-            scope.remember(name, flow.text)
-    return Flow(flow.text if command.program in ("tee", "sort", "uniq") else None, out.sources, narrowed(flow.items))
+            if name[:1] != "-":
+                scope.remember(name, flow.text, more=more)
+    if command.program in ("tee", "sort", "uniq"):
+        return Flow(flow.text, out.sources, narrowed(flow.items))
+    whole_lines = command.program in LINE_PICKERS and LINE_CUTS.isdisjoint(arg[:2] for arg in command.args)
+    return Flow(None, out.sources, narrowed(flow.items), flow.text or "" if whole_lines else "")
+
+
+LINE_PICKERS = frozenset(("head", "tail", "grep", "egrep", "fgrep", "rg"))
+LINE_CUTS = frozenset(("-o", "-c", "-r", "--"))
+"""How options begin with which these give parts of lines, or something else: a long one may be any of them."""
+
+
+def silent(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
+    return Flow("", out.sources)
+
+
+def copied_block(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
+    """`dd of=FILE` writes what it is fed."""
+    if flow.text is not None:
+        for arg in command.args:
+            if arg.startswith("of="):
+                scope.remember(arg[3:], flow.text)
+    return out
 
 
 def narrowed(items: tuple[str, ...]) -> tuple[str, ...]:
     """Some of the items: no longer everything in a folder."""
     return tuple(f"{item[:-1]}{{}}" if item.endswith("/*") else item for item in items)
+
+
+ENVIRONMENT_LISTS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "env": ((), ("-0",)), "printenv": ((), ("-0",)), "set": ((),), "export": ((), ("-p",)),
+    "declare": ((), ("-x",), ("-p",), ("-px",), ("-xp",)), "typeset": ((), ("-x",), ("-p",)), "compgen": (("-e",),),
+}  # fmt: skip
+"""The words with which these print all variables rather than one, or run something."""
+
+
+def all_variables(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
+    """The whole environment has a name of its own, so that a rule can tell it from one variable."""
+    if command.args in ENVIRONMENT_LISTS[command.program]:
+        return Flow(None, (*flow.sources, "environment")[-MAX_SOURCES:])
+    return set_parameters(command, scope, flow, out) if command.program == "set" else out
 
 
 def here(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
@@ -151,10 +217,50 @@ def set_parameters(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flo
     return out
 
 
+READ_VALUED = frozenset(("-p", "-d", "-n", "-N", "-t", "-u", "-i"))
+MAPFILE_VALUED = frozenset(("-d", "-n", "-O", "-s", "-u", "-C", "-c"))
+
+
+def operands_of(args: tuple[str, ...], valued: frozenset[str]) -> list[str]:
+    """The operands of a builtin some of whose options take the next word."""
+    return [arg for at, arg in enumerate(args) if arg[:1] != "-" and (at == 0 or args[at - 1] not in valued)]
+
+
+def read_line(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
+    """`read NAMES`: the words of the first line; what is fed and not known leaves nothing known."""
+    names = operands_of(command.args, READ_VALUED) or ["REPLY"]
+    if flow.text is None:
+        for name in names:
+            scope.variables.pop(name, None)
+        return out
+    line = flow.text.split("\n", 1)[0].strip()
+    if any(arg[:1] == "-" and arg.endswith("a") for arg in command.args):
+        scope.arrays[names[0]] = tuple(line.split()[:MAX_ELEMENTS])
+        return out
+    scope.variables.update(zip(names, [*line.split(None, len(names) - 1), *[""] * len(names)], strict=False))
+    return out
+
+
+def read_lines(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
+    """`mapfile NAME`: an element for each line."""
+    names = operands_of(command.args, MAPFILE_VALUED) or ["MAPFILE"]
+    if flow.text is not None:
+        scope.arrays[names[0]] = tuple(flow.text.split("\n")[:MAX_ELEMENTS])
+    return out
+
+
+def in_one_line(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
+    """`xargs` alone prints what it is given."""
+    return out if flow.text is None else Flow(" ".join(flow.text.split()), out.sources)
+
+
 MAKERS: dict[str, Callable[[Command, Scope, Flow, Flow], Flow]] = {
     "echo": echo, "printf": printf, "cat": cat, "tee": picked, "sort": picked, "uniq": picked, "grep": picked,
     "egrep": picked, "fgrep": picked, "rg": picked, "head": picked, "tail": picked, "sed": picked, "awk": picked,
     "base64": decode, "base32": decode, "rev": reverse, "xxd": unhex, "ls": listed, "pwd": here, "mktemp": temporary,
     "which": located, "command": located, "git": repository, "cd": change_folder, "pushd": change_folder,
-    "alias": define_alias, "set": set_parameters,
+    "alias": define_alias, "cp": copied, "mv": copied, "install": copied,
+    **dict.fromkeys(ENVIRONMENT_LISTS, all_variables), "xargs": in_one_line, "dd": copied_block,
+    **dict.fromkeys(("true", ":", "exit", "sleep"), silent),
+    "read": read_line, "mapfile": read_lines, "readarray": read_lines,
 }  # fmt: skip

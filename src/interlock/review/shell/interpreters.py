@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 def run_interpreter(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
     """`python -c CODE`, `node -e CODE`, `python - <<EOF`: calls that act become commands."""
     code = inline_code(command, INTERPRETERS[command.program])
-    if code is None and command.program in ("awk", "gawk", "mawk"):
-        code = next((arg for arg in command.args if not arg.startswith("-")), None)
-    operands = [arg for arg in command.args if not arg.startswith("-")]
+    operands = operands_of(command.args)
     if code is not None or operands:
         # Its program is given: what comes through the pipe is data.
         command = msgspec.structs.replace(command, fed_by=())
@@ -29,11 +27,19 @@ def run_interpreter(reader: Reader, command: Command, scope: Scope, flow: Flow) 
     if fetcher is not None:
         command = msgspec.structs.replace(command, fed_by=(fetcher,))
     if code is None:
-        code = scope.files.get(operands[0]) if operands else flow.text
+        code = scope.recall(operands[0]) if operands else flow.text
     reader.add(msgspec.structs.replace(command, code=code))
     if code is not None:
         run_code(reader, code, command.program, scope)
     return Flow(None, (*flow.sources, command.program)[-4:])
+
+
+def operands_of(args: tuple[str, ...]) -> list[str]:
+    """The file to run and its words; `-m a.b` is the file `a/b.py`."""
+    if "-m" in args[:-1] and all(arg[:1] == "-" for arg in args[: args.index("-m")]):
+        at = args.index("-m")
+        return [f"{args[at + 1].replace('.', '/')}.py", *args[at + 2 :]]
+    return [arg for at, arg in enumerate(args) if arg[:1] != "-" and (at == 0 or args[at - 1] not in ("-W", "-X"))]
 
 
 def run_code(reader: Reader, code: str, program: str, scope: Scope) -> None:
@@ -80,6 +86,6 @@ def database(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow
         code = operands[-1] if len(operands) > 1 else None
     if code is None:
         source = next((r.target for r in command.redirects if r.op == "<"), None)
-        code = flow.text if source is None else scope.files.get(source)
+        code = flow.text if source is None else scope.recall(source)
     reader.add(msgspec.structs.replace(command, code=code))
     return Flow(None, (*flow.sources, command.program)[-4:])

@@ -6,11 +6,13 @@ from ..wordlist import name_set
 
 SHELLS = name_set("sh bash zsh dash ksh ksh93 mksh ash fish rbash csh tcsh pwsh powershell")
 
+AWKS = ("awk", "gawk", "mawk", "nawk", "original-awk", "goawk")
+
 INTERPRETERS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("python", "pypy", "ipython"), ("-c",)),
     **dict.fromkeys(("node", "nodejs", "bun"), ("-e", "--eval", "-p", "--print")),
     **dict.fromkeys(("ruby", "lua", "luajit", "Rscript", "osascript", "groovy", "elixir"), ("-e",)),
-    **dict.fromkeys(("awk", "gawk", "mawk", "tclsh", "jshell", "irb"), ()),
+    **dict.fromkeys((*AWKS, "tclsh", "jshell", "irb"), ()),
     "perl": ("-e", "-E"),
     "php": ("-r",),
     "deno": ("eval",),

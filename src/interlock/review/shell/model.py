@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+MAX_TEXT = 65_536
+"""Characters of a text that is known, in a file or a pipe."""
+
 
 class Redirect(Struct, frozen=True, gc=False):
     """One redirection: `op` as written (`>`, `>>`, `<`, `&>`), target as it would be."""
@@ -46,11 +49,49 @@ class Script(Struct, frozen=True):
 
 
 class Flow(Struct, frozen=True, gc=False):
-    """What runs through a pipe: the text if it is known, the programs that made it, the file names that it lists."""
+    """What runs through a pipe: the text if it is known, the programs that made it, the file names that it lists.
+
+    `before` is text that may come before it: what is known of a text that is not known whole, or that `a || b` may
+    print instead.
+    """
 
     text: str | None = None
     sources: tuple[str, ...] = ()
     items: tuple[str, ...] = ()
+    before: str = ""
+
+    @property
+    def all_text(self) -> str | None:
+        """Everything that is known of the text."""
+        return f"{self.before}\n{self.text or ''}" if self.before else self.text
 
 
 NOTHING = Flow()
+
+
+def one_after_another(flows: list[Flow], *, either: bool = False) -> Flow:
+    """What several statements print together; with `either`, what one of them prints."""
+    if len(flows) < 2:
+        return flows[0] if flows else NOTHING
+    last = flows[-1]
+    texts: list[str] = []
+    sources = last.sources
+    items: tuple[str, ...] = ()
+    for flow in flows:
+        if flow.before or flow.text:
+            texts.append(flow.all_text or "")
+        if flow.items:
+            items += flow.items
+        if flow.sources is not sources:
+            sources += tuple(source for source in flow.sources if source not in sources)
+    if not texts and last.text is None:
+        return Flow(None, sources, items)
+    if last.text is None or either:
+        before = texts[:-1] if last.text else texts
+        return Flow(last.text, sources, items, "\n".join(before)[:MAX_TEXT])
+    return Flow("\n".join(texts)[:MAX_TEXT], sources, items)
+
+
+def through_pipe(flow: Flow) -> Flow:
+    """The same for the next program: it gets all of the text."""
+    return Flow(flow.all_text, flow.sources, flow.items) if flow.before else flow

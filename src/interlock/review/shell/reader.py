@@ -25,11 +25,12 @@ from .bounds import (
     statements,
 )
 from .carriers import DECLARING, LOADED, run_assignments
-from .flows import flow_of
+from .flows import fed, flow_of
 from .model import NOTHING, Command, Flow, Redirect, Script
 from .names import program_name
 from .rough import rough_commands
 from .scope import Scope
+from .scripts import run_written
 from .transfers import follow_links, is_fetched
 from .unwrap import unwrap
 from .walk import Walk
@@ -97,14 +98,11 @@ class Reader(Walk):
             text = BRACE_COMMAND.sub(lambda found: found[1] + found[2].replace(",", " "), text)
         if is_short(text):
             return self._parse(text, scope, flow)
-        last = NOTHING
         self._level += 1
-        for statement in statements(cut(text)):
-            if statement.strip():
-                last = self._statement(statement, scope, flow)
+        outs = [self._statement(each, scope, flow) for each in statements(cut(text)) if each.strip()]
         self._level -= 1
         self.complete = self.complete and len(text) <= MAX_CHARACTERS
-        return last
+        return self.together(outs)
 
     def read_roughly(self, text: str, scope: Scope) -> None:
         """What could not be read whole is read word by word as well, so that a plain command inside is still seen."""
@@ -139,10 +137,7 @@ class Reader(Walk):
         if root.descendant_count > self._nodes:
             self.complete = False
             return NOTHING
-        last = NOTHING
-        for child in root.named_children:
-            last = self.run(child, scope, flow)
-        return last
+        return self.together([self.run(child, scope, flow) for child in root.named_children])
 
     def execute(
         self, words: list[str], scope: Scope, flow: Flow, *, redirects: tuple[Redirect, ...] = (),
@@ -150,6 +145,8 @@ class Reader(Walk):
     ) -> Flow:  # fmt: skip
         """Run one command whose words are known: an alias, a function, a wrapper, or a program."""
         self._nodes -= len(words) // 8
+        if redirects and scope.files:
+            flow = fed(redirects, scope, flow)
         if scope.links:
             words = follow_links(words, scope)
         program = program_name(words[0])
@@ -169,6 +166,12 @@ class Reader(Walk):
             program=program, args=tuple(words[1:]), via=scope.via, redirects=redirects, assignments=assignments,
             stdin=flow.text, fed_by=flow.sources, cwd=scope.cwd, filtered=filtered, span=span,
         )  # fmt: skip
+        if (
+            scope.files
+            and ("/" in words[0] or words[0].endswith(".py"))
+            and (written := scope.recall(words[0])) is not None
+        ):
+            return run_written(self, command, words, scope, written)
         if len(scope.via) < MAX_WRAPPERS and self._nodes > 0:
             out = unwrap(self, command, scope, flow)
             if out is not None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import posixpath
+
 from tree_sitter import Node
+
+from .model import MAX_TEXT
 
 MAX_KNOWN_FILES = 32
 """Files whose text is remembered, so that a script that is written and then run is read."""
@@ -64,10 +68,25 @@ class Scope:
                 return " ".join(self.params[1:])
         return None
 
-    def remember(self, path: str, text: str) -> None:
-        """Keep the text of a file that the script writes."""
-        if len(self.files) < MAX_KNOWN_FILES:
-            self.files[path] = text
+    def place(self, path: str) -> str:
+        """The one name of a file, however it is spelled: `a.sh`, `./a.sh` and `$PWD/a.sh` are the same."""
+        if self.cwd is not None and path[:1] not in ("/", "~", "$"):
+            path = f"{self.cwd}/{path}"
+        return posixpath.normpath(path)
+
+    def remember(self, path: str, text: str, *, more: bool = False) -> None:
+        """Keep the text of a file that the script writes, or adds to."""
+        place = self.place(path)
+        if more and place in self.files:
+            text = f"{self.files[place]}\n{text}"
+        if place in self.files or len(self.files) < MAX_KNOWN_FILES:
+            self.files[place] = text[:MAX_TEXT]
+
+    def recall(self, path: str) -> str | None:
+        """The text of a file that the script has written."""
+        if not self.files:
+            return None
+        return self.files.get(self.place(self.links.get(path.removeprefix("./"), path)))
 
 
 def below(scope: Scope, program: str) -> Scope:

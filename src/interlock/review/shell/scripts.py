@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from .interpreters import inline_code
+from .interpreters import run_code
+from .languages import INTERPRETERS
 from .model import NOTHING, Command, Flow
+from .names import program_name
 from .scope import Scope, below
 from .transfers import is_fetched
 from .wrappers import SSH, Wrapper
@@ -15,6 +17,8 @@ from .wrappers import SSH, Wrapper
 if TYPE_CHECKING:
     from .reader import Reader
 
+
+ENDINGS = {"py": "python", "js": "node", "pl": "perl", "rb": "ruby", "php": "php"}
 
 STDIN = ("-", "-s", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 """Names for what a shell is fed."""
@@ -32,7 +36,9 @@ def run_shell(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flo
             code = args[at + 1] if at + 1 < len(args) else ""
             inner = below(scope, command.program)
             inner.params = tuple(args[at + 2 :]) or ("sh",)
-            reader.add(msgspec.structs.replace(command, code=code, stdin=None, fed_by=()))
+            # `xargs -I% sh -c %` with names that are not known: what is fed is the code.
+            fed_by = flow.sources if code == "{}" else ()
+            reader.add(msgspec.structs.replace(command, code=code, stdin=None, fed_by=fed_by))
             return reader.nested(code, inner, flow)
         if word in ("-o", "+o", "-O", "--rcfile", "--init-file"):
             at += 2
@@ -46,9 +52,34 @@ def run_shell(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flo
         return NOTHING if flow.text is None else script(reader, command, scope, flow, flow.text)
     fetcher = is_fetched(name, scope)
     reader.add(msgspec.structs.replace(command, stdin=None, fed_by=(fetcher,) if fetcher else ()))
-    if name in scope.files:
-        return script(reader, command, scope, NOTHING, scope.files[name])
-    return NOTHING
+    text = scope.recall(name)
+    if text is None:
+        return NOTHING
+    return script(reader, command, with_params(scope, args[at:]), NOTHING, text)
+
+
+def run_written(reader: Reader, command: Command, words: list[str], scope: Scope, text: str) -> Flow:
+    """`./a.sh`, where the script itself has written that file: its first line says who reads it."""
+    first, _, _ = text.partition("\n")
+    reads = first[2:].split() if first.startswith("#!") else ["sh"]
+    if reads and reads[0].endswith("/env"):
+        reads = [word for word in reads[1:] if word[:1] != "-"]
+    reader.add(command)
+    language = program_name(reads[0]) if reads else "sh"
+    if not first.startswith("#!") and "/" not in words[0]:
+        # Named without a folder it is run by a tool that goes by the ending (`uv run a.py`).
+        language = ENDINGS.get(words[0].rpartition(".")[2], language)
+    if language in INTERPRETERS:
+        run_code(reader, text, language, below(scope, command.program))
+        return NOTHING
+    return script(reader, command, with_params(scope, tuple(words)), NOTHING, text)
+
+
+def with_params(scope: Scope, params: tuple[str, ...]) -> Scope:
+    """The scope of a script that is called with these words, its own name first."""
+    inner = scope.copy()
+    inner.params = params
+    return inner
 
 
 def run_eval(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
@@ -63,7 +94,7 @@ def run_source(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Fl
     name = command.args[0] if command.args else ""
     fetcher = is_fetched(name, scope)
     reader.add(command if fetcher is None else msgspec.structs.replace(command, fed_by=(fetcher,)))
-    text = flow.text if name in STDIN else scope.files.get(name)
+    text = flow.text if name in STDIN else scope.recall(name)
     return NOTHING if text is None else reader.nested(text, scope, flow)
 
 
@@ -95,24 +126,6 @@ def run_trap(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow
         return NOTHING if flow.text is None else script(reader, command, scope, NOTHING, flow.text)
     words = [arg for arg in command.args if arg != "--"]
     return script(reader, command, scope, NOTHING, words[0]) if len(words) > 1 and words[0] not in ("-", "") else None
-
-
-def run_terminal(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
-    """`tmux new-session -d 'code'`, `screen -dm words`, `vagrant ssh -c code`, `gcloud ... ssh --command code`."""
-    code = inline_code(command, ("-c", "--command", "/c", "/C"))
-    if (
-        code is None
-        and command.program == "tmux"
-        and command.args[:1]
-        and command.args[0] in ("new", "new-session", "send-keys")
-    ):
-        code = next((arg for arg in reversed(command.args) if " " in arg), None)
-    if command.program == "cmd" and command.args[:1] and command.args[0].lower() == "/c":
-        code = " ".join(command.args[1:])
-    if code is None or (command.program in ("gcloud", "vagrant") and "ssh" not in command.args):
-        return None
-    reader.add(command)
-    return reader.nested(code, elsewhere(scope, command) if command.program != "tmux" else below(scope, "tmux"), flow)
 
 
 def script(reader: Reader, command: Command, scope: Scope, flow: Flow, text: str) -> Flow:

@@ -73,31 +73,69 @@ def run_find(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow
 
 
 def run_xargs(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
-    """`xargs rm`: the names come from the pipe."""
-    words = (XARGS if command.program == "xargs" else PARALLEL).inner(command.args)
-    items: tuple[str, ...] = flow.items or (tuple(flow.text.split()[:MAX_ITEMS]) if flow.text else ())
+    """`xargs rm`: the names come from the pipe. `xargs -I% CODE` and `parallel` run once for each line."""
+    is_parallel = command.program == "parallel"
+    words = (PARALLEL if is_parallel else XARGS).inner(command.args)
+    mark = mark_of(command.args) or ("{}" if is_parallel else None)
+    items = flow.items
+    lines = not items and flow.text is not None and (mark is not None or by_line(command.args))
+    if flow.text and not items:
+        items = tuple((LINES.split(flow.text) if lines else flow.text.split())[:MAX_ITEMS])
     if ":::" in words:
         at = words.index(":::")
-        words, items = words[:at], tuple(words[at + 1 :][:MAX_ITEMS])
+        words, items, lines = words[:at], tuple(words[at + 1 :][:MAX_ITEMS]), True
     if not words:
-        return None
-    mark = next((command.args[i + 1] for i, a in enumerate(command.args[:-1]) if a in ("-I", "--replace")), "{}")
+        return reader.nested("\n".join(items), below(scope, "parallel"), NOTHING) if is_parallel and items else None
+    inner = below(scope, command.program)
+    # What a search has picked before is as good as what xargs is not told.
+    picked = not items or all(item.endswith("{}") for item in items)
+    out = NOTHING
+    for group in [(item,) for item in items if item] if lines and mark is not None else [items]:
+        filled = fill(words, group, mark or "{}")
+        if is_parallel and len(words) == 1:
+            out = reader.nested(" ".join(filled), inner, NOTHING)
+        else:
+            out = reader.execute(
+                filled, inner, Flow(None, flow.sources), redirects=command.redirects, filtered=picked
+            )  # fmt: skip
+    return out
+
+
+LINES = re.compile(r"[\n\0]")
+
+
+def by_line(args: tuple[str, ...]) -> bool:
+    """Whether blanks do not part the names."""
+    return any(arg[:2] in ("-0", "-d") or arg in ("--null", "--delimiter") for arg in args)
+
+
+def mark_of(args: tuple[str, ...]) -> str | None:
+    """What stands for a name in the words: `-I %`, `-I%`, `-i`, `--replace=%`."""
+    for at, arg in enumerate(args):
+        if arg in ("-I", "-J"):
+            return args[at + 1] if at + 1 < len(args) else None
+        if arg[:2] == "-I":
+            return arg[2:]
+        if arg == "-i" or arg == "--replace":
+            return "{}"
+        if arg.startswith("--replace="):
+            return arg[10:]
+        if arg[:1] != "-":
+            break
+    return None
+
+
+def fill(words: list[str], items: tuple[str, ...], mark: str) -> list[str]:
+    """The words with the names put in where the mark stands, else at the end."""
     filled: list[str] = []
     for word in words:
         if word == mark:
             filled += items or ("{}",)
-        elif mark in word and items:
-            filled.append(word.replace(mark, items[0]))
+        elif mark in word:
+            filled.append(word.replace(mark, items[0] if items else "{}"))
         else:
             filled.append(word)
-    if filled == words:
-        filled += items or ("{}",)
-    inner = below(scope, command.program)
-    if command.program == "parallel" and len(words) == 1 and " " in words[0]:
-        return reader.nested(" ".join(filled), inner, NOTHING)
-    # What a search has picked before is as good as what xargs is not told.
-    picked = not items or all(item.endswith("{}") for item in items)
-    return reader.execute(filled, inner, Flow(None, flow.sources), redirects=command.redirects, filtered=picked)
+    return filled if any(mark in word for word in words) else [*filled, *(items or ("{}",))]
 
 
 def is_narrow(args: tuple[str, ...]) -> bool:

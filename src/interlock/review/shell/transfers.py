@@ -32,7 +32,7 @@ def run_request(reader: Reader, command: Command, scope: Scope, flow: Flow) -> F
         if path and path != "-":
             reader.execute(["cat", path], below(scope, command.program), NOTHING)
     for fetched in _fetched(command):
-        scope.fetched[_plain(fetched)] = command.program
+        scope.fetched[scope.place(fetched)] = command.program
     return None
 
 
@@ -76,7 +76,7 @@ def follow_links(words: list[str], scope: Scope) -> list[str]:
 
 def is_fetched(word: str, scope: Scope) -> str | None:
     """The program that fetched the file that a word names."""
-    return scope.fetched.get(_plain(word))
+    return scope.fetched.get(scope.place(word)) if scope.fetched else None
 
 
 def _plain(path: str) -> str:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from .archives import run_tar, run_zip
+from .awk import run_awk
 from .carriers import run_editor, run_evaluated, run_fd, run_git, run_make, run_sed
 from .interpreters import database, inline_code, run_interpreter
-from .languages import CODE_OPTIONS, INTERPRETERS, SHELLS
+from .languages import AWKS, CODE_OPTIONS, INTERPRETERS, SHELLS
 from .model import NOTHING, Command, Flow
 from .names import program_name
+from .packages import MANAGERS, run_concurrently, run_manager, run_package, run_removal
 from .scope import Scope, below
-from .scripts import run_eval, run_remote, run_shell, run_source, run_terminal, run_trap, run_watch, script
+from .scripts import run_eval, run_remote, run_shell, run_source, run_trap, run_watch, script
 from .searches import run_find, run_xargs
+from .terminals import run_screen, run_terminal, run_tmux
 from .transfers import run_link, run_request
-from .wrappers import COMPOSE_EXEC, PREFIXES, SUBCOMMAND_PREFIXES, Wrapper
+from .wrappers import COMPOSE_EXEC, PREFIXES, SUBCOMMAND_PREFIXES, Wrapper, split_string
 
 if TYPE_CHECKING:
     from .reader import Reader
@@ -37,8 +41,8 @@ def run_prefix(reader: Reader, command: Command, scope: Scope, flow: Flow, wrapp
     words = wrapper.inner(command.args)
     if command.program == "command" and command.args[:1] in (("-v",), ("-V",)):
         return None
-    if command.program == "env" and (text := inline_code(command, ("-S", "--split-string"))) is not None:
-        return script(reader, command, scope, flow, " ".join((text, *words)))
+    if command.program == "env" and (parts := split_string(command.args)) is not None:
+        return script(reader, command, scope, flow, " ".join((parts[0], *map(shlex.quote, parts[1]))))
     if not words:
         return None
     if wrapper.record:
@@ -100,7 +104,7 @@ HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("xargs", "parallel"), run_xargs),
     **dict.fromkeys(("su", "runuser", "script", "flock"), run_su),
     **dict.fromkeys(("trap", "at", "batch"), run_trap),
-    **dict.fromkeys(("tmux", "screen", "vagrant", "gcloud", "cmd", "wsl"), run_terminal),
+    **dict.fromkeys(("vagrant", "gcloud", "cmd", "wsl"), run_terminal),
     **dict.fromkeys(("source", "."), run_source),
     **dict.fromkeys(("ssh", "autossh", "mosh"), run_remote),
     **dict.fromkeys(("vim", "vi", "nvim", "view", "ex", "ed", "red"), run_editor),
@@ -111,6 +115,11 @@ HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("sed", "gsed"), run_sed),
     **dict.fromkeys(("fd", "fdfind"), run_fd),
     **dict.fromkeys(("let", "printf", "test", "[", "unset", "read"), run_evaluated),
-    "git": run_git, "ln": run_link,
+    **dict.fromkeys(MANAGERS, run_manager),
+    **dict.fromkeys(("npx", "pnpx", "bunx"), run_package),
+    **dict.fromkeys(("rimraf", "del-cli"), run_removal),
+    **dict.fromkeys(("concurrently", "nodemon"), run_concurrently),
+    **dict.fromkeys(AWKS, run_awk),
+    "git": run_git, "ln": run_link, "tmux": run_tmux, "screen": run_screen,
     "eval": run_eval, "watch": run_watch, "find": run_find, "java": run_java,
 }  # fmt: skip

@@ -8,15 +8,14 @@ from tree_sitter import Node
 
 from .ascii import from_ascii
 from .bounds import MAX_COMMANDS, MAX_DEPTH, MAX_NODES
-from .model import NOTHING, Command, Flow, Redirect
+from .flows import MAX_ELEMENTS, fed, keep
+from .model import NOTHING, Command, Flow, Redirect, one_after_another, through_pipe
 from .scope import Scope
-from .words import expand, quoted, run_inner, source, source_bytes
+from .tree import flatten, goes_on, is_fork_bomb
+from .words import SUBSCRIPT, expand, quoted, run_inner, source, source_bytes, without_back_quotes
 
-MAX_ELEMENTS = 1_024
-"""Elements of an array that are remembered."""
-
-MAX_LOOP_VALUES = 8
-"""Values of a `for` that are followed; the rest would say the same."""
+MAX_LOOP_VALUES = 64
+"""Values of a `for` and lines of a `while read` that are followed."""
 
 
 class Walk(ABC):
@@ -27,6 +26,7 @@ class Walk(ABC):
         self.complete = True
         self._nodes = MAX_NODES
         self._depth = 0
+        self._listeners = 0
         self._level = level
 
     @abstractmethod
@@ -35,6 +35,10 @@ class Walk(ABC):
         assignments: tuple[tuple[str, str], ...] = (), filtered: bool = False, span: tuple[int, int] | None = None,
     ) -> Flow:  # fmt: skip
         """Run one command."""
+
+    @abstractmethod
+    def nested(self, text: str, scope: Scope, flow: Flow) -> Flow:
+        """Read a script inside the script."""
 
     def add(self, command: Command) -> None:
         """Write a command down."""
@@ -95,13 +99,13 @@ class Walk(ABC):
 
     def _compound(self, kind: str, node: Node, scope: Scope, flow: Flow) -> Flow:
         if kind == "list":
-            last = NOTHING
-            for child in flatten(node):
-                last = self.run(child, scope, flow)
-            return last
+            outs = [self.run(child, scope, flow) for child in flatten(node)]
+            return self.together(outs, node)
         if kind == "pipeline":
+            self._listeners += 1
             for child in node.named_children:
-                flow = self.run(child, scope, flow)
+                flow = through_pipe(self.run(child, scope, flow))
+            self._listeners -= 1
             return flow
         if kind == "redirected_statement":
             return self._redirected(node, scope, flow)
@@ -122,17 +126,27 @@ class Walk(ABC):
             return NOTHING
         if kind == "for_statement":
             return self._for(node, scope, flow)
+        if kind == "while_statement" and flow.text is not None:
+            return self._while(node, scope, flow.text)
         if kind == "declaration_command" or kind == "unset_command":
             return self._declaration(node, scope, flow)
         if kind == "ERROR":
             return self._broken(node, scope, flow)
+        if kind == "raw_string" and SUBSCRIPT.match(source(node)[1:]) is not None:
+            return self.nested(f': "{source(node)[1:-1]}"', scope, NOTHING)
         return self._each(node, scope, flow)
 
     def _each(self, node: Node, scope: Scope, flow: Flow) -> Flow:
-        last = NOTHING
-        for child in node.named_children:
-            last = self.run(child, scope, flow)
-        return last
+        children = node.named_children
+        if len(children) == 1:
+            return self.run(children[0], scope, flow)
+        return self.together([self.run(child, scope, flow) for child in children])
+
+    def together(self, outs: list[Flow], node: Node | None = None) -> Flow:
+        """What statements print one after the other, or either of them with `||`, if somebody listens."""
+        if not self._listeners:
+            return outs[-1] if outs else NOTHING
+        return one_after_another(outs, either=node is not None and b"||" in source_bytes(node))
 
     def _redirected(self, node: Node, scope: Scope, flow: Flow) -> Flow:
         """A statement with redirections; the parser hangs what follows a heredoc below the heredoc."""
@@ -163,8 +177,11 @@ class Walk(ABC):
         elif body.type == "command":
             out = self._command(body, scope, flow, redirects, *more)
         else:
-            out = self.run(body, scope, flow)
+            self._listeners += 1
+            out = through_pipe(self.run(body, scope, fed(redirects, scope, flow)))
+            self._listeners -= 1
             self.add(Command(program=":", redirects=redirects, via=scope.via, cwd=scope.cwd))
+            keep(redirects, scope, out)
         for part in after:
             out = self.run(part, scope, out)
         return out
@@ -183,8 +200,11 @@ class Walk(ABC):
     def _heredoc(self, redirect: Node, body: Node, scope: Scope) -> str:
         start = next((source(child) for child in redirect.named_children if child.type == "heredoc_start"), "")
         text = source(body)
-        if start[:1] in ("'", '"', "\\") or "$" not in text:
+        if start[:1] in ("'", '"', "\\") or ("$" not in text and "`" not in text):
             return text
+        if "`" in text and (modern := without_back_quotes(text)) != text:
+            # The parser takes back quotes in a heredoc for text; the other spelling it knows.
+            return self.nested(f"cat <<{start}\n{modern}{start}", scope, NOTHING).text or text
         begin, parts, at = body.start_byte, [], 0
         raw = source_bytes(body).decode("ascii")
         for child in body.named_children:
@@ -235,10 +255,19 @@ class Walk(ABC):
         values = [
             word for child in node.children_by_field_name("value") for word in expand(child, scope, self._substitute)
         ]
+        outs = []
         for value in values[:MAX_LOOP_VALUES] or [f"${name}"]:
             scope.variables[name] = value
-            self.run(body, scope, flow)
-        return NOTHING
+            outs.append(self.run(body, scope, flow))
+        return self.together(outs)
+
+    def _while(self, node: Node, scope: Scope, text: str) -> Flow:
+        """A loop that is fed a text that is known: `read` gets one line after the other."""
+        condition = node.child_by_field_name("condition")
+        if condition is None or b"read" not in source_bytes(condition):
+            return self._each(node, scope, Flow(text))
+        lines = [line for line in text.split("\n") if line.strip()][:MAX_LOOP_VALUES]
+        return self.together([self._each(node, scope, Flow(line)) for line in lines or [text]])
 
     def _broken(self, node: Node, scope: Scope, flow: Flow) -> Flow:
         """A part that does not parse: its words may still be a command."""
@@ -255,7 +284,9 @@ class Walk(ABC):
     def _substitute(self, node: Node, scope: Scope) -> str:
         """What `$(...)` or `<(...)` would give: its text if that is known, else the program that makes it."""
         count = len(self.commands)
+        self._listeners += 1
         out = self.run(node, scope, NOTHING)
+        self._listeners -= 1
         mark = "<(" if node.type == "process_substitution" else "$("
         if mark == "$(" and out.text is not None:
             return out.text.rstrip("\n")
@@ -266,28 +297,3 @@ class Walk(ABC):
             return name
         makers = out.sources or tuple(command.program for command in self.commands[count:][-1:])
         return f"{mark}{' '.join(makers)})"
-
-
-def is_fork_bomb(name: str, body: str) -> bool:
-    """Whether a function pipes into itself in the background."""
-    bare = "".join(body.split())
-    return f"{name}|{name}&" in bare
-
-
-def goes_on(before: Node, node: Node) -> bool:
-    """Whether nothing but backslashes at the end of lines stand between the two: then they are one word."""
-    lines = node.start_point[0] - before.end_point[0]
-    return lines > 0 and node.start_byte - before.end_byte == 2 * lines
-
-
-def flatten(node: Node) -> list[Node]:
-    """The statements of an `a && b && c` list, which the parser nests to the left."""
-    found: list[Node] = []
-    stack = [node]
-    while stack:
-        current = stack.pop()
-        if current.type == "list":
-            stack += reversed(current.named_children)
-        else:
-            found.append(current)
-    return found

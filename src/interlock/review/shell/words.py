@@ -40,6 +40,10 @@ def expand(node: Node, scope: Scope, substitute: Substitute) -> list[str]:
         return [quoted(node, scope, substitute)]
     if kind == "concatenation":
         return join(node, scope, substitute)
+    if kind == "expansion" and scope.arrays:
+        found = ELEMENTS.match(f'"{source(node)}"')
+        if found is not None and found[1] in scope.arrays:
+            return " ".join(elements(scope.arrays[found[1]], found[2])).split()
     if kind == "simple_expansion" and scope.params is not None and source(node) in ("$@", "$*"):
         return list(scope.params[1:])
     text = unquoted(node, scope, substitute)
@@ -75,13 +79,15 @@ def unquoted(node: Node, scope: Scope, substitute: Substitute) -> str:
         return parameter(run_inner(node, scope, substitute), scope)
     if kind == "command_substitution" or kind == "process_substitution":
         return substitute(node, scope)
+    if kind == "arithmetic_expansion":
+        return run_inner(node, scope, substitute)[:MAX_WORD]
     return source(node)[:MAX_WORD]
 
 
 def run_inner(node: Node, scope: Scope, substitute: Substitute) -> str:
-    """Run the substitutions inside an expansion or a subscript; gives its text with what they print in their place."""
+    """Run the substitutions inside an expansion, a subscript or a sum; gives its text with what they print put in."""
     text = source(node)
-    if "(" not in text:
+    if "(" not in text and "`" not in text:
         return text
     stack, made = list(node.children), text
     while stack:
@@ -159,6 +165,9 @@ def parameter(text: str, scope: Scope) -> str:
     return f"${name_}" if known is None else known
 
 
+SUBSCRIPT = re.compile(r"\s{0,8}[A-Za-z_]\w{0,63}\[[^\n]{0,400}?(?:\$\(|`)")
+"""A subscript with a command in it, which runs wherever a sum or a test evaluates the text."""
+
 ELEMENTS = re.compile(r'"\$\{(\w+)\[(@|\d{1,4})\](?::[^{}]*)?\}"\Z')
 
 
@@ -213,6 +222,22 @@ def ansi(text: str) -> str:
         return ESCAPES.get(found[5], found[5])
 
     return ANSI.sub(one, text) if "\\" in text else text
+
+
+BACK_QUOTES = re.compile(r"\\.|`((?:[^`\\]|\\.)*)`", re.DOTALL)
+ESCAPED = re.compile(r"\\([$`\\])")
+
+
+def without_back_quotes(text: str) -> str:
+    """`` `code` `` written as `$(code)`, for text in which both are run."""
+
+    def one(found: re.Match[str]) -> str:
+        if found[1] is None:
+            return found[0]
+        code = ESCAPED.sub(r"\1", found[1])
+        return f"$({code})" if code.strip() else ""
+
+    return BACK_QUOTES.sub(one, text)
 
 
 def source(node: Node) -> str:

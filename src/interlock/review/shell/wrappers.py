@@ -74,6 +74,8 @@ VALUED = {
     "proxychains": "-f",
     "proxychains4": "-f",
     "npx": "-p --package",
+    "env-cmd": "-f -e",
+    "watchexec": "-e --exts -w --watch -i --ignore -d --debounce -s --signal",
     "uvx": "--from --with",
     "dotenv": "-f -e",
     "retry": "-t -d",
@@ -101,7 +103,8 @@ RECORDED = name_set("sudo doas pkexec nsenter")
 
 BARE = name_set(
     """nohup setsid unbuffer prlimit command builtin coproc ! busybox toybox valgrind systemd-inhibit fakeroot firejail
-    linux32 arch dbus-run-session torsocks bunx nocorrect noglob gosu su-exec setarch"""
+    linux32 arch dbus-run-session torsocks bunx pnpx nocorrect noglob gosu su-exec setarch shx cross-env
+    cross-env-shell entr"""
 )
 """Wrappers without options that matter."""
 
@@ -118,8 +121,7 @@ EXEC = name_set("-e --env -u --user -w --workdir --env-file --detach-keys --inde
 
 SUBCOMMAND_PREFIXES: dict[tuple[str, str], Wrapper] = {
     **{(program, "run"): Wrapper() for program in ("poetry", "pipenv", "hatch", "pdm", "rye")},
-    **{(program, "exec"): Wrapper() for program in ("bundle", "pnpm", "yarn", "npm", "pixi")},
-    **{(program, "dlx"): Wrapper() for program in ("pnpm", "yarn")},
+    **{(program, "exec"): Wrapper() for program in ("bundle", "pixi")},
     **{(program, "run"): Wrapper(after="--") for program in ("op", "doppler", "infisical")},
     **{(program, "exec"): Wrapper(after="--") for program in ("mise", "aws-vault", "chamber")},
     **{(program, "exec"): Wrapper(record=True, after="--") for program in ("kubectl", "oc", "lxc", "incus")},
@@ -139,8 +141,28 @@ SUBCOMMAND_PREFIXES: dict[tuple[str, str], Wrapper] = {
 }
 """Wrappers by program and subcommand."""
 
+
+def split_string(args: tuple[str, ...]) -> tuple[str, tuple[str, ...]] | None:
+    """The text of `env -S TEXT`, and the words after it, which are taken as they are."""
+    at = 0
+    while at < len(args):
+        arg = args[at]
+        at += 1
+        option, equals, value = arg.partition("=")
+        letters, marked, rest = arg[1:].partition("S")
+        if option == "--split-string":
+            return (value, args[at:]) if equals else ("".join(args[at : at + 1]), args[at + 1 :])
+        if arg[:1] == "-" and marked and not letters.strip("iv0"):
+            return (rest, args[at:]) if rest else ("".join(args[at : at + 1]), args[at + 1 :])
+        if arg in ("-u", "--unset", "-C", "--chdir"):
+            at += 1
+        elif arg[:1] != "-" and not is_assignment(arg):
+            return None
+    return None
+
+
 COMPOSE_EXEC = Wrapper(EXEC, 1, True)
 
 SSH = Wrapper(name_set("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w"), 1, True)
-XARGS = Wrapper(name_set("-I -n -P -L -d -a -E -s --max-args --max-procs --delimiter --arg-file --replace --max-lines"))
+XARGS = Wrapper(name_set("-I -J -n -P -L -d -a -E -s --max-args --max-procs --delimiter --arg-file --max-chars"))
 PARALLEL = Wrapper(name_set("-j --jobs -I -S --colsep -d --delimiter --joblog --timeout --tmpdir --workdir --results"))

@@ -1,0 +1,30 @@
+"""Tree: small questions about a script's syntax tree."""
+
+from __future__ import annotations
+
+from tree_sitter import Node
+
+
+def is_fork_bomb(name: str, body: str) -> bool:
+    """Whether a function pipes into itself in the background."""
+    bare = "".join(body.split())
+    return f"{name}|{name}&" in bare
+
+
+def goes_on(before: Node, node: Node) -> bool:
+    """Whether nothing but backslashes at the end of lines stand between the two: then they are one word."""
+    lines = node.start_point[0] - before.end_point[0]
+    return lines > 0 and node.start_byte - before.end_byte == 2 * lines
+
+
+def flatten(node: Node) -> list[Node]:
+    """The statements of an `a && b && c` list, which the parser nests to the left."""
+    found: list[Node] = []
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if current.type == "list":
+            stack += reversed(current.named_children)
+        else:
+            found.append(current)
+    return found
