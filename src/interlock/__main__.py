@@ -19,7 +19,13 @@ def main() -> None:
     leave_quietly()
     from .cli.main import run
 
-    run()
+    try:
+        run()
+    finally:
+        if sys.argv[1:2] == ["scan"]:
+            from .cli.leaving import leave_at_once
+
+            leave_at_once()
 
 
 if __name__ == "__main__":

@@ -16,6 +16,9 @@ from .words import ansi
 if TYPE_CHECKING:
     from .reader import Reader
 
+ACTS = ("system", "|", ">")
+"""Without any of these a program only prints."""
+
 MAX_PROGRAM = 16_384
 MAX_RUNS = 32
 """Commands looked at of one program."""
@@ -48,7 +51,7 @@ def run_awk(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow 
     code, known = _program(command.args, scope)
     reader.add(msgspec.structs.replace(command, fed_by=(), code=code))
     inner = below(scope, command.program)
-    for run in read_runs(code, known) if code else ():
+    for run in read_runs(code, known) if code and any(sign in code for sign in ACTS) else ():
         if run.file:
             reader.execute(["tee", run.file], inner.copy(), NOTHING)
         else:
