@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from interlock.checkpoint import Checkpoints
 from interlock.checkpoint.git_index import is_index, read_index, same_index
+from interlock.core import CheckpointInfo
 
 from .conftest import Open
 
@@ -41,13 +43,19 @@ def look(workspace: Path) -> None:
     assert (workspace / ".git" / "index").read_bytes() != before
 
 
-def test_an_undo_takes_a_repository_back_though_somebody_looked(open_checkpoints: Open, workspace: Path) -> None:
+def wreck(checkpoints: Checkpoints, workspace: Path) -> CheckpointInfo:
+    """A run that commits something wrong; gives the checkpoint before it."""
     repository(workspace)
-    checkpoints = open_checkpoints(run_id="run-1")
     start = checkpoints.create("start")
     (workspace / "a.txt").write_text("oops\n")
     git(workspace, "commit", "-qam", "wreck")
     checkpoints.create("after a step", own=True)
+    return start
+
+
+def test_an_undo_takes_a_repository_back_though_somebody_looked(open_checkpoints: Open, workspace: Path) -> None:
+    checkpoints = open_checkpoints(run_id="run-1")
+    start = wreck(checkpoints, workspace)
     look(workspace)
     done = checkpoints.restore(start.id, own_changes=checkpoints.own_changes(start.id))
     assert done.left_alone == ()
@@ -61,12 +69,8 @@ def test_an_undo_takes_a_repository_back_though_somebody_looked(open_checkpoints
 
 
 def test_what_somebody_staged_is_theirs(open_checkpoints: Open, workspace: Path) -> None:
-    repository(workspace)
     checkpoints = open_checkpoints(run_id="run-1")
-    start = checkpoints.create("start")
-    (workspace / "a.txt").write_text("oops\n")
-    git(workspace, "commit", "-qam", "wreck")
-    checkpoints.create("after a step", own=True)
+    start = wreck(checkpoints, workspace)
     (workspace / "persons").write_text("new")
     git(workspace, "add", "persons")
     done = checkpoints.restore(start.id, own_changes=checkpoints.own_changes(start.id))
