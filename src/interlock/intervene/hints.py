@@ -63,7 +63,7 @@ The next step: {next_step}
 Write down what you know already and act on it; look only at what the next step needs.
 """,
     RESOURCE_SPIRAL: """\
-Your use of resources keeps growing.
+You are spending more than it brings.
 What was seen: {description}
 Usage so far: {usage}
 What grows: {growth}
