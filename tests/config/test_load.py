@@ -205,3 +205,13 @@ def test_what_a_variable_holds_is_never_repeated(name: str, text: str) -> None:
     with pytest.raises(BadInput) as raised:
         load(env={name: text})
     assert "sk-secret" not in str(raised.value)
+
+
+@pytest.mark.parametrize("name", ["0E0", "1e3", "12e03456"])
+def test_what_is_a_number_to_us_and_a_text_to_yaml_is_what_the_key_asks_for(name: str) -> None:
+    write(Path("interlock.yaml"), f"models:\n- name: {name}\nlimits:\n  max_cost_usd: 1e3\n")
+    config = load(env={})
+    assert (config.models[0].name, config.limits.max_cost_usd) == (name, 1000)
+    write(Path("interlock.yaml"), "models:\n- name: 12\n")
+    with pytest.raises(BadInput, match="expected a text, not '12'"):
+        load(env={})

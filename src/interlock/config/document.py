@@ -80,6 +80,11 @@ def value_of(node: ScalarNode) -> object:
     return node.value
 
 
+def is_text(node: ScalarNode) -> bool:
+    """Whether YAML takes a scalar for text."""
+    return bool(node.tag == f"{STANDARD}str")
+
+
 def line_of(place: Node | yaml.Event) -> int:
     return int(place.start_mark.line if place.start_mark else 0) + 1
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from msgspec import inspect
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from .document import line_of, value_of
+from .document import is_text, line_of, value_of
 from .nearest import nearest, say_unknown
 from .problem import Problem
 from .shape import Key, bare, join, keys_of, without_none
@@ -83,9 +83,10 @@ class Walk:
         if isinstance(inner, (inspect.VarTupleType, inspect.ListType)):
             return self._list(node, inner, path, key)
         if isinstance(node, ScalarNode):
-            value = value_of(node)
-            if fits(value, inner, key):
-                return value
+            # 1e3 is a number to us and a text to YAML: it is what the key asks for.
+            for value in (value_of(node), node.value if is_text(node) else WRONG):
+                if fits(value, inner, key):
+                    return value
         instead = "" if self._secret else _instead(node, inner, key)
         self._report(node, path, f"expected {expected(inner, key)}, not {self._describe(node)}", instead)
         return WRONG
