@@ -16,7 +16,8 @@ from interlock.journal import Entry, Journal, Store
 from interlock.runtime.border import Border
 from interlock.runtime.border.arguments import DEPTH, TEXT, TOTAL
 from interlock.runtime.border.bounds import CONTENT, MOST_TOKENS, MOST_USD, cut, one_line
-from tests.runtime.secret_samples import INNOCENT, samples
+from tests.runtime.innocent_lines import INNOCENT
+from tests.runtime.secret_samples import samples
 
 SAMPLES = samples()
 border = Border()

@@ -15,7 +15,8 @@ from interlock.runtime.border.assignments import NAMED_SECRETS
 from interlock.runtime.border.redaction import Redactor, redact_text, redact_tree, redactor
 from interlock.runtime.border.shapes import FAMILIES
 from interlock.runtime.opening import redact_spec
-from tests.runtime.secret_samples import INNOCENT, samples
+from tests.runtime.innocent_lines import INNOCENT
+from tests.runtime.secret_samples import samples
 
 SAMPLES = samples()
 

@@ -14,7 +14,7 @@ from .entry import encode_body
 from .export import export_run
 from .finding import find_run
 from .folder import RunFolder
-from .ids import check_run_id
+from .ids import check_run_id, is_run_id
 from .prune import Pruned, prune_runs, remove_run
 from .reader import JournalReader
 from .summary import RunSummary
@@ -68,8 +68,8 @@ class Store:
 
     def find(self, ref: str) -> RunFolder:
         """The run with this id, name or unique beginning of either."""
-        direct = RunFolder(self.root / ref)
-        if direct.is_run():
+        # A path is no id: what lies elsewhere is not found here.
+        if is_run_id(ref) and (direct := RunFolder(self.root / ref)).is_run():
             return direct
         return RunFolder(self.root / find_run(ref, self.runs()).run_id)
 
