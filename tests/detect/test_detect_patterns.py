@@ -260,13 +260,13 @@ def test_a_passing_test_after_each_edit_is_never_told() -> None:
 
 def test_waiting_on_purpose_is_given_more_time() -> None:
     wait = Did("bash", "still building", {"command": "sleep 60; tail -1 build.log"}, exit_code=0)
-    assert first_alarm([wait] * 12) == 6
+    assert first_alarm([wait] * 40) is None
 
 
 def test_waiting_for_a_server_that_refuses_at_first_is_given_more_time_too() -> None:
     refused = "curl: (7) Failed to connect to localhost port 8000: Connection refused"
     wait = Did("bash", refused, {"command": "sleep 5; curl -sf localhost:8000/health"}, exit_code=7)
-    assert first_alarm([wait] * 12) == 6
+    assert first_alarm([wait] * 40) is None
     hurry = Did("bash", refused, {"command": "curl -sf localhost:8000/health"}, exit_code=7)
     assert first_alarm([hurry] * 12) == 3
 

@@ -143,6 +143,9 @@ class Detect(Section, frozen=True, kw_only=True):
         dict[str, tuple[str, ...]],
         Meta(description="Tool name to issue types that it never raises; '*' stands for every type or tool."),
     ] = {}
+    waiting_minutes: Annotated[
+        float, Meta(gt=0, description="How long an agent may wait for the same thing before it and you are told.")
+    ] = 15
     second_opinion: Annotated[SecondOpinion, Meta(description="A model as second opinion.")] = SecondOpinion()
 
 

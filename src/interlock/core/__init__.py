@@ -29,6 +29,7 @@ from .review import VERDICTS, Review, Seen, Verdict
 from .run import ENDED, RunSpec, Status
 from .state import HISTORY, Action, RunState
 from .step import Kind, Origin, Paths, Role, Step, Tool, Usage, derive_kind
+from .stuck import Sign, Stuck
 
 __all__ = [
     "ENDED", "EVERY_CAPABILITY", "HISTORY", "ISSUE_TYPES", "LADDER", "PROCEED", "SEVERITIES", "VERDICTS",
@@ -36,6 +37,6 @@ __all__ = [
     "Delay", "Deny", "Directive", "Goal", "Growth", "Hold", "Inject", "InterlockError", "Intervention",
     "InterventionType", "InvalidState", "Issue", "Kind", "Limits", "ManualClock", "Message", "MessageMeta", "NotFound",
     "Notify", "Origin", "Outcome", "Paths", "Record", "Restore", "Review", "Rewrite", "Role", "RunSpec", "RunState",
-    "Seen", "SetLimits", "Severity", "Spend", "Status", "Step", "Stop", "SwitchModel", "SystemClock", "Tool",
-    "Unknown", "Usage", "Verdict", "derive_kind",
+    "Seen", "SetLimits", "Severity", "Sign", "Spend", "Status", "Step", "Stop", "Stuck", "SwitchModel", "SystemClock",
+    "Tool", "Unknown", "Usage", "Verdict", "derive_kind",
 ]  # fmt: skip

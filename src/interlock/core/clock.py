@@ -5,6 +5,9 @@ from __future__ import annotations
 import time
 from typing import Protocol
 
+ASSUMED_SECONDS = 5.0
+"""A step without a time counts this long after the one before."""
+
 
 class Clock(Protocol):
     """Seconds since the epoch for records, and a monotonic count for waiting."""

@@ -6,6 +6,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from .stuck import Stuck
+
 Severity = Literal["low", "medium", "high", "critical"]
 
 SEVERITIES: tuple[Severity, ...] = ("low", "medium", "high", "critical")
@@ -18,6 +20,7 @@ RESOURCE_SPIRAL = "resource_spiral"
 EXPLORATION_WANDERING = "exploration_wandering"
 HALLUCINATION = "hallucination"
 DESTRUCTIVE_ACTION = "destructive_action"
+LONG_WAIT = "long_wait"
 
 ISSUE_TYPES = (
     REPETITIVE_ERRORS,
@@ -28,6 +31,7 @@ ISSUE_TYPES = (
     EXPLORATION_WANDERING,
     HALLUCINATION,
     DESTRUCTIVE_ACTION,
+    LONG_WAIT,
 )
 """The types that ship; plug-ins add their own names."""
 
@@ -37,7 +41,8 @@ class Issue(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     `id` is stable for the same finding of the same run (`type:started_step:step` where nothing better is at hand).
     `step` is where the alarm rose, `started_step` where the trouble began. A missing severity counts as medium,
-    a missing confidence as 1, a missing impact as 0.
+    a missing confidence as 1, a missing impact as 0. `stuck` says what it is about, for following it; an issue
+    without one is followed by its type.
     """
 
     id: str
@@ -51,3 +56,4 @@ class Issue(Struct, frozen=True, omit_defaults=True, kw_only=True):
     evidence: tuple[int, ...] = ()
     started_step: int | None = None
     agent: str | None = None
+    stuck: Stuck | None = None

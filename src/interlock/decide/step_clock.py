@@ -7,9 +7,7 @@ import math
 from msgspec import Struct
 
 from ..core import Step
-
-ASSUMED_SECONDS = 5.0
-"""A step without a time counts this long after the one before."""
+from ..core.clock import ASSUMED_SECONDS
 
 
 class StepClock(Struct, frozen=True, omit_defaults=True):

@@ -8,7 +8,7 @@ from typing import ClassVar, Generic, Protocol, TypeVar, get_args
 import msgspec
 from msgspec import Struct
 
-from ..core import Context, InterlockError, Issue, Kind, Seen, Severity
+from ..core import Context, InterlockError, Issue, Kind, Seen, Severity, Stuck
 from ..core.typed import from_msgpack
 from .fingerprint import fingerprint
 from .history import History
@@ -91,6 +91,7 @@ class Remembering(Generic[S]):
         evidence: Iterable[int] = (),
         started: int | None = None,
         details: dict[str, object] | None = None,
+        stuck: Stuck | None = None,
     ) -> Issue:
         """An issue of this detector's type.
 
@@ -110,4 +111,12 @@ class Remembering(Generic[S]):
             details={"key": f"{self.type}:{key}", **(details or {})},
             evidence=steps,
             started_step=began,
+            stuck=stuck or Stuck(kind="pattern", key=key),
         )
+
+    def shows(self, stuck: Stuck, standing: bool) -> bool:
+        """Whether this step alone shows again what an issue was about; `standing`: the issue stands after it.
+
+        A detector that looks at a window overrides this: what lies before an answer says nothing about what it did.
+        """
+        return standing

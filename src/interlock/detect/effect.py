@@ -52,6 +52,7 @@ _SCRIPT_WRITES = (
 )  # fmt: skip
 """How a program in Python writes."""
 _PYTHON = frozenset(("python", "ipython", "jupyter", "repl"))
+_NOT_SHELL = _PYTHON | {"sql"}
 _SCRIPTS = ("command", "cmd", "code", "script", "input")
 _LOOK = 2000
 """Characters of a command that are read."""
@@ -88,6 +89,12 @@ def _writes(command: str, name: str) -> bool:
 @lru_cache(maxsize=256)
 def _names(name: str) -> frozenset[str]:
     return frozenset(word.lower() for word in _WORD.findall(name))
+
+
+@lru_cache(maxsize=256)
+def is_shell(name: str) -> bool:
+    """Whether a tool's calls are shell commands."""
+    return _kind(name) == "run" and _names(name).isdisjoint(_NOT_SHELL)
 
 
 @lru_cache(maxsize=256)

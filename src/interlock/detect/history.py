@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct, field
 
 from ..core import Step
+from ..core.clock import ASSUMED_SECONDS
 from ..core.typed import from_msgpack
 from .effect import wrote
 from .failure import read_failure
@@ -18,7 +19,9 @@ from .normalise import bounded
 from .progress import Knowledge, gained
 from .result import read_result
 from .speech import Speech
+from .tally import mask_numbers, read_failing, read_failures, read_place
 from .turn import Call, Turn, read_call
+from .waits import BUSY_SECONDS
 
 T = TypeVar("T")
 
@@ -43,6 +46,7 @@ class Past(Struct):
     prompts: int = 0
     prompt_step: int = -1
     prompted: list[int] = field(default_factory=list)
+    now: float = 0.0
 
 
 class History:
@@ -72,6 +76,7 @@ class History:
         """Read one step; afterwards `call` and `turn` say what it began or completed."""
         self.turn = self.call = None
         self.answers = False
+        self.past.now = step.time if step.time is not None else self.past.now + ASSUMED_SECONDS
         if step.kind == "tool_call" and step.tool is not None:
             self.call = read_call(step, step.tool)
             self.call.target = self.past.knowledge.targets(self.call.words)
@@ -119,6 +124,8 @@ class History:
         result = read_result(step.content)
         message = read_failure(step, result.text, call.text, call.effect == "run")
         failed = message is not None
+        last = next((one for one in reversed(past.turns) if one.program == call.program), None) if call.waits else None
+        raw = bounded(step.content) if message else b""
         news, echo = past.knowledge.take(result.words, call.words)
         turn = Turn(
             step=step.index,
@@ -140,6 +147,14 @@ class History:
             wrote=wrote(step, call.effect, failed),
             gain=False,
             call_id=call.call_id,
+            time=past.now,
+            waiting=call.waits and (last is None or past.now - last.time >= BUSY_SECONDS),
+            program=call.program,
+            targets=call.targets,
+            failure=fingerprint(mask_numbers(message)) if message else call.key if failed else 0,
+            failures=read_failures(raw) if raw else None,
+            failing=read_failing(raw) if raw else (),
+            place=read_place(raw) if raw else "",
         )
         turn.gain = past.progressed = gained(turn, past.turns)
         past.informed += turn.taught and turn.effect != "answer"

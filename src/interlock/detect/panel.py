@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct, field
 
 from ..config.model import Detect
-from ..core import Context, Issue, Seen, Step
+from ..core import Context, Issue, Seen, Sign, Step, Stuck
 from ..core.typed import from_msgpack
 from .detector import Asked, DetectorFailed, Factory, Setting
 from .history import History
@@ -41,7 +41,7 @@ class Detectors:
         self.config = config or Detect()
         self.context = context or Context()
         self.muted = set(muted)
-        self._tuning = tuning or Tuning.for_sensitivity(self.config.sensitivity)
+        self._tuning = tuning or Tuning.for_config(self.config)
         self._factories = tuple(only) if only is not None else (*factories(), *extra)
         self._ask = guard or _ask
         self._dropped: set[str] = set()
@@ -49,20 +49,38 @@ class Detectors:
         self._progress = True
         self._caller = ""
         self._newest: str | None = None
+        self._standing: frozenset[str] = frozenset()
+        self._seen = ""
         self._ledger = Ledger()
 
     def observe(self, seen: Seen) -> list[Issue]:
         """The alarms that rise with this step; steps of our own and steps seen before give none."""
         step = seen.step
+        self._standing = frozenset()
         if step.origin == "interlock":
             return []
-        agent = self._agent(self._owner(step))
+        self._seen = self._owner(step)
+        agent = self._agent(self._seen)
         if agent.repeats(step):
             return []
         agent.history.take(step)
         self._progress = agent.history.progressed
         found = self._ask(agent.asked[step.kind], seen)
-        return agent.alarms.rise([self._named(issue, step) for issue in found if self._counts(issue)]) if found else []
+        if not found:
+            return []
+        issues = [self._named(issue, step) for issue in found if self._counts(issue)]
+        self._standing = frozenset(standing_key(issue) for issue in issues)
+        return agent.alarms.rise(issues)
+
+    def follow(self, issue_type: str, stuck: Stuck, step: Step) -> tuple[Stuck, Sign | None]:
+        """Whether the observed step shows again what its agent is stuck on, whether or not that is worth an alarm."""
+        standing = f"{issue_type}:{stuck.key}" in self._standing
+        return self._agents[self._seen].follow(stuck, issue_type, step, standing)
+
+    @property
+    def seen(self) -> str:
+        """Whose step was observed last."""
+        return self._seen
 
     def progress(self) -> bool:
         """Whether the last observed step left the run on the way forward."""
@@ -145,6 +163,11 @@ class Detectors:
 
     def _named(self, issue: Issue, step: Step) -> Issue:
         return msgspec.structs.replace(issue, agent=step.agent) if step.agent and issue.agent is None else issue
+
+
+def standing_key(issue: Issue) -> str:
+    """What names a finding within its run."""
+    return f"{issue.type}:{issue.stuck.key if issue.stuck is not None else finding_key(issue)}"
 
 
 def finding_key(issue: Issue) -> str:

@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from ..config.model import Detect
 from ..core import Severity
 
 Sensitivity = Literal["low", "medium", "high"]
@@ -51,8 +52,8 @@ class Tuning(Struct, frozen=True, kw_only=True):
     """The same call and outcome again within this many turns is the same loop: five-step cycles with noise fit in."""
     loop_noise: int = 1
     """New turns allowed between two times; more of them means that the run goes somewhere."""
-    patience: int = 3
-    """Times more that a call may bring the same when it waits on purpose (`sleep 30; tail log`)."""
+    patience: int = 5
+    """Times more that a status may be asked for without a pause before it counts as a busy loop: eight in all."""
     round_span: int = 5
     """Turns from one test to the next in rounds of editing: a longer way means that something was looked into."""
     query_alike: float = 0.5
@@ -74,6 +75,24 @@ class Tuning(Struct, frozen=True, kw_only=True):
 
     growth_warm: int = 10
     """Turns before sampling begins: a context that fills from nothing grows fast and means nothing."""
+    spend_doublings: int = 3
+    """Calls in a row that each cost twice the one before: no task needs a fourth."""
+    spend_times: float = 10.0
+    """A call above this many times the median is looked at, whatever it brings ..."""
+    spend_least: int = 8
+    """... once there are so many calls that the median says something."""
+    spend_window: int = 32
+    """Calls that the median is taken of."""
+    spend_tokens: float = 2000.0
+    """Below this a call is small, whatever it is compared with."""
+    spend_dollars: float = 0.001
+    """The same where the price of each call is known."""
+
+    waiting_seconds: float = 900.0
+    """How long the same thing may be waited for; `detect.waiting_minutes` sets it."""
+    waiting_told: float = 4.0
+    """So many times longer where the task says to wait."""
+
     idle_turns: int = 6
     """Turns without progress that make an alarm; of the successful recorded runs one in two hundred has as many."""
 
@@ -112,6 +131,13 @@ class Tuning(Struct, frozen=True, kw_only=True):
     """Texts within which it counts."""
     no_news: float = 0.1
     """A result with at most this share of unseen words brought nothing."""
+
+    @classmethod
+    def for_config(cls, config: Detect) -> Tuning:
+        """What the configuration asks for."""
+        return msgspec.structs.replace(
+            cls.for_sensitivity(config.sensitivity), waiting_seconds=config.waiting_minutes * 60
+        )
 
     @classmethod
     def for_sensitivity(cls, sensitivity: Sensitivity) -> Tuning:

@@ -7,11 +7,13 @@ import re
 from msgspec import Struct
 
 from ..core import Step, Tool
-from .effect import Effect, read_effect
+from .check import read_check
+from .effect import Effect, is_shell, read_effect
 from .fingerprint import WORDS, alike, canonical, fingerprint, name_words, words
 from .normalise import bounded
 from .paths import read_paths
 from .tuning import ALIKE, ALIKE_LONG, LONG, NEWS
+from .waits import read_waits
 
 ARGUMENTS = 2000
 """Characters of the arguments and of the thought before them that are read."""
@@ -24,7 +26,6 @@ QUESTION = 3
 BEGINNING = 200
 """Characters of an argument where they have to be."""
 
-_WAITS = frozenset((b"sleep", b"wait"))
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -42,6 +43,8 @@ class Call(Struct):
     target: bool
     waits: bool
     call_id: str | None = None
+    program: str = ""
+    targets: tuple[str, ...] = ()
 
 
 class Turn(Struct):
@@ -50,7 +53,9 @@ class Turn(Struct):
     `outcome` is the fingerprint of the normalised result, `error` that of its message if it failed (else 0), `news`
     the share of its words that neither the call nor an earlier result had, `echo` whether it only repeats the call,
     `gain` whether it brought the run forward, `query` whether it asked in words, `target` whether it asked for
-    something that no call had named before, `waits` whether it waits for something on purpose.
+    something that no call had named before, `waits` whether it is made to wait or to ask for a status, and `waiting`
+    whether time passed since it was last asked. `program` and `targets` say what it runs and on what; `failure` is the
+    fingerprint of its message without numbers, `failures` how many it reports, `failing` the tests that it names.
     """
 
     step: int
@@ -72,6 +77,14 @@ class Turn(Struct):
     wrote: bool
     gain: bool
     call_id: str | None = None
+    time: float = 0.0
+    waiting: bool = False
+    program: str = ""
+    targets: tuple[str, ...] = ()
+    failure: int = 0
+    failures: int | None = None
+    failing: tuple[int, ...] = ()
+    place: str = ""
 
     @property
     def taught(self) -> bool:
@@ -102,6 +115,9 @@ class Request(Struct, frozen=True):
     query: bool
     paths: list[str]
     bare: bool
+    program: str
+    targets: tuple[str, ...]
+    waits: bool
 
 
 def read_call(step: Step, tool: Tool) -> Call:
@@ -121,8 +137,10 @@ def read_call(step: Step, tool: Tool) -> Call:
         query=request.query,
         paths=request.paths,
         target=False,
-        waits=not asked.isdisjoint(_WAITS) or not name_words(tool.name).isdisjoint(_WAITS),
+        waits=request.waits,
         call_id=tool.call_id,
+        program=request.program,
+        targets=request.targets,
     )
 
 
@@ -146,14 +164,19 @@ def _read_request(step: Step, tool: Tool, arguments: bytes) -> Request:
     asked = words(arguments[:ARGUMENTS])
     name = tool.name.encode("utf-8", "replace")
     effect = read_effect(tool)
+    paths = read_paths(step, tool, effect)
+    program, targets = read_check(tool, effect, paths)
     return Request(
         key=fingerprint(name + b"\0" + arguments),
         words=_few(asked),
         text=name + b"\0" + arguments[:ARGUMENTS],
         effect=effect,
         query=effect == "read" and any(_asks(value) for value in tool.arguments.values()),
-        paths=read_paths(step, tool, effect),
+        paths=paths,
         bare=len(asked) <= 2 and asked <= name_words(tool.name) | {b"raw"},
+        program=program,
+        targets=targets,
+        waits=read_waits(tool, effect, program, effect in ("run", "write") and is_shell(tool.name)),
     )
 
 

@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterable
 
 from msgspec import Struct
 
-from ..core import Kind, Step
+from ..core import Kind, Sign, Step, Stuck
 from .alarm import Alarms
-from .detector import EVERY_KIND, Asked, Detector, Factory, Setting
+from .detector import EVERY_KIND, Asked, Detector, Factory, Remembering, Setting
+from .following import follow
 
 
 class SavedAgent(Struct):
@@ -63,6 +64,13 @@ class WatchedAgent:
         if step.kind != "tool_result" or pending:
             return False
         return any(turn.call_id == call_id for turn in self.history.turns)
+
+    def follow(self, stuck: Stuck, issue_type: str, step: Step, standing: bool) -> tuple[Stuck, Sign | None]:
+        """What this step says about something that the agent is stuck on."""
+        detector = self.detectors.get(issue_type)
+        shown = detector.shows(stuck, standing) if isinstance(detector, Remembering) else standing
+        spoke = step.kind == "message" and step.role == "assistant"
+        return follow(stuck, self.history, shown=shown, spoke=spoke)
 
     def restart(self, issue_type: str) -> None:
         for name, detector in self.detectors.items():

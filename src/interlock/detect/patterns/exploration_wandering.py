@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct, field
 
-from ...core import Issue, Seen
+from ...core import Issue, Seen, Stuck
 from ..detector import Remembering, Setting
 from ..goal import goal_stems, path_stems
 from ..history import push
@@ -64,8 +64,21 @@ class ExplorationWandering(Remembering[Wanderings]):
                 evidence=[step for step, *_ in state.looks][-8:],
                 started=state.looks[0][0],
                 details={"score": round(score, 2), "directories": places, "tool": turn.tool},
+                stuck=Stuck(kind="pattern", key=_goal_key(state.goal), tool=turn.tool, needed=2),
             ),
         )
+
+    def shows(self, stuck: Stuck, standing: bool) -> bool:
+        """One more look elsewhere that has nothing to do with the goal."""
+        turn, looks = self.history.turn, self.state.looks
+        if turn is None or not looks or looks[-1][0] != turn.step:
+            return False
+        _, _, moved, about = looks[-1]
+        return moved and not about
+
+
+def _goal_key(goal: dict[bytes, None]) -> str:
+    return b" ".join(list(goal)[:8]).decode("utf-8", "replace")
 
 
 def _directory(path: str) -> str:

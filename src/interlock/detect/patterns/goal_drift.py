@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct, field
 
-from ...core import Issue, Seen, Step
+from ...core import Issue, Seen, Step, Stuck
 from ..detector import Remembering, Setting
 from ..fingerprint import words
 from ..goal import STEM, goal_stems, path_stems
@@ -75,8 +75,17 @@ class GoalDrift(Remembering[Course]):
                 confidence=min(1.0, (1 - mean) * 0.9),
                 evidence=[step for step, value in state.recent if value < tuning.drift_mean][-8:],
                 details={"alignment": round(mean, 2), "slope": round(slope, 2)},
+                stuck=Stuck(kind="pattern", key="the course", needed=2),
             ),
         )
+
+    def shows(self, stuck: Stuck, standing: bool) -> bool:
+        """One more call that is not about the goal."""
+        if stuck.needed == 1:
+            return standing
+        call = self.history.call
+        step, alignment = self.state.recent[-1] if self.state.recent else (-1, 1.0)
+        return call is not None and step == call.step and alignment < self.tuning.drift_mean
 
     def _alignment(self, step: Step, call: Call) -> float:
         """How much a call, or else the thought before it, is about the subject."""

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 
 from msgspec import Struct, field
 
-from ...core import Issue, Seen, Step
+from ...core import Issue, Seen, Step, Stuck
 from ..detector import Remembering, Setting
 from ..fingerprint import fingerprint
+from ..following import MARKS, failure_of, repeat_mark, repeat_of
 from ..history import push
 from ..normalise import cut
 from ..speech import sentences
@@ -19,8 +20,24 @@ QUOTED = 80
 """Bytes of a sentence that are repeated."""
 
 
+CHECKS = 16
+"""Failing checks followed at once."""
+
+
+class FailingCheck(Struct):
+    """One check that keeps failing: the failures that it showed, and how often one of them came back for nothing."""
+
+    marks: list[int] = field(default_factory=list)
+    stalled: int = 0
+    steps: list[int] = field(default_factory=list)
+    fewest: int | None = None
+    turn: int = 0
+    gains: int = 0
+    prompts: int = 0
+
+
 class Rounds(Struct):
-    """Turns by call and outcome; turns, turns that were new, that taught something, and writes counted so far."""
+    """Turns by call and outcome; failing checks; turns, new ones, ones that taught something, and writes so far."""
 
     turns: int = 0
     fresh: int = 0
@@ -31,6 +48,7 @@ class Rounds(Struct):
     said_at: list[int] = field(default_factory=list)
     prompts: int = 0
     since: int | None = None
+    checks: dict[str, FailingCheck] = field(default_factory=dict)
 
 
 class Loop(Remembering[Rounds]):
@@ -54,13 +72,16 @@ class Loop(Remembering[Rounds]):
             self.state.since = turn.asked
         thread = self._follow(turn)
         if turn.failed:
-            return self._rounds(turn, thread)
+            # Both look at every failure; an alarm of the first says all that one of the second would.
+            stalls = self._stalls(turn)
+            return self._rounds(turn, thread) or stalls
+        self.state.checks.pop(_check(turn), None)
         return self._repeats(turn, thread) or self._near(turn)
 
     def _follow(self, turn: Turn) -> Thread:
         state, tuning = self.state, self.tuning
         state.turns += 1
-        thread = follow(state.threads, turn.key * 31 + turn.outcome & 0xFFFFFFFFFFFF)
+        thread = follow(state.threads, repeat_mark(turn))
         prompts = self.history.past.prompts
         known = thread.count > 0 and state.turns - thread.turn <= tuning.loop_span and prompts == thread.prompts
         if not known:
@@ -85,6 +106,8 @@ class Loop(Remembering[Rounds]):
         return thread
 
     def _repeats(self, turn: Turn, thread: Thread) -> tuple[Issue, ...]:
+        if turn.waiting:
+            return ()  # judged by time, see long_wait
         severity = self.tuning.severity(thread.count - (self.tuning.patience if turn.waits else 0))
         if severity is None:
             return ()
@@ -99,11 +122,12 @@ class Loop(Remembering[Rounds]):
                 evidence=thread.steps,
                 started=thread.started,
                 details={"count": thread.count, "tool": turn.tool},
+                stuck=repeat_of(turn),
             ),
         )
 
     def _rounds(self, turn: Turn, thread: Thread) -> tuple[Issue, ...]:
-        if thread.rounds == 0:
+        if thread.rounds == 0 or turn.waiting:
             return ()  # the same call failing again without a change in between is repetitive_errors
         severity = self.tuning.severity(thread.rounds)
         if severity is None:
@@ -118,7 +142,50 @@ class Loop(Remembering[Rounds]):
                 confidence=self.tuning.confidence(thread.count),
                 evidence=thread.steps,
                 started=thread.started,
-                details={"count": thread.count, "rounds": thread.rounds, "error": turn.message, "tool": turn.tool},
+                details=_failing(turn, thread.count) | {"rounds": thread.rounds},
+                stuck=failure_of(turn),
+            ),
+        )
+
+    def _stalls(self, turn: Turn) -> tuple[Issue, ...]:
+        """Runs of one check whose failures come back although they take turns, or differ in their numbers."""
+        state, tuning = self.state, self.tuning
+        if turn.waits or turn.effect not in ("run", "write") or turn.program == turn.tool:
+            return ()
+        name, prompts = _check(turn), self.history.past.prompts
+        failing = state.checks.pop(name, None) or FailingCheck()
+        state.checks[name] = failing
+        if len(state.checks) > CHECKS:
+            del state.checks[next(iter(state.checks))]
+        if failing.marks and (state.turns - failing.turn > tuning.round_span or prompts != failing.prompts):
+            failing.marks, failing.stalled, failing.fewest = [], 0, None
+        fewer = failing.fewest is not None and turn.failures is not None and turn.failures < failing.fewest
+        if turn.failure not in failing.marks or fewer:
+            failing.stalled = 0
+            failing.steps.clear()
+            push(failing.marks, turn.failure, MARKS)
+        elif state.gains == failing.gains:
+            failing.stalled += 1
+        push(failing.steps, turn.step, 8)
+        if turn.failures is not None:
+            failing.fewest = min(turn.failures, failing.fewest if failing.fewest is not None else turn.failures)
+        failing.turn, failing.gains, failing.prompts = state.turns, state.gains, prompts
+        severity = tuning.severity(failing.stalled)
+        if severity is None:
+            return ()
+        same = len(failing.marks) == 1
+        what = "the same failure" if same else f"the same {len(failing.marks)} failures in turn"
+        return (
+            self.issue(
+                turn.step,
+                f"{failing.stalled + 1} runs of {name.strip()} gave {what}: "
+                f"{turn.message.rstrip('. ') or 'no message'}. Look for the cause elsewhere before editing again.",
+                key=f"{turn.tool}:{name.strip()}:{min(failing.marks):x}",
+                severity=severity,
+                confidence=tuning.confidence(failing.stalled),
+                evidence=failing.steps,
+                details=_failing(turn, failing.stalled + 1),
+                stuck=failure_of(turn, tuple(failing.marks)),
             ),
         )
 
@@ -156,13 +223,14 @@ class Loop(Remembering[Rounds]):
                 confidence=tuning.confidence(times),
                 evidence=[*found, step.index],
                 details={"count": times},
+                stuck=Stuck(kind="pattern", key="said", every=1),
             ),
         )
 
     def _near(self, turn: Turn) -> tuple[Issue, ...]:
         """Nearly the same asked again and again without a change in between, and nothing learnt from it."""
         tuning = self.tuning
-        if turn.wrote or turn.news > tuning.no_news or turn.effect == "answer" or turn.waits:
+        if turn.wrote or turn.news > tuning.no_news or turn.effect == "answer" or turn.waiting:
             return ()
         steps, noise = [turn.step], 0
         since = max(self.state.since or 0, self.history.past.prompt_step)
@@ -188,8 +256,19 @@ class Loop(Remembering[Rounds]):
                 confidence=tuning.confidence(len(steps)),
                 evidence=steps[::-1],
                 details={"count": len(steps), "tool": turn.tool},
+                stuck=Stuck(kind="pattern", key=f"near {turn.tool}", tool=turn.tool, every=1),
             ),
         )
+
+
+def _check(turn: Turn) -> str:
+    return f"{turn.program or turn.tool} {' '.join(turn.targets)}"
+
+
+def _failing(turn: Turn, count: int) -> dict[str, object]:
+    """What a hint says about a failing call."""
+    details: dict[str, object] = {"count": count, "error": turn.message, "tool": turn.tool}
+    return details | {"place": turn.place} if turn.place else details
 
 
 detector = Loop

@@ -8,6 +8,7 @@ from msgspec import Struct, field
 
 from ...core import Issue, Seen
 from ..detector import Remembering, Setting
+from ..following import failure_of
 from ..thread import Thread, follow
 from ..turn import Turn
 
@@ -51,8 +52,10 @@ class RepetitiveErrors(Remembering[Failures]):
         thread = self._follow(turn)
         # Where calls differ, or something was written in between, the first failure is the price of trying.
         free = 0 if thread.close >= thread.count - 1 and thread.rounds == 0 else 1
-        if turn.waits and turn.effect != "write":
-            free += self.tuning.patience  # what is waited for is not there at first
+        if turn.waiting and turn.effect != "write":
+            return ()  # what is waited for is not there at first; judged by time, see long_wait
+        if turn.waits:
+            free += self.tuning.patience
         severity = self.tuning.severity(thread.count - free)
         if severity is None or len(thread.turns) - free < self.tuning.medium_after:
             return ()
@@ -66,7 +69,9 @@ class RepetitiveErrors(Remembering[Failures]):
                 confidence=self.tuning.confidence(thread.count),
                 evidence=thread.steps,
                 started=thread.started,
-                details={"count": thread.count, "error": turn.message, "tool": turn.tool},
+                details={"count": thread.count, "error": turn.message, "tool": turn.tool}
+                | ({"place": turn.place} if turn.place else {}),
+                stuck=failure_of(turn, any_target=thread.close < thread.count - 1),
             ),
         )
 

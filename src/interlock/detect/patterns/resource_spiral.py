@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
+from statistics import median
 
 from msgspec import Struct, field
 
-from ...core import Issue, Seen
+from ...core import Issue, Seen, Stuck
 from ..detector import Remembering, Setting
 from ..fingerprint import alike
 from ..history import push
@@ -19,7 +20,8 @@ BYTES_PER_TOKEN = 4
 
 class Spending(Struct):
     """What the current sample has spent and gained, the samples before it as (spend per progress, step), and the
-    turns since anything was gained."""
+    turns since anything was gained; `used` since the last call, and `calls` with what each used: tokens, dollars,
+    step."""
 
     warmed: int = 0
     turns: int = 0
@@ -29,6 +31,8 @@ class Spending(Struct):
     idled: int = 0
     since: int | None = None
     samples: list[tuple[float, int]] = field(default_factory=list)
+    used: list[float] = field(default_factory=lambda: [0.0, 0.0])
+    calls: list[tuple[float, float, int]] = field(default_factory=list)
 
 
 class ResourceSpiral(Remembering[Spending]):
@@ -43,12 +47,15 @@ class ResourceSpiral(Remembering[Spending]):
         step, state = seen.step, self.state
         usage = step.usage
         state.spend += usage.tokens if usage is not None else len(step.content) / BYTES_PER_TOKEN
+        if usage is not None:
+            state.used[0] += usage.tokens
+            state.used[1] += usage.cost_usd or 0.0
         turn = self.history.turn
         if turn is None:
             return ()
         if state.since is None:
             state.since = turn.asked
-        found = self._questions(turn) + self._idle(turn)
+        found = self._questions(turn) + self._idle(turn) + self._leap(turn)
         if state.warmed < self.tuning.growth_warm:
             # A context that fills from nothing grows fast and means nothing.
             state.warmed, state.spend = state.warmed + 1, 0.0
@@ -89,6 +96,7 @@ class ResourceSpiral(Remembering[Spending]):
                 confidence=tuning.confidence(len(steps)),
                 evidence=steps[::-1],
                 details={"count": len(steps), "tool": turn.tool},
+                stuck=Stuck(kind="pattern", key=f"questions {turn.tool}", tool=turn.tool, every=1),
             ),
         )
 
@@ -100,7 +108,7 @@ class ResourceSpiral(Remembering[Spending]):
             state.idled = 0
         if turn.gain:
             return ()
-        if turn.waits:
+        if turn.waiting:
             return ()
         state.idled += 1
         push(state.idle, turn.step, 8)
@@ -117,8 +125,58 @@ class ResourceSpiral(Remembering[Spending]):
                 confidence=tuning.confidence(state.idled - tuning.idle_turns + tuning.medium_after),
                 evidence=state.idle,
                 details={"count": state.idled, "tool": turn.tool},
+                stuck=Stuck(
+                    kind="pattern",
+                    key=f"idle {turn.program or turn.tool}",
+                    tool=turn.tool,
+                    program=turn.program,
+                    targets=turn.targets,
+                    every=1,
+                ),
             ),
         )
+
+    def _leap(self, turn: Turn) -> tuple[Issue, ...]:
+        """A call that costs twice as much as the one before, again and again, or ten times what calls cost."""
+        state, tuning = self.state, self.tuning
+        if not state.used[0] and not state.used[1]:
+            return ()
+        push(state.calls, (state.used[0], state.used[1], turn.step), tuning.spend_window)
+        state.used = [0.0, 0.0]
+        unit = 1 if state.calls[-1][1] else 0
+        calls = [call[unit] for call in state.calls]
+        if calls[-1] < (tuning.spend_tokens, tuning.spend_dollars)[unit]:
+            return ()
+        last = list(pairwise(calls[-tuning.spend_doublings - 1 :]))
+        doubles = len(last) == tuning.spend_doublings and all(after >= 2 * before > 0 for before, after in last)
+        usual = median(calls)
+        leaps = len(calls) >= tuning.spend_least and calls[-1] > tuning.spend_times * usual
+        if not doubles and not leaps:
+            return ()
+        spent = f"${calls[-1]:,.2f}" if unit else f"{calls[-1]:,.0f} tokens"
+        how = f"each of the last {tuning.spend_doublings} calls cost at least twice as much as the one before"
+        if not doubles:
+            how = f"that is {calls[-1] / usual:,.0f} times what a call usually costs in this run"
+        return (
+            self.issue(
+                turn.step,
+                f"The last call used {spent}: {how}. Send less context, ask for less at once, or say why it is needed.",
+                key="spend",
+                severity="high" if doubles else "medium",
+                confidence=0.9,
+                evidence=[step for *_, step in state.calls[-tuning.spend_doublings - 1 :]],
+                details={"growth": round(calls[-1] / usual, 1), "usage": spent},
+                stuck=Stuck(kind="pattern", key="spend per call", needed=2),
+            ),
+        )
+
+    def shows(self, stuck: Stuck, standing: bool) -> bool:
+        """For spend per call: another call that costs far more than most."""
+        calls = self.state.calls
+        if stuck.key != "spend per call" or self.history.turn is None or not calls:
+            return standing
+        unit = 1 if calls[-1][1] else 0
+        return calls[-1][2] == self.history.turn.step and calls[-1][unit] > 2 * median(call[unit] for call in calls)
 
     def _growth(self, step: int) -> tuple[Issue, ...]:
         """Spend per progress, sample by sample."""

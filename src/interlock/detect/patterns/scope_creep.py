@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from msgspec import Struct, field
 
-from ...core import Issue, Seen
+from ...core import Issue, Seen, Stuck
 from ..detector import Remembering, Setting
 from ..goal import goal_text, named_places
 from ..history import push
@@ -66,6 +66,7 @@ class ScopeCreep(Remembering[Scope]):
                         impact=0.5,
                         evidence=(turn.asked, turn.step),
                         details={"path": path, "tool": turn.tool},
+                        stuck=Stuck(kind="pattern", key=path, tool=turn.tool),
                     ),
                 )
         return ()
@@ -102,8 +103,16 @@ class ScopeCreep(Remembering[Scope]):
                 confidence=min(share / (2 * tuning.scope_share), 1.0),
                 evidence=list(dict.fromkeys(step for step, *_ in outside_of))[-8:],
                 details={"share": round(share, 2), "path": outside_of[-1][1], "roots": state.roots, "tool": turn.tool},
+                stuck=Stuck(kind="pattern", key=_top(outside_of[-1][1]), tool=turn.tool, needed=2),
             ),
         )
+
+    def shows(self, stuck: Stuck, standing: bool) -> bool:
+        """One look outside again; what was touched before stays in the window."""
+        turn, recent = self.history.turn, self.state.recent
+        if stuck.needed == 1 or turn is None:
+            return standing
+        return bool(recent) and recent[-1][0] == turn.step and recent[-1][2]
 
     def _named(self, path: str) -> bool:
         """Whether the task speaks of this very file."""
@@ -121,6 +130,11 @@ class ScopeCreep(Remembering[Scope]):
         places = named_places(goal_text(self.context, self.history.past.prompt))
         named = [path.rpartition("/")[0] for path in places if not _NEUTRAL.match(path)]
         return told or list(dict.fromkeys(named))
+
+
+def _top(path: str) -> str:
+    """Where a path outside lies, in its first two parts."""
+    return "/".join(path.split("/")[:3])
 
 
 @lru_cache(maxsize=2048)

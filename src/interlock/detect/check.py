@@ -1,0 +1,102 @@
+"""Check: the program and the targets of a call, so that two runs of one check are known for the same."""
+
+from __future__ import annotations
+
+import re
+
+from ..core import Tool
+from .effect import Effect, command_of, is_shell
+
+TARGETS = 4
+"""Targets kept of one call."""
+READ = 600
+"""Characters of a command that are read."""
+
+_OPERATOR = re.compile(r"\|\||&&|[;|&\n]")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_TRIVIAL = frozenset((
+    "cd", "export", "source", ".", "echo", "set", "sleep", "mkdir", "true", ":", "pushd", "popd", "unset", "printf",
+    "ulimit", "alias", "clear", "test", "[",
+))  # fmt: skip
+"""What stands before the command that a line is about."""
+_WRAPPERS = frozenset((
+    "sudo", "env", "time", "nice", "nohup", "npx", "command", "exec", "stdbuf", "xvfb-run", "bundle", "setsid",
+))  # fmt: skip
+_RUNNERS = frozenset(("uv", "poetry", "pipenv", "hatch", "pdm", "rye"))
+"""Programs whose `run` runs another."""
+_WITH_VERB = frozenset((
+    "npm", "yarn", "pnpm", "bun", "cargo", "go", "git", "make", "kubectl", "oc", "docker", "podman", "gh", "glab",
+    "aws", "gcloud", "az", "helm", "terraform", "systemctl", "pip", "pip3", "apt", "apt-get", "dotnet", "mvn", "gradle",
+    "gradlew", "bazel", "rake", "mix", "swift", "deno", "conda", "brew", "just", "cmake", "pm2", "supervisorctl",
+    *_RUNNERS,
+))  # fmt: skip
+"""Programs whose first argument says what they do."""
+_INTERPRETERS = frozenset(("python", "python3", "node", "bash", "sh", "ruby", "perl", "deno", "ts-node", "php"))
+
+
+def read_check(tool: Tool, effect: Effect, paths: list[str]) -> tuple[str, tuple[str, ...]]:
+    """What a call runs and on what: `pytest` on `tests/test_a.py`, `read_file` on `src/a.py`."""
+    if effect in ("run", "write") and is_shell(tool.name):
+        return read_command(command_of(tool)[:READ])
+    return tool.name, tuple(paths[:TARGETS])
+
+
+def read_command(command: str) -> tuple[str, tuple[str, ...]]:
+    """The program and targets of a shell command; of a line of several, those of the first that does something."""
+    first: tuple[str, tuple[str, ...]] | None = None
+    for segment in _OPERATOR.split(command):
+        words = _unwrapped(segment.split())
+        if not words:
+            continue
+        found = _read_words(words)
+        if words[0] not in _TRIVIAL:
+            return found
+        first = first or found
+    return first or ("", ())
+
+
+def same_check(program: str, targets: tuple[str, ...], other: str, others: tuple[str, ...]) -> bool:
+    """Whether two calls run the same check: a run of everything includes every target."""
+    return program == other and (not targets or not others or not set(targets).isdisjoint(others))
+
+
+def _unwrapped(words: list[str]) -> list[str]:
+    """The words of a command without assignments and without programs that only run another."""
+    at = 0
+    while at < len(words):
+        word = words[at].rpartition("/")[2] if "/" in words[at] else words[at]
+        if _ASSIGNMENT.match(word) or word in _WRAPPERS or word in ("(", "{", "!"):
+            at += 1
+            while at < len(words) and words[at].startswith("-"):
+                at += 1
+        elif word == "timeout":
+            at += 1
+            while at < len(words) and (words[at].startswith("-") or words[at][:1].isdigit()):
+                at += 1
+        elif (word in _RUNNERS and at + 1 < len(words) and words[at + 1] == "run") or (
+            word in _INTERPRETERS and at + 2 < len(words) and words[at + 1] == "-m"
+        ):
+            at += 2
+        else:
+            break
+    return words[at:]
+
+
+def _read_words(words: list[str]) -> tuple[str, tuple[str, ...]]:
+    program = words[0].rpartition("/")[2] or words[0]
+    rest = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
+    if program in _INTERPRETERS:
+        program = "python" if program == "python3" else program
+        if rest and not any(word in ("-c", "-e") for word in words[1:]):
+            program, rest = f"{program} {rest[0]}", rest[1:]
+    elif program in _WITH_VERB and rest:
+        verb, rest = rest[0], rest[1:]
+        program = f"{program} {verb}"
+        if verb in ("run", "compose", "get", "describe", "rollout") and rest:
+            program, rest = f"{program} {rest[0]}", rest[1:]
+    targets = dict.fromkeys(
+        word.strip("\"'").partition("::")[0].rstrip("/")
+        for word in rest
+        if ("/" in word or "." in word or "::" in word) and not word.startswith((">", "<", "2>"))
+    )
+    return program, tuple(name for name in targets if name and name not in (".", "./"))[:TARGETS]

@@ -1,0 +1,95 @@
+"""Long wait: something is waited for far longer than it should take. Judged by time alone: waiting is not looping."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct, field
+
+from ...core import Issue, Seen, Stuck
+from ...core.issue import LONG_WAIT
+from ..detector import Remembering, Setting
+from ..goal import goal_text
+from ..turn import Turn
+from ..waits import named_seconds, told_to_wait
+
+WAITS = 8
+"""Things waited for at once."""
+LONGER = 1.5
+"""Durations are named by optimists."""
+
+
+class Wait(Struct):
+    """Since when the same answer comes, and until when that is fine."""
+
+    since: float
+    until: float
+    outcome: int
+    steps: list[int] = field(default_factory=list)
+    told: bool = False
+
+
+class Waits(Struct):
+    """What is waited for, by check; how long the task allows."""
+
+    waits: dict[str, Wait] = field(default_factory=dict)
+    patience: float | None = None
+
+
+class LongWait(Remembering[Waits]):
+    """Speaks once for each wait: a hint to the agent and an alert to a person, never more."""
+
+    type = LONG_WAIT
+    kinds = frozenset(("tool_result",))
+
+    def __init__(self, setting: Setting) -> None:
+        super().__init__(setting, Waits())
+
+    def observe(self, seen: Seen) -> Iterable[Issue]:
+        turn = self.history.turn
+        if turn is None or not turn.waiting:
+            return ()
+        name = " ".join((turn.program or turn.tool, *turn.targets))
+        wait = self._wait(name, turn, seen.step.content)
+        if wait.told or turn.time <= wait.until:
+            return ()
+        wait.told = True
+        minutes = (turn.time - wait.since) / 60
+        return (
+            self.issue(
+                turn.step,
+                f"{name} has given the same answer for {minutes:.0f} minutes. Find out whether it can still succeed: "
+                "look at its logs or events, or report what is blocking it.",
+                key=name,
+                severity="low",
+                confidence=0.6,
+                evidence=wait.steps,
+                details={"tool": turn.tool, "minutes": round(minutes)},
+                stuck=Stuck(kind="pattern", key=name, tool=turn.tool, program=turn.program, targets=turn.targets),
+            ),
+        )
+
+    def _wait(self, name: str, turn: Turn, answer: str) -> Wait:
+        """The wait that this turn belongs to; another answer begins it anew."""
+        waits = self.state.waits
+        wait = waits.pop(name, None)
+        if wait is None or wait.outcome != turn.outcome:
+            wait = Wait(turn.time, turn.time + self._patience(), turn.outcome)
+        waits[name] = wait
+        if len(waits) > WAITS:
+            del waits[next(iter(waits))]
+        if len(wait.steps) < 8:
+            wait.steps.append(turn.step)
+        if seconds := named_seconds(answer):
+            wait.until = max(wait.until, turn.time + LONGER * seconds)
+        return wait
+
+    def _patience(self) -> float:
+        if self.state.patience is None:
+            task = goal_text(self.context, self.history.past.prompt)
+            longer = self.tuning.waiting_told if told_to_wait(task) else 1.0
+            self.state.patience = max(self.tuning.waiting_seconds * longer, LONGER * named_seconds(task))
+        return self.state.patience
+
+
+detector = LongWait

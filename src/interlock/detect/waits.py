@@ -1,0 +1,82 @@
+"""Waits: whether a call waits for something, or asks how far something is, that others are working on."""
+
+from __future__ import annotations
+
+import re
+
+from ..core import Tool
+from .effect import Effect, command_of
+from .fingerprint import name_words
+
+BUSY_SECONDS = 2.0
+"""Calls closer together than this do not wait: they ask without letting anything happen in between."""
+
+_WAITS = re.compile(
+    r"(?:^|[\s;&|(])(?:sleep\s+[\d.$]|wait(?:\s|$)|watch\s)|\s--wait\b|\btail\s+(?:-\w+\s+)*(?:-\w*[fF]\b|--follow)"
+    r"|\b(?:time|asyncio)\.sleep\(|\binotifywait\b|\brollout status\b|\bwait-for\b|\s--watch\b|\bkubectl wait\b"
+)
+_WAIT_HINTS = ("sleep", "wait", "watch", "tail", "status")
+_ASKS = re.compile(
+    r"^(?:(?:kubectl|oc) (?:get|describe|rollout|logs|top)\b"
+    r"|(?:docker|podman) (?:ps|inspect|logs|stats|compose (?:ps|logs))\b"
+    r"|systemctl (?:status|is-active|show)\b|gh (?:run|pr|workflow)\b|glab (?:ci|mr)\b|helm (?:status|list|ls)\b"
+    r"|(?:aws|gcloud|az) |squeue\b|sacct\b|qstat\b|bjobs\b|ps\b|pgrep\b|jobs\b|pg_isready\b|ping\b"
+    r"|supervisorctl status\b|pm2 (?:status|list|ls)\b)"
+)
+_CLOUD_QUESTION = re.compile(r"\b(?:describe|get|list|show|wait|status)(?:-[\w-]+)?\b")
+_HEALTH = re.compile(r"\b(?:curl|wget|http|nc)\b[^\n]*(?:health|ready|livez|/live|status|/ping|/up\b)")
+_WAIT_NAMES = frozenset((b"sleep", b"wait", b"poll", b"await", b"watch"))
+_STATUS_NAMES = frozenset((b"status", b"health", b"progress", b"readiness"))
+_QUESTIONS = frozenset((b"get", b"check", b"list", b"describe", b"view", b"show", b"query", b"fetch"))
+_WORK = frozenset((
+    b"job", b"jobs", b"run", b"runs", b"build", b"builds", b"deployment", b"deployments", b"pipeline", b"pipelines",
+    b"pod", b"pods", b"workflow", b"workflows", b"rollout",
+))  # fmt: skip
+"""What others work on while it is asked about."""
+
+_DURATION = re.compile(r"\b(\d+(?:\.\d+)?)\s*(s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?)\b", re.IGNORECASE)
+_REMAINING = re.compile(
+    r"(?:remaining|left|eta\b|estimated|expected|retry[- ]after|ready in|about|approximately|takes?|up to|for)"
+    r"[^\n]{0,40}?\b(\d+(?:\.\d+)?\s*(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?))\b"
+    r"|\b(\d+(?:\.\d+)?\s*(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?)) (?:remaining|left|to go)\b",
+    re.IGNORECASE,
+)
+_TOLD_TO_WAIT = re.compile(
+    r"\b(?:wait|poll|keep (?:checking|watching|polling)|monitor|watch|until (?:it|they|the|all)\b[^.\n]{0,80}"
+    r"\b(?:ready|done|finish|complete|running|healthy|available|succeed|up))",
+    re.IGNORECASE,
+)
+
+
+def read_waits(tool: Tool, effect: Effect, program: str, shell: bool) -> bool:
+    """Whether a call waits, or asks for the status of something that takes its time."""
+    if shell:
+        command = command_of(tool)
+        if any(hint in command for hint in _WAIT_HINTS) and _WAITS.search(command):
+            return True
+        if _ASKS.match(program + " "):
+            return not program.startswith(("aws", "gcloud", "az")) or _CLOUD_QUESTION.search(command) is not None
+        return ("curl" in command or "wget" in command or "nc " in command) and _HEALTH.search(command) is not None
+    name = name_words(tool.name)
+    if not name.isdisjoint(_WAIT_NAMES) or not name.isdisjoint(_STATUS_NAMES):
+        return True
+    return effect == "read" and not name.isdisjoint(_QUESTIONS) and not name.isdisjoint(_WORK)
+
+
+def named_seconds(text: str) -> float:
+    """The longest time that a text says is still to go; 0 where it names none."""
+    found = (one or other for one, other in _REMAINING.findall(text[:4000]))
+    return max((_seconds(piece) for piece in found), default=0.0)
+
+
+def told_to_wait(task: str) -> bool:
+    """Whether a task says to wait for something."""
+    return _TOLD_TO_WAIT.search(task[:4000]) is not None
+
+
+def _seconds(piece: str) -> float:
+    found = _DURATION.match(piece)
+    if found is None:
+        return 0.0
+    factor = {"s": 1.0, "m": 60.0, "h": 3600.0}[found[2][0].lower()]
+    return float(found[1]) * factor
