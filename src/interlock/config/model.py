@@ -21,8 +21,9 @@ class Section(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class SoftCorrection(Section, frozen=True, kw_only=True):
     enabled: Annotated[bool, Meta(description="Use this intervention.")] = True
     max_attempts: Annotated[
-        int, Meta(ge=1, description="Failed hints in a row, per issue type, before the next level.")
-    ] = 3
+        Annotated[int, Meta(ge=1)] | None,
+        Meta(description="Hints per episode before the next level. Unset: 1; 3 for severity and pattern_specific."),
+    ] = None
     custom_prompts_path: Annotated[str | None, Meta(description="A YAML file of your own hint templates.")] = None
 
 
@@ -83,7 +84,10 @@ class Strategy(Section, frozen=True, kw_only=True):
     effectiveness_steps: Annotated[
         int, Meta(ge=1, description="An intervention worked if its issue stays away this many steps.")
     ] = 10
-    escalation_delay_seconds: Annotated[Seconds, Meta(description="Time between two escalations of a type.")] = 120
+    escalation_delay_seconds: Annotated[
+        Seconds | None,
+        Meta(description="Time before a stronger answer. Unset: 120 s, or three calls of the run if that is shorter."),
+    ] = None
 
 
 class Interventions(Section, frozen=True, kw_only=True):
@@ -93,7 +97,10 @@ class Interventions(Section, frozen=True, kw_only=True):
         10
     )
     on_limit: Annotated[Literal["pause", "stop"], Meta(description="What happens at that limit.")] = "pause"
-    intervention_cooldown_seconds: Annotated[Seconds, Meta(description="Time between two interventions.")] = 30
+    intervention_cooldown_seconds: Annotated[
+        Seconds | None,
+        Meta(description="Time between two interventions. Unset: 30 s, or one call of the run if that is shorter."),
+    ] = None
     soft_correction: Annotated[SoftCorrection, Meta(description="Level 1: a hint.")] = SoftCorrection()
     context_reinforcement: Annotated[ContextReinforcement, Meta(description="Level 2: the goal, repeated.")] = (
         ContextReinforcement()

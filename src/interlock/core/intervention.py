@@ -23,7 +23,10 @@ Outcome = Literal["pending", "success", "failure", "not_applied", "held_back"]
 
 
 class Intervention(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """One answer to one issue. `type` is a rung of the ladder or the name of a custom intervention."""
+    """One answer to one issue. `type` is a rung of the ladder or the name of a custom intervention.
+
+    `episode` is the problem that it answers; the strategies of the seed have none.
+    """
 
     id: str
     type: str
@@ -35,3 +38,4 @@ class Intervention(Struct, frozen=True, omit_defaults=True, kw_only=True):
     outcome: Outcome = "pending"
     reason: str = ""
     details: dict[str, object] = {}
+    episode: str | None = None

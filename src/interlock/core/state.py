@@ -28,7 +28,7 @@ class RunState(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What interventions work on. Bounded: tuples hold the newest HISTORY entries, newest last.
 
     `windowed` names the limits that count per metrics window instead of per run; `reinforced` holds digests of the
-    reinforcement texts that are in the conversation already.
+    reinforcement texts that are in the conversation already; `reachable` says that a person can be asked.
     """
 
     run_id: str
@@ -47,3 +47,4 @@ class RunState(Struct, frozen=True, omit_defaults=True, kw_only=True):
     started: float | None = None
     windowed: tuple[str, ...] = ()
     reinforced: tuple[str, ...] = ()
+    reachable: bool = False

@@ -23,6 +23,7 @@ class Stuck(Struct, frozen=True, omit_defaults=True, kw_only=True):
     `key` names it within the run, with numbers masked. `program` and `targets` tell which calls are opportunities.
     `marks` are fingerprints of the failures or outcomes that count as the same; `names` of the tests that
     fail; `failures` the fewest failures reported so far. `any_target` says that the same failure met different calls.
+    `call` is the fingerprint of a call that repeats.
     A pattern has an opportunity `every` so many turns, and happened again where `needed` of them showed it. `turns`,
     `bad` and `gained` are counted since the last opportunity.
     """
@@ -37,6 +38,7 @@ class Stuck(Struct, frozen=True, omit_defaults=True, kw_only=True):
     failures: int | None = None
     place: str = ""
     any_target: bool = False
+    call: int = 0
     every: int = 3
     needed: int = 1
     turns: int = 0

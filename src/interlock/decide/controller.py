@@ -16,10 +16,13 @@ from .effectiveness import judge
 from .history import remember
 from .ladder import TOP, Ladder
 from .obstacles import before_acting, before_limit
+from .progressive import Progressive
 from .registry import find_strategy
-from .ruling import Ruling, Rulings
+from .ruling import Observed, Ruling, Rulings
 from .state import ControllerState, Pending
 from .strategies import Situation, Strategy, level_from
+
+PROGRESSIVE = "progressive"
 
 Ruled = tuple[ControllerState, RunState, Ruling]
 
@@ -48,10 +51,31 @@ class Controller:
         self._restorable = restorable
         self._ladder = Ladder(config, capabilities, own)
         self._strategy = find_strategy(config.strategy.type, strategies)
+        self._progressive = (
+            Progressive(config, capabilities, own, templates, restorable)
+            if config.strategy.type == PROGRESSIVE
+            else None
+        )
 
     def start(self) -> ControllerState:
         """The state of a run that has not been answered yet."""
         return ControllerState(observing=self._config.observe)
+
+    def advance(
+        self, state: ControllerState, seen: Observed, run: RunState, now: float
+    ) -> tuple[ControllerState, Rulings]:
+        """Take in one step: judge what earlier interventions achieved, and answer what it shows."""
+        if state.observing != self._config.observe:
+            state = self._simulated_apart(state)
+        if self._progressive is not None:
+            return self._progressive.advance(state, seen, run, now)
+        types = {issue.type for issue in seen.issues}
+        state, judged = self.observe_step(state, seen.step, types, seen.progressed, now)
+        run = remember(run, interventions=judged)
+        if not seen.issues:
+            return state, Rulings(rulings=(), judged=tuple(judged), run=run)
+        state, rulings = self.decide(state, seen.issues, run, now)
+        return state, replace(rulings, judged=(*judged, *rulings.judged))
 
     def decide(
         self, state: ControllerState, issues: Sequence[Issue], run: RunState, now: float
@@ -71,12 +95,15 @@ class Controller:
     ) -> tuple[ControllerState, list[Intervention]]:
         """Judge, after a step, what earlier interventions achieved; gives those whose outcome is now known."""
         if state.observing != self._config.observe:
-            # What was only simulated never counts as having happened, nor the other way round.
-            state = ControllerState(observing=self._config.observe, recorded=state.recorded)
+            state = self._simulated_apart(state)
         needed = self._config.strategy.effectiveness_steps
         state, judged = judge(state, step_index, issue_types_seen, progressed, needed)
         # Under observe nothing was applied: the ladder is simulated on, but no outcome is reported.
         return state, [] if self._config.observe else judged
+
+    def _simulated_apart(self, state: ControllerState) -> ControllerState:
+        """What was only simulated never counts as having happened, nor the other way round."""
+        return ControllerState(observing=self._config.observe, recorded=state.recorded, pace=state.pace)
 
     def _rule(
         self, state: ControllerState, weight: Weight, run: RunState, now: float, earlier: Sequence[Ruling]

@@ -14,6 +14,12 @@ from .state import TypeState
 
 TOP = len(LADDER) - 1
 
+PAUSE = "pause_for_person"
+"""What the top of the ladder is called where the run waits for a person instead of being stopped."""
+
+ATTEMPTS = 3
+"""Hints in a row that may fail where the configuration does not say."""
+
 REPEATED = 2
 """So many earlier issues of a type whose answer failed call for one level more."""
 
@@ -44,7 +50,7 @@ class Ladder:
         if known.repeated(now) >= REPEATED:
             level += 1
             reasons.append("repeat rule: two answers to this type failed within 5 minutes")
-        if level == 0 and known.hints >= self.config.soft_correction.max_attempts:
+        if level == 0 and known.hints >= (self.config.soft_correction.max_attempts or ATTEMPTS):
             level = 1
             reasons.append(f"{known.hints} hints in a row did not work")
         last = known.last_level
@@ -72,6 +78,38 @@ class Ladder:
                 return Rung(lower, name, tuple(reasons), custom=custom)
             reasons.append(f"{name} needs {missing}")
         return Rung(level, LADDER[level], (*reasons, "nothing milder can be applied"), applicable=False)
+
+    def at(self, level: int, issue: Issue, *, restorable: bool, reachable: bool) -> Rung:
+        """The rung at a level: a stronger one where it is switched off, never a milder one.
+
+        One that the adapter cannot apply says so; above rollback a person decides, where one can be reached.
+        """
+        reasons: list[str] = []
+        while level < TOP and not self._is_on(level, issue.type):
+            reasons.append(f"{LADDER[level]} is switched off")
+            level += 1
+        if level >= TOP:
+            top = self.top(issue, reachable=reachable)
+            return Rung(TOP, top.name, (*reasons, *top.reasons), top.custom, top.pause)
+        custom = self._custom(level, issue.type)
+        name = custom.name if custom else LADDER[level]
+        missing = self._missing(level, custom, restorable=restorable)
+        if missing:
+            return Rung(level, name, (*reasons, f"{name} needs {missing}"), custom, applicable=False)
+        return Rung(level, name, tuple(reasons), custom)
+
+    def top(self, issue: Issue, *, reachable: bool) -> Rung:
+        """The end of the ladder: a person where one can be reached, else a stop; a pause where that cannot be had."""
+        custom = self._custom(TOP, issue.type)
+        if custom is not None and not self._missing(TOP, custom, restorable=False):
+            return Rung(TOP, custom.name, (), custom)
+        if reachable:
+            return Rung(TOP, PAUSE, ("a person can be reached",), pause=True)
+        if not self._is_on(TOP, issue.type):
+            return Rung(TOP, PAUSE, ("emergency_stop is switched off: a person decides",), pause=True)
+        if missing := self._missing(TOP, None, restorable=False):
+            return Rung(TOP, PAUSE, (f"{LADDER[TOP]} needs {missing}: a person decides",), pause=True)
+        return Rung(TOP, LADDER[TOP], ())
 
     def _is_on(self, level: int, issue_type: str) -> bool:
         return self._custom(level, issue_type) is not None or bool(getattr(self.config, LADDER[level]).enabled)

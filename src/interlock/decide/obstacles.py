@@ -8,6 +8,7 @@ from ..config.model import Interventions
 from ..core import ENDED, Outcome, RunState
 from ..intervene import Continue
 from .case import Case
+from .pace import COOLDOWN_S, ESCALATION_DELAY_S
 from .ruling import Ruling
 from .state import ControllerState
 
@@ -36,10 +37,12 @@ def before_acting(case: Case, config: Interventions, state: ControllerState, now
         return "not_applied", "the adapter cannot apply it"
     if case.critical:
         return None
-    cooldown = config.intervention_cooldown_seconds
+    configured = config.intervention_cooldown_seconds
+    cooldown = COOLDOWN_S if configured is None else configured
     if state.last_acted is not None and now - state.last_acted < cooldown:
         return "held_back", f"cooldown: less than {cooldown:g} s since the last intervention"
-    known, delay = state.of(case.issue.type), config.strategy.escalation_delay_seconds
+    known, given = state.of(case.issue.type), config.strategy.escalation_delay_seconds
+    delay = ESCALATION_DELAY_S if given is None else given
     if known.is_escalation(case.rung.level) and known.escalated_at is not None and now - known.escalated_at < delay:
         return "held_back", f"escalation delay: less than {delay:g} s since this type last escalated"
     return None

@@ -4,8 +4,30 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ..core import Directive, Intervention, Issue, RunState
+from ..core import Directive, Intervention, Issue, RunState, Sign, Stuck
 from ..intervene import Answer
+
+
+class Sighting(Struct, frozen=True):
+    """What a step showed of one episode: what it is about as it is now known, and a sign where there was a chance."""
+
+    episode: str
+    stuck: tuple[Stuck, ...]
+    sign: Sign | None = None
+
+
+class Observed(Struct, frozen=True, kw_only=True):
+    """One step as the controller sees it: its alarms, and what it showed of the episodes that are known.
+
+    `instructed` says that a person said something new to the agent; `progressed` whether the run is on its way.
+    """
+
+    step: int
+    agent: str = ""
+    issues: tuple[Issue, ...] = ()
+    sightings: tuple[Sighting, ...] = ()
+    instructed: bool = False
+    progressed: bool = False
 
 
 class Ruling(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -6,6 +6,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..core import Intervention
+from .episode import Episode
+from .pace import Pace
 from .score import HIGHEST_ESCALATION
 
 WINDOW_SECONDS = 300.0
@@ -13,6 +15,9 @@ WINDOW_SECONDS = 300.0
 
 JUDGED = 5
 """How many judged interventions make the figure of effectiveness."""
+
+MOST_EPISODES = 48
+"""Episodes that are remembered, open and over."""
 
 MOST_TYPES = 64
 """Types of issues that are remembered; the one that was quiet longest makes room."""
@@ -22,7 +27,8 @@ class TypeState(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What is remembered of one type of issue.
 
     `failures` are the times of the newest ineffective interventions, `streak` how many in a row since one worked,
-    `hints` how many soft corrections in a row; `judged` maps an intervention's type to its last outcomes, newest last.
+    `hints` how many soft corrections in a row; `judged` maps an intervention's type to its last outcomes, newest last;
+    `start` is the rung at which its last episode began.
     """
 
     last_level: int | None = None
@@ -31,6 +37,7 @@ class TypeState(Struct, frozen=True, omit_defaults=True, kw_only=True):
     streak: int = 0
     hints: int = 0
     escalated_at: float | None = None
+    start: int = 0
     judged: dict[str, tuple[bool, ...]] = {}
 
     def escalation(self, now: float) -> int:
@@ -92,6 +99,22 @@ class ControllerState(Struct, frozen=True, omit_defaults=True, kw_only=True):
     failed: int = 0
     worked: int = 0
     observing: bool = False
+    episodes: tuple[Episode, ...] = ()
+    opened: int = 0
+    pace: Pace = Pace()
+
+    def episode(self, name: str) -> Episode | None:
+        return next((known for known in self.episodes if known.id == name), None)
+
+    def with_episode(self, episode: Episode) -> ControllerState:
+        """The state with an episode as it is now; of those that are over, the one that ended first makes room."""
+        if any(known.id == episode.id for known in self.episodes):
+            return replace(self, episodes=tuple(episode if one.id == episode.id else one for one in self.episodes))
+        episodes = [*self.episodes, episode]
+        while len(episodes) > MOST_EPISODES:
+            oldest = next((one for one in episodes if not one.open), episodes[0])
+            episodes.remove(oldest)
+        return replace(self, episodes=tuple(episodes))
 
     def of(self, issue_type: str) -> TypeState:
         return self.types.get(issue_type, TypeState())
@@ -106,5 +129,9 @@ class ControllerState(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 def count_anew(state: ControllerState) -> ControllerState:
-    """After a person has looked at a run that paused at the limit and lets it go on."""
-    return replace(state, failed=0)
+    """After a person has looked at a run that waited and lets it go on: what was open begins anew if it comes back."""
+    episodes = tuple(
+        one.end("resumed", one.answered_at or one.opened_at) if one.open and one.level is not None else one
+        for one in state.episodes
+    )
+    return replace(state, failed=0, episodes=episodes)

@@ -44,6 +44,7 @@ def repeat_of(turn: Turn) -> Stuck:
         program=turn.program,
         targets=turn.targets,
         marks=(repeat_mark(turn),),
+        call=turn.key,
     )
 
 
@@ -93,7 +94,7 @@ def _repeat(stuck: Stuck, turn: Turn) -> Sign | None:
         return "again"
     if not same_check(turn.program, turn.targets, stuck.program, stuck.targets):
         return None
-    return "clear"
+    return "better" if turn.key == stuck.call else "clear"
 
 
 def _learnt(stuck: Stuck, turn: Turn, sign: Sign) -> Stuck:
@@ -113,6 +114,8 @@ def _learnt(stuck: Stuck, turn: Turn, sign: Sign) -> Stuck:
 
 def _pattern(stuck: Stuck, *, shown: bool, ends: bool) -> Followed:
     """Every few turns, by how many of them showed it."""
+    if shown and stuck.needed == 1:
+        return replace(stuck, turns=0, bad=0), "again"
     bad, turns = stuck.bad + shown, stuck.turns + ends
     if turns < stuck.every:
         return replace(stuck, turns=turns, bad=bad) if (turns, bad) != (stuck.turns, stuck.bad) else stuck, None

@@ -61,6 +61,7 @@ class History:
         self.turn: Turn | None = None
         self.call: Call | None = None
         self.answers = False
+        self.instructed = False
 
     @property
     def turns(self) -> list[Turn]:
@@ -75,7 +76,7 @@ class History:
     def take(self, step: Step) -> None:
         """Read one step; afterwards `call` and `turn` say what it began or completed."""
         self.turn = self.call = None
-        self.answers = False
+        self.answers = self.instructed = False
         self.past.now = step.time if step.time is not None else self.past.now + ASSUMED_SECONDS
         if step.kind == "tool_call" and step.tool is not None:
             self.call = read_call(step, step.tool)
@@ -115,6 +116,7 @@ class History:
         mark = fingerprint(bounded(step.content))
         if mark not in self.past.prompted:
             self.past.prompts += 1
+            self.instructed = True
             self.past.prompt_step = step.index
             self.past.prompt = self.past.prompt or step.content[:GOAL]
             push(self.past.prompted, mark, PROMPTS)
@@ -148,7 +150,7 @@ class History:
             gain=False,
             call_id=call.call_id,
             time=past.now,
-            waiting=call.waits and (last is None or past.now - last.time >= BUSY_SECONDS),
+            waiting=call.waits != "" and _time_passed(call, step, last, past.now),
             program=call.program,
             targets=call.targets,
             failure=fingerprint(mask_numbers(message)) if message else call.key if failed else 0,
@@ -160,6 +162,13 @@ class History:
         past.informed += turn.taught and turn.effect != "answer"
         self.ledger.take(turn)
         return turn
+
+
+def _time_passed(call: Call, step: Step, last: Turn | None, now: float) -> bool:
+    """Whether there was time for something to happen since the last such call."""
+    if step.time is None:
+        return call.waits == "sleeps"
+    return last is None or now - last.time >= BUSY_SECONDS
 
 
 def push(window: list[T], item: T, cap: int) -> None:

@@ -50,13 +50,16 @@ class Detectors:
         self._caller = ""
         self._newest: str | None = None
         self._standing: frozenset[str] = frozenset()
+        self._standing_at = -1
         self._seen = ""
         self._ledger = Ledger()
 
     def observe(self, seen: Seen) -> list[Issue]:
         """The alarms that rise with this step; steps of our own and steps seen before give none."""
         step = seen.step
-        self._standing = frozenset()
+        if step.index != self._standing_at:
+            # A refused call is seen twice: as a call, and as one that came to nothing.
+            self._standing, self._standing_at = frozenset(), step.index
         if step.origin == "interlock":
             return []
         self._seen = self._owner(step)
@@ -69,13 +72,18 @@ class Detectors:
         if not found:
             return []
         issues = [self._named(issue, step) for issue in found if self._counts(issue)]
-        self._standing = frozenset(standing_key(issue) for issue in issues)
+        self._standing |= frozenset(standing_key(issue) for issue in issues)
         return agent.alarms.rise(issues)
 
     def follow(self, issue_type: str, stuck: Stuck, step: Step) -> tuple[Stuck, Sign | None]:
         """Whether the observed step shows again what its agent is stuck on, whether or not that is worth an alarm."""
         standing = f"{issue_type}:{stuck.key}" in self._standing
         return self._agents[self._seen].follow(stuck, issue_type, step, standing)
+
+    @property
+    def instructed(self) -> bool:
+        """Whether the observed step told its agent something new."""
+        return self._agents[self._seen].history.instructed if self._seen in self._agents else False
 
     @property
     def seen(self) -> str:

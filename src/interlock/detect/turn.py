@@ -13,7 +13,7 @@ from .fingerprint import WORDS, alike, canonical, fingerprint, name_words, words
 from .normalise import bounded
 from .paths import read_paths
 from .tuning import ALIKE, ALIKE_LONG, LONG, NEWS
-from .waits import read_waits
+from .waits import Wait, read_waits
 
 ARGUMENTS = 2000
 """Characters of the arguments and of the thought before them that are read."""
@@ -41,7 +41,7 @@ class Call(Struct):
     query: bool
     paths: list[str]
     target: bool
-    waits: bool
+    waits: Wait
     call_id: str | None = None
     program: str = ""
     targets: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ class Turn(Struct):
     query: bool
     paths: list[str]
     target: bool
-    waits: bool
+    waits: Wait
     outcome: int
     failed: bool
     error: int
@@ -117,7 +117,7 @@ class Request(Struct, frozen=True):
     bare: bool
     program: str
     targets: tuple[str, ...]
-    waits: bool
+    waits: Wait
 
 
 def read_call(step: Step, tool: Tool) -> Call:

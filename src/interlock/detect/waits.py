@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from ..core import Tool
 from .effect import Effect, command_of
@@ -48,19 +49,26 @@ _TOLD_TO_WAIT = re.compile(
 )
 
 
-def read_waits(tool: Tool, effect: Effect, program: str, shell: bool) -> bool:
+Wait = Literal["", "sleeps", "asks"]
+"""Not at all; the call itself takes its time; it asks for a status, and time passes only between two calls."""
+
+
+def read_waits(tool: Tool, effect: Effect, program: str, shell: bool) -> Wait:
     """Whether a call waits, or asks for the status of something that takes its time."""
     if shell:
         command = command_of(tool)
         if any(hint in command for hint in _WAIT_HINTS) and _WAITS.search(command):
-            return True
+            return "sleeps"
         if _ASKS.match(program + " "):
-            return not program.startswith(("aws", "gcloud", "az")) or _CLOUD_QUESTION.search(command) is not None
-        return ("curl" in command or "wget" in command or "nc " in command) and _HEALTH.search(command) is not None
+            cloud = program.startswith(("aws", "gcloud", "az"))
+            return "asks" if not cloud or _CLOUD_QUESTION.search(command) else ""
+        asks = ("curl" in command or "wget" in command or "nc " in command) and _HEALTH.search(command)
+        return "asks" if asks else ""
     name = name_words(tool.name)
-    if not name.isdisjoint(_WAIT_NAMES) or not name.isdisjoint(_STATUS_NAMES):
-        return True
-    return effect == "read" and not name.isdisjoint(_QUESTIONS) and not name.isdisjoint(_WORK)
+    if not name.isdisjoint(_WAIT_NAMES):
+        return "sleeps"
+    work = effect == "read" and not name.isdisjoint(_QUESTIONS) and not name.isdisjoint(_WORK)
+    return "asks" if work or not name.isdisjoint(_STATUS_NAMES) else ""
 
 
 def named_seconds(text: str) -> float:

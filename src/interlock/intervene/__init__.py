@@ -1,5 +1,6 @@
 """The five interventions as pure functions, and their message templates."""
 
+from .attempt import FIRST, Attempt
 from .checkpoint_rollback import checkpoint_rollback
 from .checkpoints import newest_safe
 from .context_reinforcement import context_reinforcement, restore_after_compaction
@@ -17,8 +18,8 @@ from .soft_correction import soft_correction
 from .templates import BUILT_IN, Templates, parse_templates
 
 __all__ = [
-    "BUILT_IN", "Answer", "Continue", "Custom", "Incident", "Plan", "RecoveryNeeded", "RecoveryOption", "Report",
-    "RollbackEntry", "Stopped", "Templates", "checkpoint_rollback", "context_reinforcement", "custom_interventions",
+    "BUILT_IN", "FIRST", "Answer", "Attempt", "Continue", "Custom", "Incident", "Plan", "RecoveryNeeded",
+    "RecoveryOption", "Report", "RollbackEntry", "Stopped", "Templates", "checkpoint_rollback", "context_reinforcement", "custom_interventions",
     "emergency_stop", "level_of", "newest_safe", "parse_templates", "pause_for_person", "register_intervention",
     "resource_throttling", "restore_after_compaction", "soft_correction", "unregister_intervention",
 ]  # fmt: skip

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from ..config.model import CheckpointRollback
 from ..core import CheckpointInfo, Growth, Hold, Inject, Issue, Limits, Restore, RunState, SetLimits
 from .advice import advice_for
+from .attempt import FIRST, Attempt
 from .checkpoints import newest_safe
 from .message import guidance, one_line
 from .outcome import Continue, RecoveryNeeded, RollbackEntry
@@ -17,16 +18,23 @@ NAME = "checkpoint_rollback"
 
 
 def checkpoint_rollback(
-    issue: Issue, state: RunState, config: CheckpointRollback, now: float, *, window_s: float = 60.0
+    issue: Issue,
+    state: RunState,
+    config: CheckpointRollback,
+    now: float,
+    attempt: Attempt = FIRST,
+    *,
+    window_s: float = 60.0,
 ) -> Continue | RecoveryNeeded:
     """Go back to a safe checkpoint, or say why none can be had and wait for a person."""
     if state.rollbacks >= config.max_rollback_depth:
         return _recovery(issue, state, now, f"{state.rollbacks} automatic rollbacks were made, no more are allowed")
-    safe = newest_safe(state.checkpoints, issue, config, now)
+    safe = newest_safe(state.checkpoints, issue, config, now, since=attempt.since)
     if safe is None:
         return _recovery(issue, state, now, "no safe checkpoint from before the issue exists")
     back = state_at(state, safe)
-    message = guidance(guidance_text(issue, safe), NAME, issue, back, now, limits=back.limits, checkpoint_id=safe.id)
+    text = "\n".join(filter(None, (guidance_text(issue, safe), attempt.news())))
+    message = guidance(text, NAME, issue, back, now, limits=back.limits, checkpoint_id=safe.id)
     reason = one_line(issue.description or issue.type)
     return Continue(
         state=back,
@@ -68,7 +76,7 @@ def guidance_text(issue: Issue, checkpoint: CheckpointInfo) -> str:
     name = f"{checkpoint.id} ({checkpoint.label})" if checkpoint.label else checkpoint.id
     return "\n".join(
         (
-            f"Files, conversation and context were taken back to checkpoint {name}, before step {checkpoint.step}.",
+            f"Interlock restored the files to checkpoint {name}, made before step {checkpoint.step}.",
             f"What went wrong: {one_line(issue.description or issue.type)}",
             f"What to try: {advice_for(issue).attempt}",
             "Look at the files again before you change them: what you remember of them may no longer hold.",

@@ -15,14 +15,26 @@ def newest_safe(
     now: float,
     *,
     any_age: bool = False,
+    since: float | None = None,
 ) -> CheckpointInfo | None:
-    """The newest safe checkpoint from before the issue started; `any_age` lifts the age limit of automatic rollback."""
+    """The newest safe checkpoint from before the issue started.
+
+    `any_age` lifts the age limit of automatic rollback; `since` is when its episode began, which it may always be as
+    old as.
+    """
+    start = started_step(issue)
     fitting = (
         known
         for known in checkpoints
-        if known.step <= started_step(issue) and is_healthy(known, config) and (any_age or is_young(known, config, now))
+        if known.step <= start
+        and is_healthy(known, config)
+        and (any_age or is_young(known, config, now) or (since is not None and known.time >= since - EPISODE_LEAD_S))
     )
     return max(fitting, key=lambda known: (known.time, known.step), default=None)
+
+
+EPISODE_LEAD_S = 1800.0
+"""An episode begins before its first alarm: a checkpoint this long before that belongs to it."""
 
 
 def started_step(issue: Issue) -> int:

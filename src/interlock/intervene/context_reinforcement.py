@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from ..config.model import ContextReinforcement
 from ..core import HISTORY, Context, Inject, Issue, Message, RunState
+from .attempt import FIRST, Attempt
 from .emphasis import ADDITIONS, is_relevant
 from .message import guidance, one_line
 from .outcome import Continue
@@ -22,11 +23,15 @@ REQUEST_LENGTH = 4000
 """Longer requests are cut: repeating a document does not make it clearer."""
 
 
-def context_reinforcement(issue: Issue, state: RunState, config: ContextReinforcement, now: float) -> Continue:
+def context_reinforcement(
+    issue: Issue, state: RunState, config: ContextReinforcement, now: float, attempt: Attempt = FIRST
+) -> Continue:
     """Repeat the context. The same text is never added twice: then only what is new is said, or nothing."""
     context = merged(state.context, issue)
     state = replace(state, context=context)
     reason = f"A reminder, because of this: {one_line(issue.description or issue.type)}"
+    if news := attempt.news():
+        reason = f"{news} {reason}"
     body = context_text(context, config.reinforcement_strength, issue, examples=config.include_examples)
     said, new = state.reinforced, [mark for mark in (digest(reason), digest(body)) if mark not in state.reinforced]
     if not new:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from ..config.model import ReductionFactors, ResourceThrottling
 from ..core import Delay, Directive, Growth, Inject, Issue, Limits, RunState, SetLimits
+from .attempt import FIRST, Attempt
 from .message import guidance, one_line
 from .outcome import Continue
 
@@ -39,12 +40,19 @@ EFFICIENCY = (
 )
 
 
-def resource_throttling(issue: Issue, state: RunState, config: ResourceThrottling, now: float) -> Continue:
+def resource_throttling(
+    issue: Issue, state: RunState, config: ResourceThrottling, now: float, attempt: Attempt = FIRST
+) -> Continue:
     """Tighten the limits. Growth that is not known counts as 1.0; limits that we do not know stay."""
     limits, windowed, smallest = throttled_limits(state, config.reduction_factors)
     window = config.metrics_window_seconds
     notice = guidance(
-        notice_text(issue, state.limits, limits, windowed, window), NAME, issue, state, now, limits=limits
+        "\n".join(filter(None, (attempt.news(), notice_text(issue, state.limits, limits, windowed, window)))),
+        NAME,
+        issue,
+        state,
+        now,
+        limits=limits,
     )
     directives: list[Directive] = [
         SetLimits(limits, reason=one_line(issue.description or issue.type), windowed=windowed, window_s=window),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from ..core import Inject, Issue, RunState
-from .message import guidance
+from ..core import Directive, Inject, Issue, Notify, RunState
+from ..core.issue import LONG_WAIT
+from .attempt import FIRST, Attempt
+from .message import guidance, one_line
 from .outcome import Continue
 from .templates import BUILT_IN, Templates
 from .values import values_for
@@ -11,8 +13,15 @@ from .values import values_for
 NAME = "soft_correction"
 
 
-def soft_correction(issue: Issue, state: RunState, now: float, templates: Templates = BUILT_IN) -> Continue:
-    """Give the agent a hint. What the context lacks is left out."""
+def soft_correction(
+    issue: Issue, state: RunState, now: float, templates: Templates = BUILT_IN, attempt: Attempt = FIRST
+) -> Continue:
+    """Give the agent a hint. What the context lacks is left out; what happened since the last one comes first."""
     text = templates.render(issue.type, values_for(issue, state, templates.placeholders(issue.type)))
+    text = "\n".join(filter(None, (attempt.news(), text, f"Where: {attempt.place}" if attempt.place else "")))
     message = guidance(text, NAME, issue, state, now)
-    return Continue(state=state, log=f"hint about {issue.type}", directives=(Inject(message),))
+    directives: tuple[Directive, ...] = (Inject(message),)
+    if issue.type == LONG_WAIT:
+        # A wait is not the agent's fault: a person may know what it waits for.
+        directives += (Notify(f"Run {state.run_id} has waited for long", one_line(issue.description), level="warning"),)
+    return Continue(state=state, log=f"hint about {issue.type.replace('_', ' ')}", directives=directives)

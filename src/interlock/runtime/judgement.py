@@ -5,14 +5,14 @@ from __future__ import annotations
 from msgspec import Struct
 
 from ..core import Directive, Intervention, Issue
-from ..decide import Ruling
+from ..decide import Episode, Ruling
 
 
 class Judgement(Struct, frozen=True):
     """What one step led to.
 
     `assumed_time` says that the step had no time of its own; `judged` are earlier interventions whose outcome is now
-    known; `rulings` one per issue.
+    known; `rulings` what was decided; `episodes` those that opened, were answered or ended.
     """
 
     now: float
@@ -21,6 +21,7 @@ class Judgement(Struct, frozen=True):
     rulings: tuple[Ruling, ...] = ()
     judged: tuple[Intervention, ...] = ()
     progressed: bool = True
+    episodes: tuple[Episode, ...] = ()
 
     @property
     def directives(self) -> tuple[Directive, ...]:

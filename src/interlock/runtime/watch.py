@@ -26,7 +26,18 @@ from ..core import (
 )
 from ..core.issue import DESTRUCTIVE_ACTION, LOOP, REPETITIVE_ERRORS, RESOURCE_SPIRAL
 from ..core.typed import from_msgpack
-from ..decide import Controller, ControllerState, Ruling, StepClock, count_anew, remember
+from ..decide import (
+    Controller,
+    ControllerState,
+    Episode,
+    Observed,
+    Ruling,
+    Rulings,
+    Sighting,
+    StepClock,
+    count_anew,
+    strongest,
+)
 from ..detect import Detectors
 from ..review import Reviewer
 from .causes import AFTER_STEP
@@ -278,31 +289,67 @@ class Watch:
             self.meter.loosen()
 
     def _answer(self, step: Step, issues: list[Issue], progressed: bool, now: float, assumed: bool) -> Judgement:
-        if not issues and not self._controller_state.pending:
-            return Judgement(now, assumed, progressed=progressed)
-        types = {issue.type for issue in issues}
-        judged: list[Intervention] = []
         before = self._controller_state
-        self._controller_state, judged = self.guard.part(
-            "controller", self.controller.observe_step, (before, judged), before, step.index, types, progressed, now
-        )
-        self._come_down(judged)
-        if judged:
-            self._run = remember(self._run, interventions=judged)
-        if not issues:
-            return Judgement(now, assumed, judged=tuple(judged), progressed=progressed)
+        if step.kind == "tool_call":
+            before = self._controller_state = replace(before, pace=before.pace.called(now))
+        sightings = self._sightings(step) if before.episodes else ()
+        instructed = step.kind == "message" and step.role == "user" and self.detectors.instructed
+        if not issues and not before.pending and not sightings and not instructed:
+            return Judgement(now, assumed, progressed=progressed)
         checkpoints = (_assumed_checkpoint(issues, now),) if self._assume_checkpoint else self._run.checkpoints
         run = replace(self.state(now), step=step.index, checkpoints=checkpoints)
-        ruled = self.guard.part("controller", self.controller.decide, None, self._controller_state, issues, run, now)
+        seen = Observed(
+            step=step.index,
+            agent=self.detectors.seen,
+            issues=tuple(issues),
+            sightings=sightings,
+            instructed=instructed,
+            progressed=progressed,
+        )
+        ruled = self.guard.part("controller", self.controller.advance, None, before, seen, run, now)
         if ruled is None:
-            return Judgement(now, assumed, tuple(issues), judged=tuple(judged), progressed=progressed)
+            return Judgement(now, assumed, tuple(issues), progressed=progressed)
         self._controller_state, rulings = ruled
         self._run = replace(rulings.run, checkpoints=self._run.checkpoints)
+        changed = _changed(before, self._controller_state)
+        self._settle(rulings, changed)
+        return Judgement(now, assumed, tuple(issues), rulings.rulings, rulings.judged, progressed, changed)
+
+    def _sightings(self, step: Step) -> tuple[Sighting, ...]:
+        """What the step showed of every episode of its agent; of those that are over as well, for relapses."""
+        found = []
+        agent = self.detectors.seen
+        for episode in self._controller_state.episodes:
+            if episode.agent == agent:
+                followed = [self.detectors.follow(episode.issue.type, stuck, step) for stuck in episode.stuck]
+                sign = strongest([sign for _, sign in followed if sign is not None])
+                stuck = tuple(stuck for stuck, _ in followed)
+                if sign is not None or stuck != episode.stuck:
+                    found.append(Sighting(episode.id, stuck, sign))
+        return tuple(found)
+
+    def _settle(self, rulings: Rulings, changed: tuple[Episode, ...]) -> None:
+        """Hold the run to what was decided; count anew what is over."""
+        self._come_down(rulings.judged)
+        over = {episode.issue.type for episode in changed if not episode.open}
         for ruling in rulings.rulings:
             if ruling.directives:
-                self.detectors.restart(ruling.issue.type, ruling.issue.agent)
                 self._set_limits(ruling)
-        return Judgement(now, assumed, tuple(issues), rulings.rulings, (*judged, *rulings.judged), progressed)
+                if ruling.intervention.episode is None:
+                    self.detectors.restart(ruling.issue.type, ruling.issue.agent)
+        for issue_type in over:
+            self.detectors.restart(issue_type, self.detectors.seen)
+
+
+def _changed(before: ControllerState, after: ControllerState) -> tuple[Episode, ...]:
+    """The episodes that opened, were answered or ended, which is what people are told of."""
+    known = {episode.id: episode for episode in before.episodes}
+    return tuple(
+        episode
+        for episode in after.episodes
+        if (was := known.get(episode.id)) is not episode
+        and (was is None or was.answers != episode.answers or was.ending != episode.ending)
+    )
 
 
 def _assumed_checkpoint(issues: Sequence[Issue], now: float) -> CheckpointInfo:

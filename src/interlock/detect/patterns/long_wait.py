@@ -6,9 +6,10 @@ from collections.abc import Iterable
 
 from msgspec import Struct, field
 
-from ...core import Issue, Seen, Stuck
+from ...core import Issue, Seen
 from ...core.issue import LONG_WAIT
 from ..detector import Remembering, Setting
+from ..following import repeat_of
 from ..goal import goal_text
 from ..turn import Turn
 from ..waits import named_seconds, told_to_wait
@@ -65,7 +66,7 @@ class LongWait(Remembering[Waits]):
                 confidence=0.6,
                 evidence=wait.steps,
                 details={"tool": turn.tool, "minutes": round(minutes)},
-                stuck=Stuck(kind="pattern", key=name, tool=turn.tool, program=turn.program, targets=turn.targets),
+                stuck=repeat_of(turn),
             ),
         )
 

@@ -223,7 +223,7 @@ class Loop(Remembering[Rounds]):
                 confidence=tuning.confidence(times),
                 evidence=[*found, step.index],
                 details={"count": times},
-                stuck=Stuck(kind="pattern", key="said", every=1),
+                stuck=Stuck(kind="pattern", key="said"),
             ),
         )
 
@@ -256,7 +256,7 @@ class Loop(Remembering[Rounds]):
                 confidence=tuning.confidence(len(steps)),
                 evidence=steps[::-1],
                 details={"count": len(steps), "tool": turn.tool},
-                stuck=Stuck(kind="pattern", key=f"near {turn.tool}", tool=turn.tool, every=1),
+                stuck=Stuck(kind="pattern", key=f"near {turn.tool}", tool=turn.tool),
             ),
         )
 

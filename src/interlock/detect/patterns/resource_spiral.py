@@ -96,7 +96,7 @@ class ResourceSpiral(Remembering[Spending]):
                 confidence=tuning.confidence(len(steps)),
                 evidence=steps[::-1],
                 details={"count": len(steps), "tool": turn.tool},
-                stuck=Stuck(kind="pattern", key=f"questions {turn.tool}", tool=turn.tool, every=1),
+                stuck=Stuck(kind="pattern", key=f"questions {turn.tool}", tool=turn.tool),
             ),
         )
 
@@ -108,7 +108,7 @@ class ResourceSpiral(Remembering[Spending]):
             state.idled = 0
         if turn.gain:
             return ()
-        if turn.waiting:
+        if turn.waits:
             return ()
         state.idled += 1
         push(state.idle, turn.step, 8)
@@ -131,7 +131,6 @@ class ResourceSpiral(Remembering[Spending]):
                     tool=turn.tool,
                     program=turn.program,
                     targets=turn.targets,
-                    every=1,
                 ),
             ),
         )

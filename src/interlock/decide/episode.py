@@ -1,0 +1,144 @@
+"""Episode: one problem of one agent, from the first alarm until it is over, with every answer that it got."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ..core import Intervention, Issue, Sign, Spend, Stuck
+
+Ending = Literal["solved", "improved", "stopped_happening", "new_instructions", "resumed"]
+"""How an episode ended: its check passes; it got measurably better; it did not happen again; a person said something
+new to the agent; a person looked at it and resumed the run."""
+
+WORKED: dict[Sign, Ending] = {"solved": "solved", "better": "improved", "clear": "stopped_happening"}
+
+CLEAR = 3
+"""Opportunities in a row without it that end an episode."""
+CLEAN = 10
+"""Clean opportunities after its end that bring a relapse one rung down."""
+KEPT_STUCK = 4
+"""Things that one episode is about at most: a cycle of calls, failures that take turns."""
+KEPT_STEPS = 32
+"""Steps of its evidence that are remembered, for telling whether another alarm speaks of the same."""
+KEPT_SAID = 16
+
+
+class Episode(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """One problem. Closed ones are kept, so that a relapse is known for one.
+
+    `issue` is its newest alarm, `began` the step where the trouble began. `level` is the rung of the newest answer,
+    `answer` that answer while it waits for its outcome, `due` the rung that is to be applied as soon as the times allow
+    it. `again` counts the opportunities since the answer in which it happened, `passed` those in a row in which it did
+    not. `worked` is the rung that last helped.
+    """
+
+    id: str
+    issue: Issue
+    stuck: tuple[Stuck, ...]
+    opened_step: int
+    opened_at: float
+    began: int = 0
+    agent: str = ""
+    spent: Spend = Spend()
+    steps: tuple[int, ...] = ()
+    opportunities: int = 0
+    level: int | None = None
+    due: int | None = None
+    postponed: bool = False
+    answer: Intervention | None = None
+    answers: int = 0
+    hints: int = 0
+    again: int = 0
+    passed: int = 0
+    answered_at: float | None = None
+    said: tuple[str, ...] = ()
+    ending: Ending | None = None
+    closed_at: float | None = None
+    worked: int | None = None
+    relapses: int = 0
+    clean: int = 0
+
+    @property
+    def open(self) -> bool:
+        return self.ending is None
+
+    @property
+    def what(self) -> str:
+        """What is stuck, in a few words."""
+        return next((check for one in self.stuck if (check := one.check)), self.issue.type.replace("_", " "))
+
+    def about(self, issue: Issue) -> bool:
+        """Whether an alarm speaks of this problem."""
+        if issue.stuck is None or issue.type == "long_wait" or self.issue.type == "long_wait":
+            return issue.type == self.issue.type and (issue.stuck is None or self._names(issue.stuck))
+        if self._names(issue.stuck):
+            return True
+        related = issue.type == self.issue.type or {issue.type, self.issue.type} <= REPEATING
+        return self.open and related and not set(issue.evidence).isdisjoint(self.steps)
+
+    def _names(self, stuck: Stuck) -> bool:
+        """Whether it is about the same check with the same failure, the same call, or the same pattern."""
+        for known in self.stuck:
+            if known.key == stuck.key and known.kind == stuck.kind:
+                return True
+            if known.kind == stuck.kind == "failure" and known.program == stuck.program:
+                if not set(known.marks).isdisjoint(stuck.marks):
+                    return True
+                if self.open and known.targets == stuck.targets:
+                    return True
+        return False
+
+    def raised(self, issue: Issue) -> Episode:
+        """With one more alarm about it."""
+        stuck = self.stuck
+        if issue.stuck is not None and not any(
+            known.key == issue.stuck.key and known.kind == issue.stuck.kind for known in stuck
+        ):
+            stuck = (*stuck, issue.stuck)[-KEPT_STUCK:]
+        steps = tuple(dict.fromkeys((*self.steps, *issue.evidence, issue.step)))[-KEPT_STEPS:]
+        return replace(self, issue=issue, stuck=stuck, steps=steps)
+
+    def happened(self, step: int) -> Episode:
+        """It happened again."""
+        return replace(
+            self,
+            again=self.again + 1,
+            passed=0,
+            clean=0,
+            opportunities=self.opportunities + 1,
+            steps=(*self.steps, step)[-KEPT_STEPS:],
+        )
+
+    def end(self, how: Ending, now: float) -> Episode:
+        return replace(self, ending=how, closed_at=now, due=None, postponed=False, answer=None, again=0, passed=0)
+
+    def reopen(self, issue: Issue, now: float, spent: Spend) -> Episode:
+        """It is back."""
+        back = replace(
+            self,
+            ending=None,
+            closed_at=None,
+            relapses=self.relapses + 1,
+            clean=0,
+            steps=(),
+            opportunities=0,
+            hints=0,
+            opened_step=issue.step,
+            opened_at=now,
+            began=started(issue),
+            level=None,
+            spent=spent,
+        )
+        return back.raised(issue)
+
+
+def started(issue: Issue) -> int:
+    """The step where an issue's trouble began."""
+    return issue.started_step if issue.started_step is not None else min(issue.evidence, default=issue.step)
+
+
+REPEATING = frozenset(("loop", "repetitive_errors", "resource_spiral"))
+"""Types that may speak of the same trouble: an alarm on the evidence of another belongs to its episode."""

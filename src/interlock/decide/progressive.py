@@ -1,0 +1,288 @@
+"""Progressive: the mildest answer first, one rung at a time, for as long as an episode lasts. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+
+from msgspec.structs import replace
+
+from ..config.model import Interventions
+from ..core import ENDED, LADDER, Capability, Inject, Intervention, Issue, Outcome, RunState
+from ..core.issue import DESTRUCTIVE_ACTION, LONG_WAIT
+from ..intervene import Answer, Attempt, Continue, Custom, RecoveryNeeded, Stopped, Templates
+from .answer import answer_with
+from .capabilities import can_restore
+from .case import Case, Weight, weigh
+from .episode import KEPT_SAID, Episode, started
+from .following import follow, relapse_rung, start_rung
+from .history import remember
+from .ladder import TOP, Ladder, Rung
+from .ruling import Observed, Ruling, Rulings
+from .score import band
+from .state import ControllerState
+
+ROLLBACK = LADDER.index("checkpoint_rollback")
+
+
+class Progressive:
+    """Answers episodes. Everything that changes is in the state that is handed in and out."""
+
+    def __init__(
+        self,
+        config: Interventions,
+        capabilities: frozenset[Capability],
+        custom: Sequence[Custom],
+        templates: Templates,
+        restorable: bool | None,
+    ) -> None:
+        self._config = config
+        self._templates = templates
+        self._restorable = restorable
+        self._ladder = Ladder(config, capabilities, custom)
+        self._attempts = config.soft_correction.max_attempts or 1
+
+    def advance(
+        self, state: ControllerState, seen: Observed, run: RunState, now: float
+    ) -> tuple[ControllerState, Rulings]:
+        """Take in one step: what it showed of known episodes, and the alarms that rose with it."""
+        judged: list[Intervention] = []
+        happened = set()
+        for sighting in seen.sightings:
+            state, outcomes = follow(state, sighting, seen.step, now, self._attempts)
+            judged += outcomes
+            if sighting.sign == "again":
+                happened.add(sighting.episode)
+        if seen.instructed:
+            state = self._end_all(state, seen.agent, "new_instructions", now)
+        for issue in seen.issues:
+            state, raised = self._raise(state, issue, seen.agent, run, now)
+            happened.add(raised)
+        run = remember(run, seen.issues, judged)
+        if self._config.observe:
+            judged = []
+        rulings: list[Ruling] = []
+        due = [
+            episode for episode in state.episodes if episode.open and episode.due is not None and episode.id in happened
+        ]
+        for episode in sorted(due, key=lambda one: weigh(state, one.issue, now).strength, reverse=True):
+            state, run, ruled = self._rule(state, episode, run, now, acted=any(ruling.answer for ruling in rulings))
+            rulings += ruled
+        return state, Rulings(rulings=tuple(rulings), judged=tuple(judged), run=run)
+
+    def _raise(
+        self, state: ControllerState, issue: Issue, agent: str, run: RunState, now: float
+    ) -> tuple[ControllerState, str]:
+        """The episode that an alarm belongs to: one that is open, one that is back, or a new one."""
+        mine = [episode for episode in reversed(state.episodes) if episode.agent == agent]
+        known = next((one for one in mine if one.open and one.about(issue)), None)
+        if known is not None:
+            episode = known.raised(issue)
+            if episode.due is None and episode.answer is None and episode.issue.type != LONG_WAIT:
+                episode = replace(episode, due=min(TOP, (episode.level or 0) + 1))
+            return state.with_episode(episode), episode.id
+        back = next((one for one in mine if not one.open and one.about(issue)), None)
+        if back is not None:
+            due = 0 if issue.type == LONG_WAIT else relapse_rung(back)
+            episode = replace(back.reopen(issue, now, run.spend), due=due)
+            return state.with_episode(episode), episode.id
+        due = self._start(state, issue, now)
+        state = state.with_type(issue.type, replace(state.of(issue.type), start=min(due, TOP)))
+        opened = Episode(
+            id=f"e{state.opened + 1}",
+            issue=issue,
+            stuck=(issue.stuck,) if issue.stuck is not None else (),
+            opened_step=issue.step,
+            opened_at=now,
+            began=started(issue),
+            agent=agent,
+            spent=run.spend,
+            steps=tuple(dict.fromkeys((*issue.evidence, issue.step))),
+            due=due,
+        )
+        return replace(state, opened=state.opened + 1).with_episode(opened), opened.id
+
+    def _start(self, state: ControllerState, issue: Issue, now: float) -> int:
+        if issue.type == LONG_WAIT:
+            return 0
+        if issue.type == DESTRUCTIVE_ACTION and not issue.details.get("prevented"):
+            # Damage that is done calls for what its severity calls for.
+            return band(weigh(state, issue, now).combined) if issue.severity in ("high", "critical") else 0
+        return start_rung(state, issue.type, self._config.strategy.effectiveness_threshold)
+
+    def _end_all(self, state: ControllerState, agent: str, how: str, now: float) -> ControllerState:
+        for episode in state.episodes:
+            if episode.open and episode.agent == agent:
+                state = state.with_episode(episode.end("new_instructions", now))
+        return state
+
+    def _rule(
+        self, state: ControllerState, episode: Episode, run: RunState, now: float, *, acted: bool
+    ) -> tuple[ControllerState, RunState, list[Ruling]]:
+        """Apply the rung that is due, or postpone it."""
+        weight = weigh(state, episode.issue, now)
+        if why := self._wait_for(state, episode, run, now, acted=acted):
+            if episode.postponed:
+                return state, run, []
+            case = self._case(episode, weight, run)
+            made = self._made(state, case, episode, run, now, "held_back", why)
+            state = replace(state, recorded=state.recorded + 1).with_episode(replace(episode, postponed=True))
+            return state, remember(run, (), (made,)), [self._ruling(case, made, None)]
+        if state.failed >= self._config.max_interventions_per_execution:
+            return self._end_attempts(state, episode, weight, run, now)
+        rulings: list[Ruling] = []
+        while True:
+            case = self._case(episode, weight, run)
+            answer = self._answer(case, episode, run, now) if case.rung.applicable else None
+            skipped = self._skipped(case, answer)
+            if not skipped:
+                break
+            made = self._made(state, case, episode, run, now, "not_applied", skipped)
+            state = replace(state, recorded=state.recorded + 1)
+            run = remember(run, (), (made,))
+            rulings.append(self._ruling(case, made, None))
+            if case.rung.level < ROLLBACK:
+                # What cannot be said counts as tried, and the agent gets as many chances as if it had been.
+                tried = replace(episode, level=case.rung.level, answer=made, due=None, again=0, postponed=False)
+                return state.with_episode(tried), run, rulings
+            episode = replace(episode, level=case.rung.level, due=min(TOP, case.rung.level + 1))
+        assert answer is not None
+        state, run, ruling = self._act(state, case, episode, answer, run, now)
+        return state, run, [*rulings, ruling]
+
+    def _wait_for(self, state: ControllerState, episode: Episode, run: RunState, now: float, *, acted: bool) -> str:
+        """Why the rung that is due cannot be applied yet; empty if it can."""
+        if not self._config.enabled:
+            return "interventions are switched off"
+        if run.status in ENDED:
+            return "the run has ended"
+        if run.status in ("pausing", "paused"):
+            return "the run waits for a person"
+        if acted:
+            return "postponed: another episode is answered first"
+        if episode.issue.type == DESTRUCTIVE_ACTION and not episode.issue.details.get("prevented"):
+            return ""
+        cooldown = state.pace.cooldown(self._config)
+        if state.last_acted is not None and now - state.last_acted < cooldown:
+            return f"postponed: less than {cooldown:.3g} s since the last intervention"
+        delay = state.pace.escalation_delay(self._config)
+        climbs = episode.level is not None and (episode.due or 0) > episode.level
+        if climbs and episode.answered_at is not None and now - episode.answered_at < delay:
+            return f"postponed: less than {delay:.3g} s since the last answer to this episode"
+        return ""
+
+    def _case(self, episode: Episode, weight: Weight, run: RunState) -> Case:
+        restorable = can_restore(run) if self._restorable is None else self._restorable
+        rung = self._ladder.at(episode.due or 0, episode.issue, restorable=restorable, reachable=run.reachable)
+        before = "first answer" if episode.level is None else f"{LADDER[min(episode.level, TOP)]} did not work"
+        if episode.relapses and episode.level is None:
+            before = "it is back"
+        return Case(weight, rung, (before, *rung.reasons))
+
+    def _answer(self, case: Case, episode: Episode, run: RunState, now: float) -> Answer:
+        attempt = Attempt(
+            number=episode.answers + 1,
+            again=episode.again if episode.answers else 0,
+            relapses=episode.relapses,
+            place=next((stuck.place for stuck in episode.stuck if stuck.place), ""),
+            since=episode.opened_at,
+        )
+        issue = replace(episode.issue, started_step=episode.began)
+        answer = answer_with(case.rung, issue, run, self._config, now, self._templates, attempt)
+        return _never_twice(answer, episode)
+
+    def _skipped(self, case: Case, answer: Answer | None) -> str:
+        """Why this rung is tried in vain and the next one is due; empty if it can be applied."""
+        if answer is None:
+            return "; ".join(case.rung.reasons) or "the adapter cannot apply it"
+        if case.rung.level == ROLLBACK and isinstance(answer, RecoveryNeeded):
+            return answer.log
+        return ""
+
+    def _act(
+        self, state: ControllerState, case: Case, episode: Episode, answer: Answer, run: RunState, now: float
+    ) -> tuple[ControllerState, RunState, Ruling]:
+        rung, watching = case.rung, self._config.observe
+        reason = f"observe: would have been applied: {answer.log}" if watching else answer.log
+        made = self._made(state, case, episode, run, now, "not_applied" if watching else "pending", reason)
+        escalated = episode.level is not None and rung.level > episode.level
+        answered = replace(
+            episode,
+            level=rung.level,
+            due=None,
+            postponed=False,
+            answer=replace(made, outcome="pending"),
+            answers=episode.answers + 1,
+            hints=episode.hints + (rung.level == 0),
+            again=0,
+            passed=0,
+            answered_at=now,
+            said=(*episode.said, *_digests(answer))[-KEPT_SAID:],
+        )
+        state = replace(
+            state.with_episode(answered), recorded=state.recorded + 1, acted=state.acted + 1, last_acted=now
+        )
+        if not watching and not isinstance(answer, Stopped):
+            run = answer.state
+        return state, remember(run, (), (made,)), self._ruling(case, made, answer, escalated=escalated)
+
+    def _end_attempts(
+        self, state: ControllerState, episode: Episode, weight: Weight, run: RunState, now: float
+    ) -> tuple[ControllerState, RunState, list[Ruling]]:
+        """So many interventions did not work that a person has to look, or that the run is stopped."""
+        why = f"{state.failed} interventions did not work"
+        rung = self._ladder.top(episode.issue, reachable=self._config.on_limit == "pause")
+        rung = replace_reasons(rung, (why, *rung.reasons))
+        case = Case(weight, rung, rung.reasons)
+        answer = self._answer(case, episode, run, now)
+        state, run, ruling = self._act(state, case, episode, answer, run, now)
+        return state, run, [ruling]
+
+    def _made(
+        self,
+        state: ControllerState,
+        case: Case,
+        episode: Episode,
+        run: RunState,
+        now: float,
+        outcome: Outcome,
+        reason: str,
+    ) -> Intervention:
+        made = case.intervention(state.recorded + 1, run, now, outcome, (reason,))
+        return replace(made, episode=episode.id)
+
+    def _ruling(self, case: Case, made: Intervention, answer: Answer | None, *, escalated: bool = False) -> Ruling:
+        asked, watching = answer.directives if answer else (), self._config.observe
+        return Ruling(
+            issue=case.issue,
+            score=case.weight.score,
+            combined=case.weight.combined,
+            intervention=made,
+            answer=answer,
+            directives=() if watching else asked,
+            would=asked if watching else (),
+            escalated=escalated and not watching,
+        )
+
+
+def replace_reasons(rung: Rung, reasons: tuple[str, ...]) -> Rung:
+    return Rung(rung.level, rung.name, reasons, rung.custom, rung.pause, rung.applicable)
+
+
+def _digests(answer: Answer) -> tuple[str, ...]:
+    """What was said, short enough to be remembered."""
+    texts = (directive.message.content for directive in answer.directives if isinstance(directive, Inject))
+    return tuple(sha256(text.encode("utf-8", "replace")).hexdigest()[:16] for text in texts)
+
+
+def _never_twice(answer: Answer, episode: Episode) -> Answer:
+    """An answer whose messages differ from all that the episode has heard, whatever templates say."""
+    if not isinstance(answer, Continue) or set(_digests(answer)).isdisjoint(episode.said):
+        return answer
+    directives = tuple(
+        Inject(replace(directive.message, content=f"{directive.message.content}\n(Message {episode.answers + 1}.)"))
+        if isinstance(directive, Inject)
+        else directive
+        for directive in answer.directives
+    )
+    return replace(answer, directives=directives)

@@ -1,0 +1,41 @@
+"""Attempt: which answer of an episode this is, so that each one says what happened since the one before."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Attempt(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """The `number`-th answer to a problem that happened `again` so often since the last one.
+
+    `relapses` counts how often it came back after it was over; `place` is the file and line that it names; `since` is
+    when the episode began.
+    """
+
+    number: int = 1
+    again: int = 0
+    relapses: int = 0
+    place: str = ""
+    since: float | None = None
+
+    def news(self) -> str:
+        """What happened since the last answer, in a sentence or two; empty for a first answer."""
+        if self.number <= 1:
+            return ""
+        if self.again:
+            times = "once more" if self.again == 1 else f"{self.again} more times"
+            told = f"It happened {times} since message {self.number - 1} about it."
+        elif self.relapses:
+            told = f"It had stopped after message {self.number - 1} about it, and now it is back."
+        else:
+            told = f"This is message {self.number} about it."
+        return told
+
+    def tried(self) -> str:
+        """What was tried, for a person; empty where nothing was."""
+        if self.number <= 1:
+            return ""
+        return f"{self.number - 1} answer{'s' if self.number > 2 else ''} did not get the agent out of this"
+
+
+FIRST = Attempt()
