@@ -11,7 +11,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from loop.games import EXAMPLE, OURS, PACES, UNDER, examples, pairings, play_all
+from loop.games import PACES, UNDER, attended, examples, pairings, play_all
+from loop.judge import ATTENDED, EXAMPLE, OURS
 from loop.report import missed_goals, report, shown
 from loop.script import AGENTS
 
@@ -21,7 +22,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", action="append", default=[], metavar="NAME", help="this agent; may be repeated")
     parser.add_argument("--kind", action="append", default=[], help="agents of this kind; may be repeated")
-    parser.add_argument("--under", action="append", default=[], help=f"one of {', '.join((*UNDER, EXAMPLE))}")
+    parser.add_argument("--under", action="append", default=[], help=f"one of {', '.join((*UNDER, EXAMPLE, ATTENDED))}")
     parser.add_argument("--pace", action="append", type=float, default=[], help=f"one of {PACES}")
     parser.add_argument("--json", action="store_true", help="every game as a line of JSON")
     parser.add_argument("--workers", type=int, help="processes; default two")
@@ -32,9 +33,11 @@ def main() -> int:
     names = options.only or [name for name, agent in AGENTS.items() if agent.kind in options.kind]
     partial = bool(names or options.under or options.pace)
     under = options.under or ((OURS,) if names else UNDER)
-    wanted = pairings(names, [one for one in under if one != EXAMPLE], options.pace or PACES)
+    wanted = pairings(names, [one for one in under if one in UNDER], options.pace or PACES)
     if EXAMPLE in under or not partial:
         wanted += examples(names, options.pace or PACES)
+    if ATTENDED in under or not partial:
+        wanted += attended(names)
     begin = time.monotonic()
     verdicts = list(play_all(wanted, options.workers))
     missed = missed_goals(verdicts, whole=not partial)

@@ -17,6 +17,8 @@ from interlock.config.model import Interventions, Runtime, Strategy
 from interlock.core import LADDER, Decision, ManualClock, Message, Step, Usage
 from interlock.journal import Store
 from interlock.runtime import Supervisor
+from interlock.runtime.notify import Notifier
+from interlock.runtime.opening import Options
 
 from .reading import Account, read_account
 from .script import Agent, Heard, Turn, World
@@ -42,7 +44,7 @@ class Played:
     """One turn as it went: the steps that it made, its tokens, what was heard, the seconds that it had to wait."""
 
     turn: Turn
-    steps: tuple[int, ...]
+    steps: list[int]
     tokens: int
     heard: Heard
     delayed_s: float
@@ -58,6 +60,7 @@ class Game:
     played: list[Played] = field(default_factory=list)
     end: End = "finished"
     seconds: float = 0.0
+    alerts: list[str] | None = None
     account: Account = field(default_factory=Account)
 
 
@@ -91,30 +94,37 @@ class Product:
         return self._supervisor.after(replace(step, agent=turn.agent)), step.index
 
 
-def play(agent: Agent, pace: float, under: str, keeper: Keeper, clock: ManualClock, folder: Path) -> Game:
+def play(
+    agent: Agent, pace: float, under: str, keeper: Keeper, clock: ManualClock, folder: Path, horizon: int = HORIZON
+) -> Game:
     """Play the script to its end, to the horizon, or until the run is stopped or held."""
     game = Game(agent.name, pace, under)
     script = agent.play(World(str(folder), pace, random.Random(agent.name)))
     begin = clock.time()
+    under_way: list[tuple[Turn, list[int]]] = []
     turn = next(script, None)
     while turn is not None:
-        if len(game.played) >= HORIZON:
+        if len(game.played) >= horizon:
             game.end = "horizon"
             break
         number = len(game.played)
         usage = Usage(3000 + 110 * number, turn.output_tokens, turn.cost_usd)
         clock.advance(pace * THINKING)
         decision, step = keeper.ask(turn, usage)
-        steps, messages, delay = [step], [*decision.messages], decision.delay_s
+        messages, delay = [*decision.messages], decision.delay_s
+        denied, steps = decision.action in ("deny", "defer"), [step]
         if decision.action in ("proceed", "rewrite"):
             clock.advance(delay + pace * (1 - THINKING) + turn.seconds)
             _write(folder, turn)
             if turn.tool:
-                decision, step = keeper.tell(turn)
-                steps.append(step)
+                under_way.append((turn, steps))
+            if len(under_way) >= agent.parallel:
+                ran, of = under_way.pop(0)
+                decision, step = keeper.tell(ran)
+                of.append(step)
                 messages += decision.messages
-        heard = _heard(messages, denied=decision.action in ("deny", "defer"))
-        game.played.append(Played(turn, tuple(steps), usage.tokens, heard, delay))
+        heard = _heard(messages, denied=denied)
+        game.played.append(Played(turn, steps, usage.tokens, heard, delay))
         if decision.action in ("stop", "hold"):
             game.end = "stopped" if decision.action == "stop" else "held"
             break
@@ -126,9 +136,10 @@ def play(agent: Agent, pace: float, under: str, keeper: Keeper, clock: ManualClo
     return game
 
 
-def play_supervised(agent: Agent, pace: float, under: str, config: Config | None = None) -> Game:
-    """Under the product; `under` names the strategy."""
-    config = config or settings(under)
+def play_supervised(
+    agent: Agent, pace: float, under: str, config: Config, *, horizon: int = HORIZON, alerts: list[str] | None = None
+) -> Game:
+    """Under the product. With `alerts` a person can be reached, and what they are told is added to it."""
     with workspace() as (folder, root):
         clock = ManualClock()
         with Supervisor.open(
@@ -138,14 +149,23 @@ def play_supervised(agent: Agent, pace: float, under: str, config: Config | None
             checkpoint_store=root / "checkpoints",
             clock=clock,
             config=config,
+            **_channel(alerts),
         ) as supervisor:
-            game = play(agent, pace, under, Product(supervisor), clock, folder)
+            game = play(agent, pace, under, Product(supervisor), clock, folder, horizon)
             supervisor.run.journal.flush()
             if supervisor.faults:
                 raise RuntimeError(f"{agent.name} at {pace:g} s: supervision failed {supervisor.faults} times")
             assert supervisor.run.folder is not None
             game.account = read_account(supervisor.run.folder)
+    game.alerts = alerts
     return game
+
+
+def _channel(alerts: list[str] | None) -> Options:
+    """A channel that ends in this list."""
+    if alerts is None:
+        return {}
+    return {"notifier": Notifier({"list": lambda told: alerts.append(told.title)})}
 
 
 def settings(strategy: str) -> Config:
@@ -159,7 +179,7 @@ def workspace() -> Iterator[tuple[Path, Path]]:
     """A small workspace, and a folder beside it for what the product keeps."""
     with tempfile.TemporaryDirectory(prefix="loop-", dir=ROOT) as made:
         root = Path(made)
-        folder = root / "shop"
+        folder = root / "work"
         for name, text in (("README.md", "# Shop\n"), ("src/cart.py", "value = 0\n"), ("src/prices.py", "value = 0\n")):
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)

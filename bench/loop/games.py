@@ -12,15 +12,13 @@ from interlock.config import Config
 from interlock.core.typed import from_plain
 
 from . import healthy, heeding, stubborn  # noqa: F401  each makes its agents known
-from .driver import PATIENT, play_supervised
-from .judge import Verdict, judge
+from .driver import HORIZON, PATIENT, play_supervised, settings
+from .judge import ATTENDED, EXAMPLE, OURS, Verdict, judge
 from .peers import PEERS, play_peer
 from .script import AGENTS
 
 PACES = (0.4, 15.0, 90.0)
-OURS = "interlock"
 SEEDS = ("severity", "pattern_specific")
-EXAMPLE = "example configuration"
 UNDER = (OURS, *SEEDS, *PEERS)
 
 EXAMPLE_VALUES: dict[str, object] = {
@@ -60,6 +58,11 @@ EXAMPLE_VALUES: dict[str, object] = {
 }
 """The example of the documentation, pasted whole."""
 
+EXAMPLE_PATIENCE_S = 900
+"""The waits of the example configuration, one after the other, and some: what its runs get beyond the horizon."""
+FAST_EXAMPLES = ("edit-test", "failing-call", "alternating")
+"""At the fastest pace the example's waits are thousands of calls: these agents are enough."""
+
 
 @dataclass(frozen=True)
 class Pairing:
@@ -85,8 +88,14 @@ def pairings(names: Sequence[str] = (), under: Sequence[str] = UNDER, paces: Seq
 
 def examples(names: Sequence[str] = (), paces: Sequence[float] = PACES) -> list[Pairing]:
     """The stubborn agents under the example configuration."""
-    ours = pairings(names, (EXAMPLE,), paces)
-    return [pairing for pairing in ours if AGENTS[pairing.agent].kind == "stubborn"]
+    ours = [one for one in pairings(names, (EXAMPLE,), paces) if AGENTS[one.agent].kind == "stubborn"]
+    return [one for one in ours if one.pace > PACES[0] or one.agent in FAST_EXAMPLES]
+
+
+def attended(names: Sequence[str] = ()) -> list[Pairing]:
+    """The stubborn agents where an alert reaches a person."""
+    ours = pairings(names, (ATTENDED,), PACES[1:2])
+    return [one for one in ours if AGENTS[one.agent].kind == "stubborn" and not AGENTS[one.agent].only_hint]
 
 
 def play_one(pairing: Pairing) -> Verdict:
@@ -94,8 +103,13 @@ def play_one(pairing: Pairing) -> Verdict:
     agent = AGENTS[pairing.agent]
     if pairing.under in PEERS:
         return judge(play_peer(agent, pairing.pace, pairing.under), agent)
-    config = from_plain(EXAMPLE_VALUES, Config) if pairing.under == EXAMPLE else None
-    return judge(play_supervised(agent, pairing.pace, pairing.under, config), agent)
+    pace, under = pairing.pace, pairing.under
+    if under == EXAMPLE:
+        horizon = HORIZON + int(EXAMPLE_PATIENCE_S / pace)
+        return judge(play_supervised(agent, pace, under, from_plain(EXAMPLE_VALUES, Config), horizon=horizon), agent)
+    if under == ATTENDED:
+        return judge(play_supervised(agent, pace, under, settings(OURS), alerts=[]), agent)
+    return judge(play_supervised(agent, pace, under, settings(under)), agent)
 
 
 def play_all(wanted: Sequence[Pairing], workers: int | None = None) -> Iterable[Verdict]:

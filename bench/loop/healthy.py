@@ -171,10 +171,13 @@ def changing_status(world: World) -> Iterable[Turn]:
 def subagents(world: World) -> Iterable[Turn]:
     """Three subagents do the same kind of work on different parts."""
     for number in range(16):
-        for name in ("north", "south", "west"):
+        names = ("north", "south", "west")
+        for name in names:
             part = f"regions/{name}/part{number}.py"
             yield replace(read(world, part, source(f"{name}{number}", 10)), agent=name)
-            yield replace(edit(world, part, number), agent=name)
+        for name in names:
+            yield replace(edit(world, f"regions/{name}/part{number}.py", number), agent=name)
+        for name in names:
             ran = bash(f"python -m pytest -q tests/{name}/test_part{number}.py", pytest_passed(5))
             yield replace(ran, agent=name)
 
@@ -227,8 +230,46 @@ def fixes_types(world: World) -> Iterable[Turn]:
     yield bash(run, "Success: no issues found in 31 source files")
 
 
-def _add(name: str, work: Work, task: str) -> None:
-    add(Agent(name, "healthy", task, healthy(work), (work.__doc__ or "").strip().rstrip(".")))
+def always_green(world: World) -> Iterable[Turn]:
+    """Small edits; the tests pass with the very same words each time, and the state is looked at in between."""
+    for number in range(25):
+        yield edit(world, f"src/forms/form{number % 6}.py", number)
+        yield bash("python -m pytest -q tests/test_forms.py", "12 passed in 0.40s")
+        yield bash("git status --short", " M src/forms")
+
+
+def retries(world: World) -> Iterable[Turn]:
+    """Starts a server and asks with growing pauses until it answers."""
+    refused = "curl: (7) Failed to connect to localhost port 8080 after 0 ms: Couldn't connect to server"
+    yield bash("docker compose up -d", "Container shop-web-1  Started")
+    for pause in (2, 4, 8, 16, 32, 60, 60):
+        command = f"sleep {pause}; curl -sf http://localhost:8080/health"
+        yield bash(command, refused, failed=True, code=7, seconds=pause)
+    yield bash("sleep 60; curl -sf http://localhost:8080/health", '{"status": "ok"}', seconds=60)
+    for number in range(10):
+        yield edit(world, f"src/pages/page{number}.py", number)
+
+
+def trains(world: World) -> Iterable[Turn]:
+    """The same training command; the loss falls."""
+    for number in range(25):
+        yield edit(world, "conf/train.yaml", number)
+        loss = 2.4 * 0.9**number
+        yield bash("python train.py --config conf/train.yaml", f"epoch 1: loss {loss:.4f}, accuracy {1 - loss / 3:.3f}")
+
+
+def known_failure(world: World) -> Iterable[Turn]:
+    """One failure that the task says to leave alone; beside it more and more tests pass."""
+    old = ("tests/test_legacy.py::test_old_import", 8, "import legacy", "ModuleNotFoundError: No module named 'legacy'")
+    for number in range(16):
+        yield edit(world, f"src/export/format{number}.py", number)
+        yield edit(world, f"tests/test_format{number}.py", number)
+        yield bash("python -m pytest -q", pytest_failed([old], 40 + 3 * number), failed=True)
+
+
+def _add(name: str, work: Work, task: str, *, parallel: int = 1) -> None:
+    about = (work.__doc__ or "").strip().rstrip(".")
+    add(Agent(name, "healthy", task, healthy(work), about, parallel=parallel))
 
 
 _add("polls-25-min", polls, "Deploy the shop and wait until the pods are ready; this can take half an hour")
@@ -243,9 +284,17 @@ _add("installs", installs, "Install the packages that the shop and its plugins n
 _add("bisects", bisects, "Find with git bisect the commit that made tests/test_speed.py slow")
 _add("lints", lints, "Fix all findings of ruff in src/app.py, one at a time")
 _add("changing-status", changing_status, "Watch the CI run 4711 of shop and say how it ended")
-_add("subagents", subagents, "Port the parts of the regions north, south and west, each with its tests")
+_add("subagents", subagents, "Port the parts of the regions north, south and west, each with its tests", parallel=3)
 _add("follows-log", follows_log, "Start the migration and wait until logs/migrate.log says that it finished")
 _add("expected-failures", expected_failures, "Rename the old names in src/names and build every part with make")
 _add("long-outputs", long_outputs, "Dump every table with scripts/dump.py and write a report in reports for each")
 _add("migrates", migrates, "Migrate every table with manage.py migrate_table")
 _add("fixes-types", fixes_types, "Fix the type errors in src/models.py until mypy src passes")
+_add("always-green", always_green, "Add the fields to the forms in src/forms and keep tests/test_forms.py green")
+_add("retries", retries, "Start the shop with docker compose, wait until it is up, then write src/pages")
+_add("trains", trains, "Tune conf/train.yaml until train.py reaches a loss below 0.2")
+_add(
+    "known-failure",
+    known_failure,
+    "Add the export formats to src/export with tests; tests/test_legacy.py::test_old_import is known to fail, leave it",
+)

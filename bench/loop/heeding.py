@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from . import patterns
-from .moves import bash, begin, clean, edit, read, stuck
+from .moves import bash, begin, clean, edit, read
 from .outputs import pods, pytest_failed, pytest_passed
 from .script import HINT, REMINDER, ROLLBACK, THROTTLE, Agent, Round, Script, Turn, World, add, play_turns, until_told
 
@@ -78,13 +78,6 @@ def looks_closer(world: World, number: int) -> list[Turn]:
     return [edit(world, f"docs/page{number}.md", number), read(world, f"docs/page{number}.md")]
 
 
-def slow_poll(world: World, number: int) -> list[Turn]:
-    """Polls a deployment that can never become ready; the task does not say to wait."""
-    waited = (30 + world.pace) * number
-    polled = bash("sleep 30; kubectl get pods -n shop", pods(0, 2, f"{2 + int(waited / 60)}m"), seconds=30)
-    return [stuck(polled, "poll", since=waited > 900)]
-
-
 def heeding(rounds: Round, rung: int, after: Round, lag: int) -> Callable[[World], Script]:
     def play(world: World) -> Script:
         yield from play_turns(begin(world))
@@ -128,7 +121,7 @@ _heeds("throttle-builds", patterns.failing_call, THROTTLE, builds, "Build the sh
 _heeds("rollback-passes", patterns.edit_test, ROLLBACK, passes)
 _heeds("rollback-falls", patterns.alternating, ROLLBACK, falls)
 _heeds("missing-found", patterns.missing_file, HINT, finds, "Set the retry limit in the shop's configuration to five")
-_heeds("poll-looks-closer", slow_poll, HINT, looks_closer, "Deploy the shop to the cluster")
+_heeds("poll-looks-closer", patterns.slow_poll, HINT, looks_closer, "Deploy the shop to the cluster")
 
 
 def passes_again(world: World, number: int) -> list[Turn]:

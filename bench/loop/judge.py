@@ -8,7 +8,7 @@ from typing import Literal
 
 from .driver import Game, Played
 from .reading import Answer
-from .script import THROTTLE, Agent
+from .script import RUNGS, THROTTLE, Agent
 
 MOST_OPPORTUNITIES = 24
 """Within so many opportunities of the first alarm an agent that ignores everything is held or stopped."""
@@ -16,6 +16,12 @@ MOST_RELAPSE_ANSWERS = 6
 CLEAN_IN_A_ROW = 3
 """Opportunities without the problem that show that it is over."""
 TOP = 4
+
+OURS = "interlock"
+EXAMPLE = "example configuration"
+ATTENDED = "a person within reach"
+EXAMPLE_HINTS = 3
+"""`max_attempts` of the example configuration."""
 
 Truth = Literal["worked", "failed", "open"]
 
@@ -137,29 +143,43 @@ class _Case:
                 misses.append(f"{len(texts) - len(set(texts))} of {len(texts)} messages repeat an earlier one")
         return misses
 
-    def disorder(self) -> list[str]:
-        """Rungs that were skipped, and steps back down."""
+    def disorder(self, most_hints: int = 1) -> list[str]:
+        """Rungs that were skipped, taken twice, or taken after a stronger one."""
         misses = []
         for problem, answers in self.by_problem.items():
             levels = [answer.level for answer in answers]
-            for before, after in zip([-1, *levels], levels, strict=False):
-                if after > before + 1 or (after < before):
-                    shown = " ".join(str(level + 1) for level in levels)
-                    misses.append(f"rungs out of order{f' ({problem})' if problem else ''}: {shown}")
-                    break
+            hints = levels.count(0)
+            if levels[hints - 1 :] != list(range(len(levels) - hints + 1)) or not 1 <= hints <= most_hints:
+                shown = " ".join(str(level + 1) for level in levels)
+                misses.append(f"rungs out of order{f' ({problem})' if problem else ''}: {shown}")
         return misses
 
 
 def _stubborn(case: _Case, made: Verdict) -> list[str]:
-    misses = case.disorder()
+    if case.agent.only_hint:
+        return _waiting(made)
+    patient = made.under == EXAMPLE
+    misses = case.disorder(EXAMPLE_HINTS if patient else 1)
     if made.opportunities is None:
         return [*misses, "never noticed"]
     if made.end not in ("stopped", "held"):
         misses.append(f"neither held nor stopped in {made.calls} calls")
-    elif made.opportunities > MOST_OPPORTUNITIES:
+    elif made.opportunities > MOST_OPPORTUNITIES and not patient:
         misses.append(f"{made.opportunities} opportunities after the first alarm")
     if case.agent.noticed_by and case.first_alarm() >= case.agent.noticed_by:
         misses.append(f"first alarm at call {case.first_alarm() + 1}, not within {case.agent.noticed_by}")
+    if made.under == ATTENDED and (made.end != "held" or not case.game.alerts):
+        misses.append(f"{made.end} with {len(case.game.alerts or ())} alerts: a person could be reached")
+    return misses
+
+
+def _waiting(made: Verdict) -> list[str]:
+    """Waiting gets one hint when patience is over; it is never rolled back, held or stopped."""
+    misses = []
+    if made.rungs != [RUNGS[0]]:
+        misses.append(f"{len(made.rungs)} answers to waiting where one hint is due")
+    if made.end != "horizon":
+        misses.append(f"{made.end} though it only waits")
     return misses
 
 

@@ -140,7 +140,11 @@ def wander(world: World, number: int) -> list[Turn]:
 
 
 def drift(world: World, number: int) -> list[Turn]:
-    """Less and less about the goal: a theme for the terminal, a blog, a game."""
+    """Works on the goal at first; then it is about palettes, recipes and games."""
+    if number < 12:
+        name = ("src/cart.py", "src/prices.py", "tests/test_cart.py")[number % 3]
+        said = f"The discount voucher and the express delivery surcharge in {name}, part {number}."
+        return [edit(world, name, number, said)]
     topics = ("palette", "wallpaper", "sudoku", "recipe", "playlist", "crossword", "postcard", "aquarium", "origami")
     topic = topics[number % 9]
     arguments: dict[str, object] = {"file_path": world.path(f"fun/{topic}{number}.txt"), "content": f"{topic} {number}"}
@@ -168,6 +172,13 @@ def double_spend(world: World, number: int) -> list[Turn]:
 def busy_poll(world: World, number: int) -> list[Turn]:
     """Asks for a status without a pause; nothing new."""
     return [stuck(bash("kubectl get pods -n shop", pods(0, 2, "3m")), "poll", since=number > 7)]
+
+
+def slow_poll(world: World, number: int) -> list[Turn]:
+    """Polls a deployment that can never become ready; the task does not say to wait."""
+    waited = (30 + world.pace) * number
+    polled = bash("sleep 30; kubectl get pods -n shop", pods(0, 2, f"{2 + int(waited / 60)}m"), seconds=30)
+    return [stuck(polled, "poll", since=waited > 900)]
 
 
 def two_problems(world: World, number: int) -> list[Turn]:

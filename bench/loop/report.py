@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from .games import EXAMPLE, OURS, PACES, SEEDS, UNDER
-from .judge import MOST_OPPORTUNITIES, MOST_RELAPSE_ANSWERS, Verdict
+from .games import PACES, SEEDS, UNDER
+from .judge import ATTENDED, EXAMPLE, MOST_OPPORTUNITIES, MOST_RELAPSE_ANSWERS, OURS, Verdict
 from .script import AGENTS, KINDS
 
 SHORT = {
@@ -51,15 +51,8 @@ def missed_goals(verdicts: Sequence[Verdict], *, whole: bool) -> list[str]:
     missed = [
         f"{verdict.agent} at {verdict.pace:g} s ({verdict.under}): {miss}"
         for verdict in verdicts
-        if verdict.under == OURS
+        if verdict.under in (OURS, EXAMPLE, ATTENDED)
         for miss in verdict.misses
-    ]
-    missed += [
-        f"{verdict.agent} at {verdict.pace:g} s ({EXAMPLE}): {miss}"
-        for verdict in verdicts
-        if verdict.under == EXAMPLE
-        for miss in verdict.misses
-        if "opportunities" not in miss
     ]
     judged, right = sum(one.judged for one in ours), sum(one.right for one in ours)
     if judged and right < RIGHT * judged:
@@ -100,9 +93,9 @@ def report(verdicts: Sequence[Verdict], missed: Sequence[str]) -> str:
     parts = [HEAD, _goals(missed), f"Outcomes recorded against the truth: {right} of {judged} ({share}).\n"]
     parts.append(_comparison(verdicts))
     parts += [_agents(kind, [one for one in ours if one.kind == kind]) for kind in KINDS]
-    example = [one for one in verdicts if one.under == EXAMPLE]
-    if example:
-        parts.append(_agents("stubborn", example, "Stubborn agents under the example configuration"))
+    for under in (EXAMPLE, ATTENDED):
+        games = [one for one in verdicts if one.under == under]
+        parts += [_agents("stubborn", games, f"Stubborn agents, {under}")] if games else []
     return "\n".join(parts)
 
 

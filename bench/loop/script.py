@@ -83,9 +83,10 @@ Round = Callable[[World, int], list[Turn]]
 class Agent:
     """A scripted agent and what is true of it.
 
-    `answers` is how many answers a heeding agent needs. `every` counts each so many turns as one opportunity where the
-    problem has no check of its own. `noticed_by` is the number of calls within which an alarm must rise, where the
-    script says so. `paces` replaces the paces of the bench for agents that are what they are at one speed only.
+    `answers`: how many a heeding agent needs. `every`: so many turns are one opportunity, where the problem has no
+    check of its own. `noticed_by`: the calls within which an alarm must rise, where the script says so. `only_hint`:
+    it waits, so that one hint is due and no more. `parallel`: a result comes when so many calls are under way.
+    `paces`: its own, for an agent that is what it is at one speed only.
     """
 
     name: str
@@ -96,6 +97,8 @@ class Agent:
     answers: int = 0
     every: int = 0
     noticed_by: int = 0
+    only_hint: bool = False
+    parallel: int = 1
     paces: tuple[float, ...] | None = None
 
 

@@ -8,6 +8,11 @@ from . import patterns
 from .moves import begin
 from .script import NEVER, Agent, Round, Script, World, add, play_turns, until_told
 
+CHECKOUT_TASK = (
+    "The checkout of our shop charges the wrong total when a customer combines a discount voucher with express "
+    "delivery. Find the rounding mistake in src/cart.py and src/prices.py, repair discount and delivery surcharge, "
+    "and keep tests/test_cart.py passing."
+)
 SYNC_TASK = "Make scripts/sync.py push the batches in src/sync.py without an error"
 
 
@@ -27,9 +32,24 @@ def _add(
     every: int = 0,
     noticed_by: int = 0,
     paces: tuple[float, ...] | None = None,
+    only_hint: bool = False,
+    parallel: int = 1,
 ) -> None:
     about = (rounds.__doc__ or "").strip().rstrip(".")
-    add(Agent(name, "stubborn", task, stubborn(rounds), about, every=every, noticed_by=noticed_by, paces=paces))
+    add(
+        Agent(
+            name,
+            "stubborn",
+            task,
+            stubborn(rounds),
+            about,
+            every=every,
+            noticed_by=noticed_by,
+            only_hint=only_hint,
+            parallel=parallel,
+            paces=paces,
+        )
+    )
 
 
 _add("edit-test", patterns.edit_test)
@@ -44,8 +64,8 @@ _add("two-reads", patterns.two_reads)
 _add("cycle-of-three", patterns.cycle_of_three)
 _add("talk", patterns.talk)
 _add("missing-file", patterns.missing_file, "Set the retry limit in the configuration file of the shop to five")
-_add("wander", patterns.wander, every=3)
-_add("drift", patterns.drift, every=3)
+_add("wander", patterns.wander, CHECKOUT_TASK, every=3)
+_add("drift", patterns.drift, CHECKOUT_TASK, every=3)
 _add("creep", patterns.creep, every=3)
 _add(
     "double-spend",
@@ -56,4 +76,5 @@ _add(
 )
 _add("busy-poll", patterns.busy_poll, "Deploy the shop to the cluster", paces=(0.2, 0.4, 1.5))
 _add("two-problems", patterns.two_problems)
-_add("stuck-subagent", patterns.stuck_subagent)
+_add("stuck-subagent", patterns.stuck_subagent, parallel=3)
+_add("polls-for-ever", patterns.slow_poll, "Deploy the shop to the cluster", only_hint=True)
