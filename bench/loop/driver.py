@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import random
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -26,7 +29,7 @@ from .script import Agent, Heard, Turn, World
 HORIZON = 240
 """Calls after which a script that has not ended is left."""
 
-ROOT = "/dev/shm" if Path("/dev/shm").is_dir() else None
+ROOT = "/dev/shm" if Path("/dev/shm").is_dir() else tempfile.gettempdir()
 """Where journals and workspaces lie: in memory, for the disk is not what is measured."""
 
 THINKING = 0.7
@@ -36,6 +39,8 @@ PATIENT = Runtime(step_timeout_ms=60_000)
 """Decisions must not depend on how busy the machine is."""
 
 MODEL = "claude-sonnet-4-5"
+_NUMBERS = count()
+
 End = Literal["finished", "horizon", "stopped", "held"]
 
 
@@ -177,14 +182,18 @@ def settings(strategy: str) -> Config:
 @contextmanager
 def workspace() -> Iterator[tuple[Path, Path]]:
     """A small workspace, and a folder beside it for what the product keeps."""
-    with tempfile.TemporaryDirectory(prefix="loop-", dir=ROOT) as made:
-        root = Path(made)
-        folder = root / "work"
+    # Only digits differ between two games: words in a path are words to the detectors.
+    root = Path(ROOT) / f"loop-bench-{os.getuid()}" / f"{os.getpid()}-{next(_NUMBERS)}"
+    shutil.rmtree(root, ignore_errors=True)
+    folder = root / "work"
+    try:
         for name, text in (("README.md", "# Shop\n"), ("src/cart.py", "value = 0\n"), ("src/prices.py", "value = 0\n")):
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
         yield folder, root
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
 
 
 def _write(folder: Path, turn: Turn) -> None:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from .driver import Game, Played
 from .reading import Answer
-from .script import RUNGS, THROTTLE, Agent
+from .script import ROLLBACK, RUNGS, THROTTLE, Agent
 
 MOST_OPPORTUNITIES = 24
 """Within so many opportunities of the first alarm an agent that ignores everything is held or stopped."""
@@ -66,7 +66,7 @@ def judge(game: Game, agent: Agent) -> Verdict:
             if answer.level < TOP and (truth != "open" or answer.outcome == "worked"):
                 made.judged += 1
                 made.right += answer.outcome == truth
-    made.misses = [*_CHECKS[agent.kind](case, made), *case.repeated_texts()]
+    made.misses = [*_CHECKS[agent.kind](case, made), *case.repeated_texts(), *case.empty_words()]
     return made
 
 
@@ -141,6 +141,18 @@ class _Case:
             texts = [text for answer in answers for text in answer.texts]
             if len(texts) > len(set(texts)):
                 misses.append(f"{len(texts) - len(set(texts))} of {len(texts)} messages repeat an earlier one")
+        return misses
+
+    def empty_words(self) -> list[str]:
+        """Answers that the agent never heard, and rollbacks that did not happen."""
+        account, misses = self.game.account, []
+        heard = {text for one in self.game.played for text in one.heard.texts}
+        unheard = {text for answer in account.answers for text in answer.texts if answer.level < TOP} - heard
+        if unheard and self.game.end in ("finished", "horizon"):
+            misses.append(f"{len(unheard)} messages never reached the agent")
+        claimed = sum(answer.rung == RUNGS[ROLLBACK] for answer in account.answers)
+        if claimed > len(account.undone):
+            misses.append(f"{claimed} rollbacks, {len(account.undone)} of them happened")
         return misses
 
     def disorder(self, most_hints: int = 1) -> list[str]:
