@@ -15,7 +15,7 @@ BROWSER_PACKAGES := chromium
 
 .DEFAULT_GOAL := help
 
-.PHONY: help setup demo web test test-gui test-agents check bench bench-detect torture docs lock clean
+.PHONY: help setup demo web test test-gui test-agents check bench bench-detect bench-loop torture docs lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -69,6 +69,9 @@ bench: setup ## measure, and write bench/RESULTS.md
 
 bench-detect: setup ## detection on recorded traces (TRACES=DIR), writes bench/DETECTION.md
 	$(BIN)/python bench/detection.py $(if $(TRACES),--traces $(TRACES))
+
+bench-loop: setup ## the ladder against scripted agents (ONLY=name: one of them), writes bench/CLOSED_LOOP.md
+	$(BIN)/python bench/closed_loop.py $(if $(ONLY),--only $(ONLY))
 
 torture: setup ## the long versions: crashes, simulations, properties
 	$(BIN)/python -m pytest -n $(WORKERS) -m torture --timeout 7200

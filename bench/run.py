@@ -13,8 +13,8 @@ from pathlib import Path
 from table import as_markdown
 
 HERE = Path(__file__).parent
-SKIPPED = {"run", "table", "detection"}
-"""Not benchmarks of speed: this file, the table, and what `make bench-detect` runs."""
+SKIPPED = {"run", "table", "detection", "closed_loop"}
+"""Not benchmarks of speed: this file, the table, and what `make bench-detect` and `make bench-loop` run."""
 
 MARK = "## "
 
