@@ -21,8 +21,9 @@ class Stuck(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """One thing that an agent is stuck on.
 
     `key` names it within the run, with numbers masked. `program` and `targets` tell which calls are opportunities.
-    `marks` are fingerprints of the failures or outcomes that count as the same; `names` of the tests that
-    fail; `failures` the fewest failures reported so far. `any_target` says that the same failure met different calls.
+    `marks` are fingerprints of the failures or outcomes that count as the same; `names` of the tests that fail;
+    `failures` the fewest failures and `passes` the most passes reported so far. `any_target` says that the same failure
+    met different calls.
     `call` is the fingerprint of a call that repeats.
     A pattern has an opportunity `every` so many turns, and happened again where `needed` of them showed it. `turns`,
     `bad` and `gained` are counted since the last opportunity.
@@ -36,6 +37,7 @@ class Stuck(Struct, frozen=True, omit_defaults=True, kw_only=True):
     marks: tuple[int, ...] = ()
     names: tuple[int, ...] = ()
     failures: int | None = None
+    passes: int | None = None
     place: str = ""
     any_target: bool = False
     call: int = 0

@@ -77,7 +77,13 @@ class Episode(Struct, frozen=True, omit_defaults=True, kw_only=True):
         if self._names(issue.stuck):
             return True
         related = issue.type == self.issue.type or {issue.type, self.issue.type} <= REPEATING
-        return self.open and related and not set(issue.evidence).isdisjoint(self.steps)
+        if not self.open or not related:
+            return False
+        if not set(issue.evidence).isdisjoint(self.steps):
+            return True
+        # Calls that take turns are one loop; two checks that fail are two problems.
+        kinds = {issue.stuck.kind, *(known.kind for known in self.stuck)}
+        return kinds == {"repeat"} and started(issue) <= self.steps[-1]
 
     def _names(self, stuck: Stuck) -> bool:
         """Whether it is about the same check with the same failure, the same call, or the same pattern."""

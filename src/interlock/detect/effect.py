@@ -42,7 +42,7 @@ _SHELL_WRITES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
         ("mv ", "cp ", "rm ", "mkdir ", "touch ", "chmod ", "ln "),
         re.compile(r"(?:^|[\s;&|(])(?:mv|cp|rm|mkdir|touch|chmod|ln)\s"),
     ),
-    (("git ",), re.compile(r"\bgit\s+(?:apply|checkout|reset|commit|stash|revert|merge|pull|clone)\b")),
+    (("git ",), re.compile(r"\bgit\s+(?:apply|bisect|checkout|switch|reset|commit|stash|revert|merge|pull|clone)\b")),
     (("nstall", "npm ", "cargo "), re.compile(r"\b(?:pip3?|npm|apt|apt-get|yarn|cargo)\s+(?:install|add)\b")),
 )
 """How a shell command writes: what it has in it, and the expression that makes sure; most commands have none."""

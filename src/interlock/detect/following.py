@@ -30,6 +30,7 @@ def failure_of(turn: Turn, marks: tuple[int, ...] = (), *, any_target: bool = Fa
         marks=every,
         names=turn.failing,
         failures=turn.failures,
+        passes=turn.passes,
         place=turn.place,
         any_target=any_target,
     )
@@ -80,13 +81,22 @@ def _failure(stuck: Stuck, turn: Turn) -> Sign | None:
         return None
     if not turn.failed:
         return "clear" if stuck.any_target or turn.wrote else "solved"
-    if turn.failures is not None and stuck.failures is not None and turn.failures < stuck.failures:
+    if got_better(turn, stuck.failures, stuck.passes):
         return "better"
     if again:
         return "again"
     if turn.failing and stuck.names and set(turn.failing).isdisjoint(stuck.names):
         return "better"
     return "changed"
+
+
+def got_better(turn: Turn, failures: int | None, passes: int | None) -> bool:
+    """Whether a check reports fewer failures than ever, or more passes beside no more failures."""
+    if turn.failures is None or failures is None:
+        return False
+    return turn.failures < failures or (
+        turn.failures == failures and turn.passes is not None and passes is not None and turn.passes > passes
+    )
 
 
 def _repeat(stuck: Stuck, turn: Turn) -> Sign | None:
@@ -108,6 +118,7 @@ def _learnt(stuck: Stuck, turn: Turn, sign: Sign) -> Stuck:
         marks=tuple(dict.fromkeys((*stuck.marks, turn.failure)))[-MARKS:],
         names=turn.failing if sign == "better" and turn.failing else stuck.names,
         failures=min(counts, default=None),
+        passes=max((count for count in (stuck.passes, turn.passes) if count is not None), default=None),
         place=turn.place or stuck.place,
     )
 

@@ -19,7 +19,7 @@ from .normalise import bounded
 from .progress import Knowledge, gained
 from .result import read_result
 from .speech import Speech
-from .tally import mask_numbers, read_failing, read_failures, read_place
+from .tally import mask_numbers, read_failing, read_failures, read_passes, read_place
 from .turn import Call, Turn, read_call
 from .waits import BUSY_SECONDS
 
@@ -155,6 +155,7 @@ class History:
             targets=call.targets,
             failure=fingerprint(mask_numbers(message)) if message else call.key if failed else 0,
             failures=read_failures(raw) if raw else None,
+            passes=read_passes(raw) if raw else None,
             failing=read_failing(raw) if raw else (),
             place=read_place(raw) if raw else "",
         )

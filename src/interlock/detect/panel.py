@@ -132,6 +132,16 @@ class Detectors:
             self._agents[name].restore(agent)
         self._progress, self._caller, self._newest = saved.progress, saved.caller, None
 
+    def go_back(self, state: bytes) -> None:
+        """Go back to what `save` gave, except for calls that are under way: their results are still to come."""
+        under_way = {name: agent.history.past.pending for name, agent in self._agents.items()}
+        caller = self._caller
+        self.restore(state)
+        self._caller = caller
+        for name, pending in under_way.items():
+            if pending or name in self._agents:
+                self._agent(name).history.past.pending = pending
+
     def _owner(self, step: Step) -> str:
         """Whose step it is: a result belongs to whoever called, also where its source names the one that answered."""
         name = step.agent or ""

@@ -12,9 +12,10 @@ NAMES = 24
 """Failing tests remembered of one result."""
 
 _COUNTS = re2.compile(
-    rb"(\d+) (?:failed|failing|failures?|errors?|problems?|fail)\b"  # pytest, jest, mocha, tsc, ruff, mypy, eslint
+    rb"\b(\d+) (?:failed|failing|failures?|errors?|problems?|fail)\b"  # pytest, jest, mocha, tsc, ruff, mypy, eslint
     rb"|(?:failures|errors|failed|Failures|Errors|fail)[=:] ?(\d+)"  # unittest, surefire, cargo
 )
+_PASSED = re2.compile(rb"\b(\d+) (?:passed|passing|pass|ok)\b")
 _SUMMARY = 900
 """Bytes at the end of a result where it adds up."""
 _NAMES = re.compile(
@@ -45,6 +46,12 @@ def read_failures(raw: bytes) -> int | None:
             found, total = True, sum(counts)
             break
     return total if found else None
+
+
+def read_passes(raw: bytes) -> int | None:
+    """How many tests a result says to have passed; None where it does not say."""
+    found = _PASSED.findall(raw[-_SUMMARY:])
+    return int(found[-1]) if found else None
 
 
 def read_failing(raw: bytes) -> tuple[int, ...]:

@@ -55,7 +55,8 @@ class Turn(Struct):
     `gain` whether it brought the run forward, `query` whether it asked in words, `target` whether it asked for
     something that no call had named before, `waits` whether it is made to wait or to ask for a status, and `waiting`
     whether time passed since it was last asked. `program` and `targets` say what it runs and on what; `failure` is the
-    fingerprint of its message without numbers, `failures` how many it reports, `failing` the tests that it names.
+    fingerprint of its message without numbers, `failures` and `passes` how many it reports, `failing` the tests that it
+    names.
     """
 
     step: int
@@ -83,6 +84,7 @@ class Turn(Struct):
     targets: tuple[str, ...] = ()
     failure: int = 0
     failures: int | None = None
+    passes: int | None = None
     failing: tuple[int, ...] = ()
     place: str = ""
 

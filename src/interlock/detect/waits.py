@@ -13,7 +13,7 @@ BUSY_SECONDS = 2.0
 """Calls closer together than this do not wait: they ask without letting anything happen in between."""
 
 _WAITS = re.compile(
-    r"(?:^|[\s;&|(])(?:sleep\s+[\d.$]|wait(?:\s|$)|watch\s)|\s--wait\b|\btail\s+(?:-\w+\s+)*(?:-\w*[fF]\b|--follow)"
+    r"(?:^|[\s;&|(])(?:sleep\s+[\d.$]|wait(?:\s|$)|watch\s)|\s--wait\b|\btail\s+(?:-?\w+\s+)*(?:-\w*[fF]\b|--follow)"
     r"|\b(?:time|asyncio)\.sleep\(|\binotifywait\b|\brollout status\b|\bwait-for\b|\s--watch\b|\bkubectl wait\b"
 )
 _WAIT_HINTS = ("sleep", "wait", "watch", "tail", "status")

@@ -19,7 +19,8 @@ from .templates import BUILT_IN, Templates, parse_templates
 
 __all__ = [
     "BUILT_IN", "FIRST", "Answer", "Attempt", "Continue", "Custom", "Incident", "Plan", "RecoveryNeeded",
-    "RecoveryOption", "Report", "RollbackEntry", "Stopped", "Templates", "checkpoint_rollback", "context_reinforcement", "custom_interventions",
+    "RecoveryOption", "Report", "RollbackEntry", "Stopped", "Templates",
+    "checkpoint_rollback", "context_reinforcement", "custom_interventions",
     "emergency_stop", "level_of", "newest_safe", "parse_templates", "pause_for_person", "register_intervention",
     "resource_throttling", "restore_after_compaction", "soft_correction", "unregister_intervention",
 ]  # fmt: skip

@@ -60,7 +60,7 @@ REFUSED = "refused"
 """What stands for the outcome of a call that did not run."""
 
 CHECKPOINTS = 256
-"""The newest checkpoints, to choose from when the run goes back."""
+"""Checkpoints to choose from when the run goes back: all of the newest, ever fewer of those before."""
 
 MARKS = 64
 """Checkpoints whose detector windows are kept at hand; going back further starts the windows anew."""
@@ -219,7 +219,7 @@ class Watch:
 
     def mark(self, checkpoint: CheckpointInfo) -> None:
         """A checkpoint was made: it can be gone back to, and so can the detectors' windows."""
-        self._run = replace(self._run, checkpoints=(*self._run.checkpoints, checkpoint)[-CHECKPOINTS:])
+        self._run = replace(self._run, checkpoints=_thinned((*self._run.checkpoints, checkpoint)))
         if checkpoint.cause != AFTER_STEP:
             # After a step they are what they are before the next one, which makes a checkpoint of its own.
             self._marks[checkpoint.id] = self.detectors.save()
@@ -230,10 +230,7 @@ class Watch:
         """The run went back to a checkpoint: windows and growth samples go back too, spend and history stay."""
         at = next((known for known in self._run.checkpoints if known.id == checkpoint_id), None)
         windows = self._marks.get(checkpoint_id)
-        if windows is not None:
-            self.detectors.restore(windows)
-        else:
-            self.detectors.restore(self._fresh)
+        self.detectors.go_back(windows if windows is not None else self._fresh)
         if at is not None:
             self.ledger.forget_growth(at.time)
             kept = tuple(known for known in self._run.checkpoints if known.time <= at.time)
@@ -350,6 +347,14 @@ def _changed(before: ControllerState, after: ControllerState) -> tuple[Episode, 
         if (was := known.get(episode.id)) is not episode
         and (was is None or was.answers != episode.answers or was.ending != episode.ending)
     )
+
+
+def _thinned(checkpoints: tuple[CheckpointInfo, ...]) -> tuple[CheckpointInfo, ...]:
+    """Where there are too many, every second one of the older half goes: an episode may be as old as the run."""
+    if len(checkpoints) <= CHECKPOINTS:
+        return checkpoints
+    half = len(checkpoints) // 2
+    return (*checkpoints[:half:2], *checkpoints[half:])
 
 
 def _assumed_checkpoint(issues: Sequence[Issue], now: float) -> CheckpointInfo:

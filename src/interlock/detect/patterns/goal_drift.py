@@ -49,14 +49,17 @@ class GoalDrift(Remembering[Course]):
         state, tuning = self.state, self.tuning
         if not state.begun:
             state.begun = True
-            state.subject = dict.fromkeys(goal_stems(self.context, self.history.past.prompt))
+            # Where the workspace lies is in every path and says nothing about the task.
+            lies = set(path_stems(self.context.workspace or ""))
+            goal = goal_stems(self.context, self.history.past.prompt)
+            state.subject = dict.fromkeys(stem for stem in goal if stem not in lies)
         if len(state.subject) < tuning.goal_words:
             return ()
         alignment = self._alignment(seen.step, call)
         if alignment >= 1.0 and call.paths:
             # What was touched for the goal belongs to it from now on.
             for path in call.paths:
-                state.subject.update(dict.fromkeys(path_stems(path)))
+                state.subject.update(dict.fromkeys(path_stems(self._inside(path))))
             while len(state.subject) > SUBJECT:
                 del state.subject[next(iter(state.subject))]
         push(state.recent, (seen.step.index, alignment), tuning.drift_window)
@@ -100,6 +103,9 @@ class GoalDrift(Remembering[Course]):
             thought = {word[:STEM] for word in words(bounded(step.content, READ, 0))}
             shared = max(shared, len(subject.keys() & thought))
         return min(shared / enough, 1.0)
+
+    def _inside(self, path: str) -> str:
+        return path.removeprefix(self.context.workspace) if self.context.workspace else path
 
     def _skipped(self, step: int) -> tuple[Issue, ...]:
         """An answer before the plan was carried out."""

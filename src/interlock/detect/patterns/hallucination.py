@@ -69,8 +69,8 @@ class Hallucination(Remembering[Contradictions]):
     def _did(self, turn: Turn) -> bool:
         """Whether a result contradicts what the call took for granted."""
         state = self.state
-        if not turn.failed:
-            return False
+        if not turn.failed or turn.failing:
+            return False  # what a failing test says is about the code, not about what the agent takes for granted
         message = turn.message.lower()
         if _has(message, _TOOL_HINTS) and _NO_SUCH_TOOL.search(turn.message):
             return self._note(turn.asked, f"there is no tool {turn.tool}")

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from ...core import Issue, Seen, Step, Stuck
 from ..detector import Remembering, Setting
 from ..fingerprint import fingerprint
-from ..following import MARKS, failure_of, repeat_mark, repeat_of
+from ..following import MARKS, failure_of, got_better, repeat_mark, repeat_of
 from ..history import push
 from ..normalise import cut
 from ..speech import sentences
@@ -31,6 +31,7 @@ class FailingCheck(Struct):
     stalled: int = 0
     steps: list[int] = field(default_factory=list)
     fewest: int | None = None
+    most: int | None = None
     turn: int = 0
     gains: int = 0
     prompts: int = 0
@@ -49,6 +50,7 @@ class Rounds(Struct):
     prompts: int = 0
     since: int | None = None
     checks: dict[str, FailingCheck] = field(default_factory=dict)
+    passed: dict[int, int] = field(default_factory=dict)
 
 
 class Loop(Remembering[Rounds]):
@@ -75,7 +77,11 @@ class Loop(Remembering[Rounds]):
             # Both look at every failure; an alarm of the first says all that one of the second would.
             stalls = self._stalls(turn)
             return self._rounds(turn, thread) or stalls
-        self.state.checks.pop(_check(turn), None)
+        if turn.effect in ("run", "write"):
+            self.state.checks.pop(_check(turn), None)
+            self.state.passed[turn.key] = self.state.turns
+            if len(self.state.passed) > CHECKS:
+                del self.state.passed[next(iter(self.state.passed))]
         return self._repeats(turn, thread) or self._near(turn)
 
     def _follow(self, turn: Turn) -> Thread:
@@ -84,7 +90,7 @@ class Loop(Remembering[Rounds]):
         thread = follow(state.threads, repeat_mark(turn))
         prompts = self.history.past.prompts
         known = thread.count > 0 and state.turns - thread.turn <= tuning.loop_span and prompts == thread.prompts
-        if not known:
+        if not known or (turn.failed and state.passed.get(turn.key, 0) > thread.turn):
             thread.clear()
         written = state.writes > thread.writes
         if known and (state.fresh - thread.fresh > tuning.loop_noise) and not (turn.failed and written):
@@ -158,9 +164,8 @@ class Loop(Remembering[Rounds]):
         if len(state.checks) > CHECKS:
             del state.checks[next(iter(state.checks))]
         if failing.marks and (state.turns - failing.turn > tuning.round_span or prompts != failing.prompts):
-            failing.marks, failing.stalled, failing.fewest = [], 0, None
-        fewer = failing.fewest is not None and turn.failures is not None and turn.failures < failing.fewest
-        if turn.failure not in failing.marks or fewer:
+            failing.marks, failing.stalled, failing.fewest, failing.most = [], 0, None, None
+        if turn.failure not in failing.marks or got_better(turn, failing.fewest, failing.most):
             failing.stalled = 0
             failing.steps.clear()
             push(failing.marks, turn.failure, MARKS)
@@ -169,6 +174,7 @@ class Loop(Remembering[Rounds]):
         push(failing.steps, turn.step, 8)
         if turn.failures is not None:
             failing.fewest = min(turn.failures, failing.fewest if failing.fewest is not None else turn.failures)
+        failing.most = max(turn.passes or 0, failing.most or 0)
         failing.turn, failing.gains, failing.prompts = state.turns, state.gains, prompts
         severity = tuning.severity(failing.stalled)
         if severity is None:
