@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 from ..core import Limits
 
@@ -113,6 +113,31 @@ class Interventions(Section, frozen=True, kw_only=True):
     )
     emergency_stop: Annotated[EmergencyStop, Meta(description="Level 5: stop, report, four ways on.")] = EmergencyStop()
     strategy: Annotated[Strategy, Meta(description="How the level is chosen.")] = Strategy()
+
+
+class RunLimits(Limits, frozen=True, kw_only=True, omit_defaults=True):
+    """What a run may use, and what one may spend for which nobody set any limit."""
+
+    default_max_cost_usd: Annotated[
+        Dollars | None,
+        Meta(description="Where no limit is set at all, a run that has spent this much pauses for a person."),
+    ] = 25
+
+    def smaller(self, other: Limits) -> RunLimits:
+        """The tighter of two, limit by limit."""
+        tighter = self.plain.smaller(other)
+        changes = {name: getattr(tighter, name) for name in Limits.__struct_fields__}
+        return structs.replace(self, **changes)
+
+    @property
+    def plain(self) -> Limits:
+        return Limits(**{name: getattr(self, name) for name in Limits.__struct_fields__})
+
+    @property
+    def ceiling(self) -> float | None:
+        """The default ceiling, where no limit would end the run."""
+        ends = (self.max_tokens, self.max_cost_usd, self.max_steps, self.max_execution_time)
+        return self.default_max_cost_usd if all(limit is None for limit in ends) else None
 
 
 class RiskLevels(Section, frozen=True, kw_only=True):
@@ -263,7 +288,7 @@ class Config(Section, frozen=True, kw_only=True):
     """Everything that can be set."""
 
     interventions: Annotated[Interventions, Meta(description="How issues are answered.")] = Interventions()
-    limits: Annotated[Limits, Meta(description="What a run may use; unset means no limit.")] = Limits()
+    limits: Annotated[RunLimits, Meta(description="What a run may use; unset means no limit.")] = RunLimits()
     review: Annotated[Review, Meta(description="The judgement before a step runs.")] = Review()
     detect: Annotated[Detect, Meta(description="The patterns after it.")] = Detect()
     runtime: Annotated[Runtime, Meta(description="How supervision itself behaves.")] = Runtime()

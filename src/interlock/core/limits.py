@@ -47,7 +47,7 @@ class Limits(Struct, frozen=True, omit_defaults=True, kw_only=True):
         return Limits(
             **{
                 name: min((v for v in (getattr(self, name), getattr(other, name)) if v is not None), default=None)
-                for name in self.__struct_fields__
+                for name in Limits.__struct_fields__
             }
         )
 

@@ -24,7 +24,7 @@ class Stuck(Struct, frozen=True, omit_defaults=True, kw_only=True):
     `marks` are fingerprints of the failures or outcomes that count as the same; `names` of the tests that fail;
     `failures` the fewest failures and `passes` the most passes reported so far. `any_target` says that the same failure
     met different calls.
-    `call` is the fingerprint of a call that repeats.
+    `call` is the fingerprint of a call that repeats, `level` what a call cost that was too dear.
     A pattern has an opportunity `every` so many turns, and happened again where `needed` of them showed it. `turns`,
     `bad` and `gained` are counted since the last opportunity.
     """
@@ -41,6 +41,7 @@ class Stuck(Struct, frozen=True, omit_defaults=True, kw_only=True):
     place: str = ""
     any_target: bool = False
     call: int = 0
+    level: float = 0.0
     every: int = 3
     needed: int = 1
     turns: int = 0

@@ -8,6 +8,7 @@ from .ids import new_run_id
 from .interface import Reading, Trouble, Writing
 from .lock import OwnerInfo, RunLock
 from .memory import MemoryJournal, MemoryReader
+from .presence import is_viewed, mark_viewed
 from .prune import Pruned
 from .reader import JournalReader
 from .store import Store, default_root
@@ -16,6 +17,6 @@ from .writer import Journal
 
 __all__ = [
     "LOST", "Entry", "Journal", "JournalReader", "MemoryJournal", "MemoryReader", "OwnerInfo", "Pruned", "Reading",
-    "RunFolder", "RunLock", "RunSummary", "Store", "Trouble", "Unreadable", "Writing", "default_root", "new_run_id",
-    "write_durably", "write_whole",
+    "RunFolder", "RunLock", "RunSummary", "Store", "Trouble", "Unreadable", "Writing", "default_root", "is_viewed",
+    "mark_viewed", "new_run_id", "write_durably", "write_whole",
 ]  # fmt: skip

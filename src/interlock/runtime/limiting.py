@@ -63,7 +63,7 @@ class Limiting:
 
     def _over(self, over: Over) -> Decision:
         self._scribe.limit(LimitRecord(str(over), limit=over.limit))
-        if over.throttled:
+        if not over.ends:
             self._guard.part("journal", lambda: self._hold(Hold(str(over), kind="limit")), "")
             return Decision("deny", reason=f"{over}. The run waits for a person.")
         # A journal that cannot be written must not keep the agent from being stopped.

@@ -39,8 +39,16 @@ class Over(Struct, frozen=True):
     allowed: float
     unit: str
     throttled: bool = False
+    default: bool = False
+
+    @property
+    def ends(self) -> bool:
+        """Whether it ends the run; what nobody set for it only makes it wait for a person."""
+        return not self.throttled and not self.default
 
     def __str__(self) -> str:
+        if self.default:
+            return f"the run has spent ${self.used:,.2f} and has no limit of its own (limits.{self.limit})"
         who = "the throttled limit" if self.throttled else "the limit"
         used = round(self.used, 1) if self.unit == "seconds" else self.used
         return f"{who} {self.limit} is reached: {used:,.6g} of {self.allowed:,.6g} {self.unit}"
@@ -62,6 +70,7 @@ class MeterState(Struct):
     own: Limits
     budget: Limits = NO_LIMITS
     rates: Limits = NO_LIMITS
+    ceiling: float | None = None
 
 
 class Meter:
@@ -71,9 +80,10 @@ class Meter:
     it, calls wait until the window has room.
     """
 
-    def __init__(self, configured: Limits, window: float = 60.0) -> None:
+    def __init__(self, configured: Limits, window: float = 60.0, ceiling: float | None = None) -> None:
         self.window = window
-        self._s = MeterState(configured)
+        self._ceiling = ceiling
+        self._s = MeterState(configured, ceiling=ceiling)
         self._merged, self._merged_from = configured, (configured, NO_LIMITS, NO_LIMITS)
 
     @property
@@ -117,6 +127,11 @@ class Meter:
         """Lift the throttle: the trouble is over, the run's own limits hold."""
         self._s.budget, self._s.rates = NO_LIMITS, NO_LIMITS
 
+    def raise_ceiling(self, spend: Spend) -> None:
+        """A person has seen what a run without limits costs and lets it go on: as much again."""
+        while self._ceiling and self._s.ceiling is not None and spend.cost_usd > self._s.ceiling:
+            self._s.ceiling += self._ceiling
+
     def for_processes(self, used_mb: float) -> Limits:
         """What the process tree is held to: a throttle leaves it room, the run's own limits stay as they are."""
         limits, configured = self.limits, self._s.own.max_memory_mb
@@ -137,6 +152,8 @@ class Meter:
             used = getattr(spend, counted)
             if used >= allowed if limit == "max_steps" else used > allowed:
                 return Over(limit, used, allowed, unit, throttled=own is None or allowed < own)
+        if self._s.ceiling is not None and spend.cost_usd > self._s.ceiling:
+            return Over("default_max_cost_usd", spend.cost_usd, self._s.ceiling, "US dollars", default=True)
         return None
 
     def wait(self, ledger: Ledger, now: float) -> Wait | None:

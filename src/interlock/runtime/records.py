@@ -60,6 +60,37 @@ class SnapshotRecord(Struct, frozen=True):
     next_index: int
 
 
+class EpisodeRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """kind `episode`: a problem as it opened, was answered or ended; the newest of an id says how it stands.
+
+    `what` is stuck, in a few words; `rung` is the newest answer's; `tokens`, `cost_usd` and `calls` were spent since it
+    opened; `ending` is how it ended.
+    """
+
+    id: str
+    type: str
+    what: str
+    opened_step: int
+    opened_at: float
+    issue_id: str
+    description: str = ""
+    agent: str = ""
+    answers: int = 0
+    rung: str | None = None
+    opportunities: int = 0
+    relapses: int = 0
+    ending: str | None = None
+    tokens: int = 0
+    cost_usd: float = 0.0
+    calls: int = 0
+
+
+class PersonRecord(Struct, frozen=True):
+    """kind `person`: whether a person can be asked, from now on."""
+
+    reachable: bool
+
+
 class LimitRecord(Struct, frozen=True, omit_defaults=True):
     """kind `limit`: a limit that was set, or that made the run wait, or that ended it."""
 

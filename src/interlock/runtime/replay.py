@@ -8,10 +8,10 @@ from ..core import CheckpointInfo, Status
 from ..core.typed import from_json
 from ..journal.interface import Reading
 from .opinion import Opinion
-from .records import RestoredRecord, SnapshotRecord, StepRecord
+from .records import PersonRecord, RestoredRecord, SnapshotRecord, StepRecord
 from .watch import Watch
 
-KINDS = frozenset(("step", "checkpoint", "restored", "status", "opinion"))
+KINDS = frozenset(("step", "checkpoint", "restored", "status", "opinion", "person"))
 
 
 class _StatusBody(Struct):
@@ -41,6 +41,8 @@ def replay(watch: Watch, journal: Reading) -> int:
                 watch.go_back(from_json(record.body, RestoredRecord).checkpoint_id)
             case "status":
                 watch.be(from_json(record.body, _StatusBody).status)
+            case "person":
+                watch.note_person(from_json(record.body, PersonRecord).reachable)
             case "opinion":
                 watch.heed(from_json(record.body, Opinion))
     return next_index

@@ -6,13 +6,14 @@ import logging
 
 from msgspec.structs import replace
 
-from ..core import Issue, Step
+from ..core import LADDER, Issue, Step
+from ..decide import Episode
 from ..journal import Entry
 from .alerts import Alerts
 from .guard import Fault
 from .judgement import Judgement
 from .metrics import Metrics
-from .records import InterventionRecord, LimitRecord, StepRecord
+from .records import EpisodeRecord, InterventionRecord, LimitRecord, StepRecord
 from .run import Run
 from .watch import Watch
 
@@ -40,6 +41,7 @@ class Scribe:
         entries = [Entry("step", record, judgement.now)]
         entries += [Entry("issue", issue, judgement.now) for issue in judgement.issues]
         entries += [Entry("effect", judged, judgement.now) for judged in judgement.judged]
+        entries += [Entry("episode", self._episode(episode), judgement.now) for episode in judgement.episodes]
         for ruling in judgement.rulings:
             body = InterventionRecord(
                 intervention=ruling.intervention,
@@ -66,6 +68,28 @@ class Scribe:
     def limit(self, record: LimitRecord) -> None:
         """A limit that was set, waited for or reached."""
         self.run.record("limit", record)
+
+    def _episode(self, episode: Episode) -> EpisodeRecord:
+        spend, before = self.watch.ledger.spend, episode.spent
+        rung = LADDER[episode.level] if episode.level is not None else None
+        return EpisodeRecord(
+            id=episode.id,
+            type=episode.issue.type,
+            what=episode.what,
+            opened_step=episode.opened_step,
+            opened_at=episode.opened_at,
+            issue_id=episode.issue.id,
+            description=episode.issue.description,
+            agent=episode.agent,
+            answers=episode.answers,
+            rung=rung,
+            opportunities=episode.opportunities,
+            relapses=episode.relapses,
+            ending=episode.ending,
+            tokens=spend.tokens - before.tokens,
+            cost_usd=spend.cost_usd - before.cost_usd,
+            calls=spend.calls - before.calls,
+        )
 
     def _find_blind_limit(self, step: Step) -> list[LimitRecord]:
         """A limit on dollars that nobody can hold, as a price is not known: said once."""

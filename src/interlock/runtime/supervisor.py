@@ -24,7 +24,7 @@ from ..core import (
     Step,
     Stop,
 )
-from ..journal import RunFolder
+from ..journal import RunFolder, is_viewed
 from .answers import Answers
 from .approvals import Answer, Approvals
 from .asking import Asking
@@ -43,7 +43,7 @@ from .metrics import Metrics
 from .opinion import SecondOpinion
 from .permission import Permission
 from .plugins import Plugins
-from .records import SnapshotRecord, StepRecord
+from .records import PersonRecord, SnapshotRecord, StepRecord
 from .run import Run
 from .scribe import Scribe
 from .verdict import degrade
@@ -56,6 +56,9 @@ log = logging.getLogger("interlock")
 
 SNAPSHOT_EVERY = 500
 """Steps between two snapshots of supervision: a successor replays at most this many."""
+
+PERSON_EVERY_S = 2.0
+"""How often it is looked whether the dashboard is open."""
 
 LET = ("proceed", "rewrite")
 """The actions after which a call runs."""
@@ -111,6 +114,10 @@ class Supervisor(Asking):
         self.meanwhile = Meanwhile(
             run, self.watch, self._take, SecondOpinion(opinion, self.watch.prices) if opinion.enabled else None
         )
+        self._looks_for_person = hands.notifier is None and not self.approvals.needed
+        if not self._looks_for_person:
+            self.watch.note_person(True)
+        self._looked_for_person = -PERSON_EVERY_S
         hands.on_limits = self._say_limits
         hands.on_stop = self._shut
         hands.on_hold = self._hold
@@ -152,6 +159,7 @@ class Supervisor(Asking):
         with self._lock:
             self._note_trouble()
             self.meanwhile.catch_up()
+            self._look_for_person()
             told, step = step, self._admit(step)
             decision = self._permission.wait_for_person(step) or self.run.gate.enter(step)
             if decision.action == "proceed":
@@ -169,6 +177,7 @@ class Supervisor(Asking):
         with self._lock:
             self._note_trouble()
             self.meanwhile.catch_up()
+            self._look_for_person()
             step = self._admit(step)
             review = None
             if step.kind == "tool_result":
@@ -335,6 +344,17 @@ class Supervisor(Asking):
         trouble = self.run.journal.trouble()
         if trouble is not None and not trouble.over and "journal" not in self._told:
             self._note_fault(Fault("journal", trouble.reason))
+
+    def _look_for_person(self) -> None:
+        """Know whether the dashboard is open, where nothing else reaches a person; recorded, so that it is replayed."""
+        now = time.monotonic()
+        if not self._looks_for_person or now - self._looked_for_person < PERSON_EVERY_S or self.run.folder is None:
+            return
+        self._looked_for_person = now
+        reachable = is_viewed(self.run.folder.path.parent)
+        if reachable != self.watch.person_reachable:
+            self.run.record("person", PersonRecord(reachable))
+            self.watch.note_person(reachable)
 
     def _time(self, begin: float) -> None:
         if self._metrics is not None:

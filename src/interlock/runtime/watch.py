@@ -117,13 +117,13 @@ class Watch:
             restorable=True if assume_checkpoint else restorable,
         )
         self.ledger = Ledger(window)
-        self.meter = Meter(config.limits, window)
+        self.meter = Meter(config.limits.plain, window, config.limits.ceiling)
         self.prices = Prices(config.models)
         self._model = model
         self._assume_checkpoint = assume_checkpoint
         self._controller_state = self.controller.start()
         self._clock = StepClock()
-        self._run = RunState(run_id=run_id, context=context, limits=config.limits)
+        self._run = RunState(run_id=run_id, context=context, limits=config.limits.plain)
         self._marks: dict[str, bytes] = {}
         self._throttled_for: set[str] = set()
         self._assumed = False
@@ -208,9 +208,18 @@ class Watch:
         if status == "running" and self._run.status != "running":
             self._controller_state = count_anew(self._controller_state)
             over = self.meter.over(self.ledger.spend)
-            if over is not None and over.throttled:
+            if over is not None and not over.ends:
                 self.meter.loosen()
+                self.meter.raise_ceiling(self.ledger.spend)
         self._run = replace(self._run, status=status)
+
+    @property
+    def person_reachable(self) -> bool:
+        return self._run.reachable
+
+    def note_person(self, reachable: bool) -> None:
+        """Know whether a person can be asked, who then comes before a stop."""
+        self._run = replace(self._run, reachable=reachable)
 
     def heed(self, opinion: Opinion) -> None:
         """A finding that a second opinion does not share is quiet from now on."""

@@ -11,6 +11,8 @@ import msgspec
 from msgspec import Struct
 
 from ..core import InterlockError
+from ..journal import mark_viewed
+from ..journal.presence import EVERY_S
 from ..report import Moment, RunRow, Story
 from .controls import Controls
 from .head import Parts, make_head
@@ -118,6 +120,13 @@ class Live:
         self._source, self._controls = source, controls
         self._watched: dict[str, Watched] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._marked = -EVERY_S
+
+    def _say_open(self) -> None:
+        """Runs that need a person may ask one, for a page is open."""
+        if time.monotonic() - self._marked >= EVERY_S:
+            self._marked = time.monotonic()
+            mark_viewed(self._source.store.root)
 
     async def run(self, run_id: str, after: int | None) -> AsyncIterator[Event]:
         """What changes in a run: parts of its head, and new lines after a number (or after now)."""
@@ -152,6 +161,7 @@ class Live:
         period = HUB_S if self._source.hub is not None else FLEET_S
         while True:
             began = time.monotonic()
+            self._say_open()
             # The list comes first; what takes longer to draw follows with the next look.
             look = partial(self._source.rows, sparks=told is not None)
             rows = {row.run_id: row for row in await asyncio.to_thread(look)}
@@ -184,6 +194,7 @@ class Live:
         try:
             while watched.users > 0:
                 began = time.monotonic()
+                self._say_open()
                 if await _quietly(watched.look):
                     watched.ring()
                     pause = fast

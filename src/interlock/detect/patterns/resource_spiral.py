@@ -18,6 +18,10 @@ BYTES_PER_TOKEN = 4
 """Where the source gives no usage, the text stands for it."""
 
 
+FAR = 4.0
+"""A call that costs this many times what raised the alarm is more of the same, even if others cost as much by now."""
+
+
 class Spending(Struct):
     """What the current sample has spent and gained, the samples before it as (spend per progress, step), and the
     turns since anything was gained; `used` since the last call, and `calls` with what each used: tokens, dollars,
@@ -152,7 +156,7 @@ class ResourceSpiral(Remembering[Spending]):
         leaps = len(calls) >= tuning.spend_least and calls[-1] > tuning.spend_times * usual
         if not doubles and not leaps:
             return ()
-        spent = f"${calls[-1]:,.2f}" if unit else f"{calls[-1]:,.0f} tokens"
+        spent = f"${calls[-1]:,.{2 if calls[-1] >= 0.1 else 4}f}" if unit else f"{calls[-1]:,.0f} tokens"
         how = f"each of the last {tuning.spend_doublings} calls cost at least twice as much as the one before"
         if not doubles:
             how = f"that is {calls[-1] / usual:,.0f} times what a call usually costs in this run"
@@ -165,7 +169,7 @@ class ResourceSpiral(Remembering[Spending]):
                 confidence=0.9,
                 evidence=[step for *_, step in state.calls[-tuning.spend_doublings - 1 :]],
                 details={"growth": round(calls[-1] / usual, 1), "usage": spent},
-                stuck=Stuck(kind="pattern", key="spend per call", needed=2),
+                stuck=Stuck(kind="pattern", key="spend per call", needed=2, level=calls[-1]),
             ),
         )
 
@@ -175,7 +179,10 @@ class ResourceSpiral(Remembering[Spending]):
         if stuck.key != "spend per call" or self.history.turn is None or not calls:
             return standing
         unit = 1 if calls[-1][1] else 0
-        return calls[-1][2] == self.history.turn.step and calls[-1][unit] > 2 * median(call[unit] for call in calls)
+        if calls[-1][2] != self.history.turn.step:
+            return False
+        last = calls[-1][unit]
+        return last > 2 * median(call[unit] for call in calls) or last >= FAR * stuck.level
 
     def _growth(self, step: int) -> tuple[Issue, ...]:
         """Spend per progress, sample by sample."""
