@@ -44,7 +44,7 @@ def test_a_script_does_the_same_each_time() -> None:
     from loop.script import Heard, World
 
     def begin(name: str) -> list[object]:
-        script = AGENTS[name].play(World("/work", 15.0, random.Random(name)))
+        script = AGENTS[name].play(World("/home/dev/shop", 15.0, random.Random(name)))
         return [next(script), *(script.send(Heard()) for _ in range(20))]
 
     for name in AGENTS:
