@@ -1,4 +1,4 @@
-"""Agents that look alike to those that are stuck, and are not."""
+"""Healthy agents whose work repeats itself: the same commands, failures and edits, and each brings something."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from .moves import bash, begin, edit, read
-from .outputs import pods, pytest_failed, pytest_passed, source
+from .outputs import pytest_failed, pytest_passed, source
 from .script import Agent, Script, Turn, World, add, play_turns
 
 Work = Callable[[World], Iterable[Turn]]
@@ -18,23 +18,6 @@ def healthy(work: Work) -> Callable[[World], Script]:
         yield from play_turns(work(world))
 
     return play
-
-
-def polls(world: World) -> Iterable[Turn]:
-    """Polls for 25 minutes with unchanged output, as the task says to."""
-    for _ in range(int(25 * 60 / (30 + world.pace))):
-        yield bash("sleep 30; kubectl get pods -n shop", pods(0, 2, "1h"), seconds=30)
-    yield bash("sleep 30; kubectl get pods -n shop", pods(2, 2, "1h"), seconds=30)
-    yield bash("kubectl get svc -n shop", "web   ClusterIP   10.0.0.7   80/TCP")
-
-
-def builds(world: World) -> Iterable[Turn]:
-    """Long builds of one target after the other, each looked at in between."""
-    for number, target in enumerate(("core", "codec", "net", "store", "ui", "tools", "docs", "all")):
-        lines = "\n".join(f"[{at * 4}%] Building CXX object {target}/part{at}.o" for at in range(25))
-        yield bash(f"make -j4 {target}", f"{lines}\n[100%] Built target {target}", seconds=400)
-        yield bash(f"ls -la build/{target}", f"-rwxr-xr-x 1 dev dev {90210 + number} {target}")
-        yield edit(world, f"{target}/CMakeLists.txt", number)
 
 
 def falling(world: World) -> Iterable[Turn]:
@@ -160,14 +143,6 @@ def lints(world: World) -> Iterable[Turn]:
     yield bash("ruff check src/app.py", "All checks passed!")
 
 
-def changing_status(world: World) -> Iterable[Turn]:
-    """Asks for a status whose answer moves on."""
-    for done in range(40):
-        text = f"in progress · shop CI\njobs\n* test ({done + 1}/41 steps done) in {done * 20 + 12}s"
-        yield bash("gh run view 4711 --repo shop/shop", text, seconds=10)
-    yield bash("gh run view 4711 --repo shop/shop", "completed · success")
-
-
 def subagents(world: World) -> Iterable[Turn]:
     """Three subagents do the same kind of work on different parts."""
     for number in range(16):
@@ -180,16 +155,6 @@ def subagents(world: World) -> Iterable[Turn]:
         for name in names:
             ran = bash(f"python -m pytest -q tests/{name}/test_part{number}.py", pytest_passed(5))
             yield replace(ran, agent=name)
-
-
-def follows_log(world: World) -> Iterable[Turn]:
-    """Follows the log of a migration with tail -f and watch; often nothing is new."""
-    for number in range(18):
-        if number % 3:
-            yield bash("timeout 60 tail -n 2 -f logs/migrate.log", "migrating orders ...", code=124, seconds=60)
-        else:
-            yield bash("watch -g -n 5 'wc -l logs/migrate.log'", f"{number * 1000} logs/migrate.log", seconds=45)
-    yield bash("tail -n 1 logs/migrate.log", "migration finished")
 
 
 def expected_failures(world: World) -> Iterable[Turn]:
@@ -238,18 +203,6 @@ def always_green(world: World) -> Iterable[Turn]:
         yield bash("git status --short", " M src/forms")
 
 
-def retries(world: World) -> Iterable[Turn]:
-    """Starts a server and asks with growing pauses until it answers."""
-    refused = "curl: (7) Failed to connect to localhost port 8080 after 0 ms: Couldn't connect to server"
-    yield bash("docker compose up -d", "Container shop-web-1  Started")
-    for pause in (2, 4, 8, 16, 32, 60, 60):
-        command = f"sleep {pause}; curl -sf http://localhost:8080/health"
-        yield bash(command, refused, failed=True, code=7, seconds=pause)
-    yield bash("sleep 60; curl -sf http://localhost:8080/health", '{"status": "ok"}', seconds=60)
-    for number in range(10):
-        yield edit(world, f"src/pages/page{number}.py", number)
-
-
 def trains(world: World) -> Iterable[Turn]:
     """The same training command; the loss falls."""
     for number in range(25):
@@ -267,33 +220,34 @@ def known_failure(world: World) -> Iterable[Turn]:
         yield bash("python -m pytest -q", pytest_failed([old], 40 + 3 * number), failed=True)
 
 
-def _add(name: str, work: Work, task: str, *, parallel: int = 1) -> None:
+def add_healthy(name: str, work: Work, task: str, *, parallel: int = 1) -> None:
     about = (work.__doc__ or "").strip().rstrip(".")
     add(Agent(name, "healthy", task, healthy(work), about, parallel=parallel))
 
 
-_add("polls-25-min", polls, "Deploy the shop and wait until the pods are ready; this can take half an hour")
-_add("long-builds", builds, "Build every target with make and write the CMakeLists of core, codec, net and the others")
-_add("falling-failures", falling, "Fix src/codec.py until tests/test_codec.py passes")
-_add("explores", explores, "Read the services of this repository and describe each of them in docs/ARCHITECTURE.md")
-_add("renames", renames, "Rename get_user_by_id to fetch_user in all handlers under src/handlers")
-_add("flaky", flaky, "Add the steps of the stream in src/stream and keep tests/test_stream.py green")
-_add("red-green", red_green, "Write the rules in src/rules.py test first, with tests/test_rules.py")
-_add("pages", pages, "Read data/ledger.log from beginning to end and note what is odd in notes/ledger.md")
-_add("installs", installs, "Install the packages that the shop and its plugins need")
-_add("bisects", bisects, "Find with git bisect the commit that made tests/test_speed.py slow")
-_add("lints", lints, "Fix all findings of ruff in src/app.py, one at a time")
-_add("changing-status", changing_status, "Watch the CI run 4711 of shop and say how it ended")
-_add("subagents", subagents, "Port the parts of the regions north, south and west, each with its tests", parallel=3)
-_add("follows-log", follows_log, "Start the migration and wait until logs/migrate.log says that it finished")
-_add("expected-failures", expected_failures, "Rename the old names in src/names and build every part with make")
-_add("long-outputs", long_outputs, "Dump every table with scripts/dump.py and write a report in reports for each")
-_add("migrates", migrates, "Migrate every table with manage.py migrate_table")
-_add("fixes-types", fixes_types, "Fix the type errors in src/models.py until mypy src passes")
-_add("always-green", always_green, "Add the fields to the forms in src/forms and keep tests/test_forms.py green")
-_add("retries", retries, "Start the shop with docker compose, wait until it is up, then write src/pages")
-_add("trains", trains, "Tune conf/train.yaml until train.py reaches a loss below 0.2")
-_add(
+add_healthy("falling-failures", falling, "Fix src/codec.py until tests/test_codec.py passes")
+add_healthy(
+    "explores", explores, "Read the services of this repository and describe each of them in docs/ARCHITECTURE.md"
+)
+add_healthy("renames", renames, "Rename get_user_by_id to fetch_user in all handlers under src/handlers")
+add_healthy("flaky", flaky, "Add the steps of the stream in src/stream and keep tests/test_stream.py green")
+add_healthy("red-green", red_green, "Write the rules in src/rules.py test first, with tests/test_rules.py")
+add_healthy("pages", pages, "Read data/ledger.log from beginning to end and note what is odd in notes/ledger.md")
+add_healthy("installs", installs, "Install the packages that the shop and its plugins need")
+add_healthy("bisects", bisects, "Find with git bisect the commit that made tests/test_speed.py slow")
+add_healthy("lints", lints, "Fix all findings of ruff in src/app.py, one at a time")
+add_healthy(
+    "subagents", subagents, "Port the parts of the regions north, south and west, each with its tests", parallel=3
+)
+add_healthy("expected-failures", expected_failures, "Rename the old names in src/names and build every part with make")
+add_healthy(
+    "long-outputs", long_outputs, "Dump every table with scripts/dump.py and write a report in reports for each"
+)
+add_healthy("migrates", migrates, "Migrate every table with manage.py migrate_table")
+add_healthy("fixes-types", fixes_types, "Fix the type errors in src/models.py until mypy src passes")
+add_healthy("always-green", always_green, "Add the fields to the forms in src/forms and keep tests/test_forms.py green")
+add_healthy("trains", trains, "Tune conf/train.yaml until train.py reaches a loss below 0.2")
+add_healthy(
     "known-failure",
     known_failure,
     "Add the export formats to src/export with tests; tests/test_legacy.py::test_old_import is known to fail, leave it",

@@ -51,7 +51,7 @@ def jest_failed(file: str, suite: str, name: str, expected: str, received: str, 
 def cargo_failed(crate: str, code: str, message: str, file: str, line: int, took: float) -> str:
     """A cargo build that does not compile."""
     return (
-        f"   Compiling {crate} v0.3.1 (/work/{crate})\n"
+        f"   Compiling {crate} v0.3.1 (/home/dev/{crate})\n"
         f"error[{code}]: {message}\n  --> {file}:{line}:18\n   |\n{line} |     let reader = Reader::open(&path);\n"
         f"   |                  ^^^^^^^^^^^^ expected `Reader<File>`, found `Result<Reader<File>, Error>`\n\n"
         f"For more information about this error, try `rustc --explain {code}`.\n"

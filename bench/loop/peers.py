@@ -50,36 +50,64 @@ class StopAtThree(Unsupervised):
 
 
 class NudgeThenStop(Unsupervised):
-    """The same call with the same result five times in the last ten: one nudge; when it happens again, stop.
+    """One call with one result more than five times in the last ten: a nudge; when that happens again, stop.
 
-    The window and the count are those of a published coding agent's loop detection.
+    Counted as crush does (`internal/agent/loop_detection.go`), which stops at once; the nudge is Gemini CLI's. The
+    count starts anew after the nudge, in the peer's favour: an agent that heeds is not ended for what it did before.
     """
 
-    def __init__(self, window: int = 10, times: int = 5) -> None:
+    WINDOW, REPEATS = 10, 5
+
+    def __init__(self) -> None:
         super().__init__()
-        self._window, self._times, self._nudged = window, times, False
+        self._nudged = False
         self._recent: list[bytes] = []
 
-    def before(self, turn: Turn) -> Decision:
-        return self.after(turn) if not turn.tool else PROCEED
-
     def after(self, turn: Turn) -> Decision:
-        seen = _call(turn) + turn.output.encode()
-        self._recent = [*self._recent, seen][-self._window :]
-        if self._recent.count(seen) < self._times:
+        self._recent = [*self._recent, _call(turn) + turn.output.encode()][-self.WINDOW :]
+        if len(self._recent) < self.WINDOW or max(map(self._recent.count, self._recent)) <= self.REPEATS:
             return PROCEED
         if self._nudged:
             return Decision("stop", reason="the same call with the same result, again after a nudge")
         self._nudged = True
         self._recent.clear()
-        meta = MessageMeta(intervention=RUNGS[0], issue="loop", time=0.0, run_id="peer", step=self._step)
-        return Decision(messages=(Message(NUDGE, meta=meta),))
+        return Decision(messages=(_nudge(self._step),))
+
+
+class GeminiCalls(Unsupervised):
+    """Gemini CLI's rule for calls (`loopDetectionService.ts`): the very same call five times in a row is not run and
+    gives a nudge; the next time the run ends. Its rule for repeated text and the model that it asks are left out."""
+
+    TIMES = 5
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._last, self._count, self._nudged = b"", 0, False
+
+    def before(self, turn: Turn) -> Decision:
+        if not turn.tool:
+            return PROCEED
+        call = _call(turn)
+        self._count = self._count + 1 if call == self._last else 1
+        self._last = call
+        if self._count < self.TIMES:
+            return PROCEED
+        if self._nudged:
+            return Decision("stop", reason="the same call again after a nudge")
+        self._nudged = True
+        return Decision("deny", messages=(_nudge(self._step),), reason=NUDGE)
+
+
+def _nudge(step: int) -> Message:
+    meta = MessageMeta(intervention=RUNGS[0], issue="loop", time=0.0, run_id="peer", step=step)
+    return Message(NUDGE, meta=meta)
 
 
 PEERS: dict[str, Callable[[], Keeper]] = {
     "no supervision": Unsupervised,
     "stop at three": StopAtThree,
     "nudge, then stop": NudgeThenStop,
+    "Gemini CLI's rule for calls": GeminiCalls,
 }
 
 

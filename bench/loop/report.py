@@ -28,7 +28,11 @@ HEAD = (
     "Goals: stubborn agents get every rung in order and are held or stopped within "
     f"{MOST_OPPORTUNITIES} opportunities of the first alarm; heeding ones get as many answers as they need and none "
     f"after; relapsing ones at most {MOST_RELAPSE_ANSWERS}, climbing; healthy ones none; {RIGHT:.0%} of the recorded "
-    "outcomes are true; no message twice.\n"
+    "outcomes are true; no message twice.\n\n"
+    "What to keep in mind: the agents and their mix are ours, so the totals compare answers to the same scripts and do "
+    "not say how often agents get stuck. A script decides the truth of an outcome from its own state, not from texts, "
+    "but by the same count as the product: three opportunities without the problem, or a check that really got better, "
+    "mean that an answer worked.\n"
 )
 
 

@@ -117,18 +117,17 @@ def until_told(world: World, rung: int, rounds: Round, *, lag: int = 0, start: i
 
     Gives the number of the next round.
     """
-    number, left = start, -1
-    while left != 0:
+    number, told = start, False
+    while not told:
         for turn in rounds(world, number):
             heard = yield turn
-            if left < 0 and heard.level >= rung:
-                left = lag
-                if lag == 0:
-                    return number + 1
+            told = told or heard.level >= rung
+            if told and lag == 0:
+                break
         number += 1
-        if left > 0:
-            left -= 1
-    return number
+    for more in range(number, number + lag):
+        yield from play_turns(rounds(world, more))
+    return number + lag
 
 
 def play_turns(turns: Iterable[Turn]) -> Script:
