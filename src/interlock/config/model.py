@@ -299,3 +299,8 @@ class Config(Section, frozen=True, kw_only=True):
     notifications: Annotated[Notifications, Meta(description="Who is told.")] = Notifications()
     gui: Annotated[Gui, Meta(description="GUI sessions.")] = Gui()
     models: Annotated[tuple[ModelInfo, ...], Meta(description="Models beyond the ones that ship.")] = ()
+
+    def __post_init__(self) -> None:
+        if type(self.limits) is Limits:  # as `Config(limits=Limits(...))` gives them
+            given = {name: getattr(self.limits, name) for name in Limits.__struct_fields__}
+            structs.force_setattr(self, "limits", RunLimits(**given))

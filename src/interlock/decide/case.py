@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from ..core import SEVERITIES, Intervention, Issue, Outcome, RunState
 from .ladder import Rung
 from .score import combined, score
@@ -39,7 +41,7 @@ class Case:
 
     @property
     def critical(self) -> bool:
-        return self.issue.severity == "critical"
+        return answerable(self.issue).severity == "critical"
 
     def intervention(
         self, number: int, run: RunState, now: float, outcome: Outcome, reasons: tuple[str, ...]
@@ -59,7 +61,12 @@ class Case:
         )
 
 
+def answerable(issue: Issue) -> Issue:
+    """An issue as it is answered: an attempt that was blocked has done no harm, however bad it would have been."""
+    return replace(issue, severity="medium") if issue.details.get("prevented") is True else issue
+
+
 def weigh(state: ControllerState, issue: Issue, now: float) -> Weight:
     """The score of an issue, and the same with the escalation of its type."""
-    value, escalation = score(issue), state.of(issue.type).escalation(now)
+    value, escalation = score(answerable(issue)), state.of(issue.type).escalation(now)
     return Weight(issue, value, combined(value, escalation), escalation)

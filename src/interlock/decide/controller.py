@@ -11,7 +11,7 @@ from ..core import LADDER, BadInput, Capability, Intervention, Issue, Outcome, R
 from ..intervene import BUILT_IN, Answer, Custom, Stopped, Templates, custom_interventions, pause_for_person
 from .answer import answer_with
 from .capabilities import can_restore
-from .case import Case, Weight, weigh
+from .case import Case, Weight, answerable, weigh
 from .effectiveness import judge
 from .history import remember
 from .ladder import TOP, Ladder
@@ -121,7 +121,7 @@ class Controller:
         """Strategy, repeat rule, one level up at most, switched-off rungs, capabilities; in this order."""
         known, name = state.of(weight.issue.type), self._config.strategy.type
         situation = Situation(
-            issue=weight.issue,
+            issue=answerable(weight.issue),
             score=weight.score,
             combined=weight.combined,
             escalation=weight.escalation,

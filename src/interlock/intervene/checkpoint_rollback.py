@@ -79,7 +79,7 @@ def guidance_text(issue: Issue, checkpoint: CheckpointInfo) -> str:
             f"Interlock restored the files to checkpoint {name}, made before step {checkpoint.step}.",
             f"What went wrong: {one_line(issue.description or issue.type)}",
             f"What to try: {advice_for(issue).attempt}",
-            "Look at the files again before you change them: what you remember of them may no longer hold.",
+            "Look at the files again before you change them.",
         )
     )
 

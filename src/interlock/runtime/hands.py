@@ -8,6 +8,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Protocol, TypeVar
 
+from msgspec.structs import replace
+
 from ..checkpoint import Restored
 from ..core import (
     Adapter,
@@ -31,6 +33,11 @@ from .alerts import Alerts
 from .workspace import RunWorkspace
 
 T = TypeVar("T")
+
+
+CONVERSATION_BACK = "Your conversation went back to the same point: what came after it is gone."
+CONVERSATION_STAYS = "Your conversation did not go back: what it says about the files may no longer be true."
+"""What the agent is told after a rollback, by what became of its conversation."""
 
 
 class Processes(Protocol):
@@ -64,6 +71,7 @@ class Hands:
         self.notifier = notifier
         self.messages: list[Message] = []
         self.delay_s = 0.0
+        self._after_restore = ""
         self.on_hold: Callable[[Hold], str] = lambda hold: ""
         self.on_limits: Callable[[SetLimits], Limits] = lambda order: order.limits
         self.on_stop: Callable[[Stop], str] = lambda stop: ""
@@ -98,6 +106,9 @@ class Hands:
     def _inject(self, message: Message) -> Applied:
         if "inject" not in self.adapter.capabilities:
             return Applied(False, f"{self.adapter.name} cannot take messages")
+        if self._after_restore and message.meta is not None and message.meta.checkpoint_id is not None:
+            message = replace(message, content=f"{message.content}\n{self._after_restore}")
+        self._after_restore = ""
         self.messages.append(message)
         return Applied(True, "goes with the next answer to the agent")
 
@@ -109,6 +120,7 @@ class Hands:
             restored = self.workspace.restore(order.checkpoint_id, order.paths)
         self.on_restored(order, restored)
         talk = self._ask_adapter(order) if "conversation" in self.adapter.capabilities else None
+        self._after_restore = CONVERSATION_BACK if talk is not None and talk.ok else CONVERSATION_STAYS
         words = f"{len(restored.changed)} paths put back, undo with checkpoint {restored.safety_id}"
         if restored.left_alone:
             words += f", {len(restored.left_alone)} left alone: not known to be this run's work, or not covered"

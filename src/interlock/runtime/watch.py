@@ -182,7 +182,7 @@ class Watch:
         issues: list[Issue] = []
         issues = self.guard.part("detectors", self.detectors.observe, issues, Seen(step, review, absent))
         if prevented:
-            issues = [_milder(issue, review) for issue in issues]
+            issues = [_prevented(issue, review) for issue in issues]
             # Trying again what was refused leads nowhere, however often: the attempt counts, our own words do not.
             refused = replace(step, role="tool", kind="tool_result", content=REFUSED, usage=None)
             again: list[Issue] = []
@@ -372,18 +372,17 @@ def _assumed_checkpoint(issues: Sequence[Issue], now: float) -> CheckpointInfo:
     return CheckpointInfo(id="assumed", time=now, step=max(0, began), label="assumed")
 
 
-def _milder(issue: Issue, review: Review | None) -> Issue:
-    """Damage that was prevented is no damage: what is left is an agent to be told."""
+def _prevented(issue: Issue, review: Review | None) -> Issue:
+    """An attempt that was blocked is as bad as it would have been; what is left to do is to tell the agent."""
     if issue.type != DESTRUCTIVE_ACTION:
         return issue
     why = f" {review.reason}" if review is not None else ""
     advice = f" Instead: {review.instead}" if review is not None and review.instead else ""
     return replace(
         issue,
-        severity="medium",
         impact_factor=0.0,
         description=f"A dangerous call was refused before it ran.{why}{advice}",
-        details={**issue.details, "prevented": True, "attempted": issue.severity},
+        details={**issue.details, "prevented": True},
     )
 
 
