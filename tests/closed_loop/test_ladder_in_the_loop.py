@@ -52,7 +52,7 @@ def test_an_agent_that_ignores_everything_climbs_every_rung_and_is_held_or_stopp
     assert misses(name, pace) == []
 
 
-@pytest.mark.parametrize(("name", "pace"), cases([(name, 15.0) for name in HEEDING]))
+@pytest.mark.parametrize(("name", "pace"), [(name, 15.0) for name in HEEDING])
 def test_an_agent_that_heeds_gets_as_many_answers_as_it_needs_and_none_after(name: str, pace: float) -> None:
     assert misses(name, pace) == []
 
@@ -67,13 +67,13 @@ def test_a_healthy_agent_is_left_alone(name: str, pace: float) -> None:
     assert misses(name, pace) == []
 
 
-@pytest.mark.parametrize(("name", "pace"), cases([("failing-call", 15.0), ("edit-test", 15.0)]))
+@pytest.mark.parametrize(("name", "pace"), [("failing-call", 15.0), ("edit-test", 15.0)])
 @pytest.mark.parametrize("under", ["example configuration", "a person within reach"])
 def test_the_rungs_keep_their_order_under_other_settings(name: str, pace: float, under: str) -> None:
     assert misses(name, pace, under) == []
 
 
-@pytest.mark.parametrize(("name", "pace"), cases([("edit-test", 15.0)]))
+@pytest.mark.parametrize(("name", "pace"), [("edit-test", 15.0)])
 def test_a_stuck_agent_wastes_at_most_half_of_what_it_wastes_unsupervised(name: str, pace: float) -> None:
     from loop.games import Pairing, play_one
 

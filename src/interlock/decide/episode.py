@@ -31,9 +31,9 @@ class Episode(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """One problem. Closed ones are kept, so that a relapse is known for one.
 
     `issue` is its newest alarm of its type, `began` the step where the trouble began. `level` is the rung of the newest
-    answer, `answer` that answer while it waits for its outcome, `due` the rung that is to be applied as soon as the times
-    allow it. `again` counts the opportunities since the answer in which it happened, `passed` those in a row in which it
-    did not. `worked` is the rung that last helped.
+    answer, `answer` that answer while it waits for its outcome, `due` the rung that is to be applied as soon as the
+    times allow it. `again` counts the opportunities since the answer in which it happened, `passed` those in a row in
+    which it did not. `worked` is the rung that last helped.
     """
 
     id: str
