@@ -9,11 +9,11 @@ from interlock.config import Config
 from interlock.config.model import Notifications
 from interlock.core import Hold, Issue, Limits, ManualClock, Notify, Usage
 from interlock.journal import Store
+from interlock.records import StepRecord
 from interlock.runtime import Supervisor
 from interlock.runtime.approvals import Approvals
 from interlock.runtime.judgement import Judgement
 from interlock.runtime.notify import Notifier
-from interlock.runtime.records import StepRecord
 from tests.runtime.scripted import START
 
 

@@ -24,18 +24,19 @@ from .intervention import LADDER, Intervention, InterventionType, Outcome
 from .issue import ISSUE_TYPES, SEVERITIES, Issue, Severity
 from .limits import Growth, Limits, Spend
 from .message import Message, MessageMeta
-from .record import Record
+from .plan import Plan, RollbackEntry
+from .record import LostRecord, Record
 from .review import VERDICTS, Review, Seen, Verdict
 from .run import ENDED, RunSpec, Status
 from .state import HISTORY, Action, RunState
 from .step import Kind, Origin, Paths, Role, Step, Tool, Usage, derive_kind
 
 __all__ = [
-    "ENDED", "EVERY_CAPABILITY", "HISTORY", "ISSUE_TYPES", "LADDER", "PROCEED", "SEVERITIES", "VERDICTS",
-    "Action", "Adapter", "Applied", "BadInput", "Capability", "CheckpointInfo", "Clock", "Context", "Decision", "Defer",
+    "ENDED", "EVERY_CAPABILITY", "HISTORY", "ISSUE_TYPES", "LADDER", "PROCEED", "SEVERITIES", "VERDICTS", "Action",
+    "Adapter", "Applied", "BadInput", "Capability", "CheckpointInfo", "Clock", "Context", "Decision", "Defer",
     "Delay", "Deny", "Directive", "Goal", "Growth", "Hold", "Inject", "InterlockError", "Intervention",
-    "InterventionType", "InvalidState", "Issue", "Kind", "Limits", "ManualClock", "Message", "MessageMeta", "NotFound",
-    "Notify", "Origin", "Outcome", "Paths", "Record", "Restore", "Review", "Rewrite", "Role", "RunSpec", "RunState",
-    "Seen", "SetLimits", "Severity", "Spend", "Status", "Step", "Stop", "SwitchModel", "SystemClock", "Tool",
-    "Unknown", "Usage", "Verdict", "derive_kind",
+    "InterventionType", "InvalidState", "Issue", "Kind", "Limits", "LostRecord", "ManualClock", "Message",
+    "MessageMeta", "NotFound", "Notify", "Origin", "Outcome", "Paths", "Plan", "Record", "Restore", "Review",
+    "Rewrite", "Role", "RollbackEntry", "RunSpec", "RunState", "Seen", "SetLimits", "Severity", "Spend", "Status",
+    "Step", "Stop", "SwitchModel", "SystemClock", "Tool", "Unknown", "Usage", "Verdict", "derive_kind",
 ]  # fmt: skip

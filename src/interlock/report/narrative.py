@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ..control.messages import Abort, Done
 from ..core import ENDED
+from ..records import EndRecord
 from .changes import Changed
 from .document import Chain, Rung
 from .story import Story
@@ -91,7 +93,7 @@ def _ending(story: Story) -> str:
 def _reason(story: Story) -> str:
     """Why a run has ended, from its records, for summaries that do not say it."""
     ends = story.page(kinds=frozenset(("state",)), limit=20)
-    return next((str(line.data["reason"]) for line in reversed(ends) if line.data.get("reason")), "")
+    return next((end.reason for line in reversed(ends) if isinstance(end := line.body, EndRecord | Abort | Done)), "")
 
 
 def _refusals(story: Story) -> str:

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from ..core import Decision, Hold, Stop
+from ..records import LimitRecord
 from .guard import Guard
 from .hands import Hands
 from .meter import Over
-from .records import LimitRecord
 from .run import Run
 from .scribe import Scribe
 from .watch import Watch

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from ..core import Status, Step
+from ..records import StatusRecord, StepRecord
 from .glance import Glance
 from .guard import Late
 from .judgement import Judgement
 from .opinion import SecondOpinion
-from .records import StepRecord
 from .run import Run
 from .watch import Watch
 
@@ -48,10 +48,10 @@ class Meanwhile:
         while self._statuses:
             status = self._statuses.popleft()
             self._watch.be(status)
-            self._run.record("status", {"status": status})
+            self._run.record(StatusRecord(status))
         for opinion in self._opinion.take() if self._opinion is not None else ():
             self._watch.heed(opinion)
-            self._run.record("opinion", opinion)
+            self._run.record(opinion)
         while self._late:
             record, late = self._late[0]
             answer = late.take()
@@ -60,7 +60,7 @@ class Meanwhile:
             elif isinstance(answer, Judgement):
                 self._take(record, answer)
             elif answer is not None or late.given_up:
-                self._run.record("step", replace(record, unobserved=True))
+                self._run.record(replace(record, unobserved=True))
             else:
                 return
             self._late.pop(0)

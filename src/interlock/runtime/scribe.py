@@ -7,12 +7,10 @@ import logging
 from msgspec.structs import replace
 
 from ..core import Issue, Step
-from ..journal import Entry
+from ..records import Fault, InterventionRecord, LimitRecord, RecordBody, StepRecord
 from .alerts import Alerts
-from .guard import Fault
 from .judgement import Judgement
 from .metrics import Metrics
-from .records import InterventionRecord, LimitRecord, StepRecord
 from .run import Run
 from .watch import Watch
 
@@ -37,11 +35,9 @@ class Scribe:
         cost = self.watch.priced if record.step.usage is not None else 0.0
         if cost or not judgement.progressed:
             record = replace(record, stalled=not judgement.progressed, cost_usd=cost)
-        entries = [Entry("step", record, judgement.now)]
-        entries += [Entry("issue", issue, judgement.now) for issue in judgement.issues]
-        entries += [Entry("effect", judged, judgement.now) for judged in judgement.judged]
-        for ruling in judgement.rulings:
-            body = InterventionRecord(
+        bodies: list[RecordBody] = [record, *judgement.issues, *judgement.judged]
+        bodies += [
+            InterventionRecord(
                 intervention=ruling.intervention,
                 score=ruling.score,
                 combined=ruling.combined,
@@ -49,23 +45,24 @@ class Scribe:
                 would=ruling.would,
                 escalated=ruling.escalated,
             )
-            entries.append(Entry("intervention", body, judgement.now))
-        entries += [Entry("limit", blind, judgement.now) for blind in self._find_blind_limit(record.step)]
+            for ruling in judgement.rulings
+        ]
+        bodies += self._find_blind_limit(record.step)
         self._count(record, judgement)
         if log.isEnabledFor(logging.INFO):
             self._log(judgement)
         if self.alerts is not None:
             self.alerts.found(judgement.issues)
             self.alerts.spent(self.watch.ledger.spend, self.watch.meter.limits)
-        return self.run.append(entries, durable=durable, changes=self._changes(record.step))
+        return self.run.append(bodies, time=judgement.now, durable=durable, changes=self._changes(record.step))
 
     def fault(self, fault: Fault) -> None:
         """A part of supervision that failed."""
-        self.run.record("fault", fault)
+        self.run.record(fault)
 
     def limit(self, record: LimitRecord) -> None:
         """A limit that was set, waited for or reached."""
-        self.run.record("limit", record)
+        self.run.record(record)
 
     def _find_blind_limit(self, step: Step) -> list[LimitRecord]:
         """A limit on dollars that nobody can hold, as a price is not known: said once."""

@@ -28,13 +28,13 @@ from ..core.issue import DESTRUCTIVE_ACTION, LOOP, REPETITIVE_ERRORS, RESOURCE_S
 from ..core.typed import from_msgpack
 from ..decide import Controller, ControllerState, Ruling, StepClock, count_anew, remember
 from ..detect import Detectors
+from ..records import Fault, Opinion
 from ..review import Reviewer
 from .causes import AFTER_STEP
-from .guard import Fault, Guard
+from .guard import Guard
 from .judgement import Judgement
 from .ledger import Ledger
 from .meter import Meter
-from .opinion import Opinion
 from .plugins import Plugins
 from .prices import Prices
 from .touching import count_files

@@ -7,9 +7,9 @@ import threading
 from collections.abc import Callable
 
 from ...core import Limits
+from ...records import LimitRecord
 from ...runtime import Supervisor
 from ...runtime.causes import MEANWHILE
-from ...runtime.records import LimitRecord
 from .held import HeldTree
 from .steps import StepServer
 

@@ -7,8 +7,8 @@ import socket
 from collections.abc import Mapping
 
 from ...journal.interface import Reading
+from ...records import Fault
 from ...runtime.border import redact_text
-from ...runtime.guard import Fault
 from ..process.book import StepBook
 from .adapter import ModelChoice
 from .back import WayBack

@@ -1,4 +1,4 @@
-"""What supervision writes into the journal, kind by kind."""
+"""What supervision records: steps, interventions and how they went."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from ..core import Applied, Decision, Directive, Intervention, Review, Step
 
 
 class StepRecord(Struct, frozen=True, omit_defaults=True):
-    """kind `step`: a step as admitted, the review that it got, and what was decided where that was not to proceed.
+    """kind `step`: a step as admitted, its review, and the decision where that was not to proceed.
 
-    `unobserved` says that supervision was broken when it came, `stalled` that the run was not on the way forward after
-    it. `cost_usd` is what it cost by the price list, where its usage does not say. `absent` are files that it claims
-    and that are missing.
+    `unobserved` says that supervision was broken when it came, `stalled` that the run made no progress with it.
+    `cost_usd` is its price by the price list, where its usage does not say. `absent` are files that it claims to have
+    written and that are missing.
     """
 
     step: Step
@@ -43,6 +43,17 @@ class AppliedRecord(Struct, frozen=True, omit_defaults=True):
     intervention_id: str | None = None
 
 
+class Opinion(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """kind `opinion`: what a second model said of a finding; `agrees` is None where it said nothing usable."""
+
+    issue_id: str
+    key: str
+    model: str
+    agrees: bool | None = None
+    why: str = ""
+    cost_usd: float = 0.0
+
+
 class RestoredRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """kind `restored`: the workspace went back to a checkpoint."""
 
@@ -58,11 +69,3 @@ class SnapshotRecord(Struct, frozen=True):
 
     watch: bytes
     next_index: int
-
-
-class LimitRecord(Struct, frozen=True, omit_defaults=True):
-    """kind `limit`: a limit that was set, or that made the run wait, or that ended it."""
-
-    what: str
-    limit: str = ""
-    seconds: float = 0.0
