@@ -131,7 +131,7 @@ def _replay(
             chunks_done=result.chunks_done,
             seconds=result.seconds,
             reason=result.reason,
-            troubles=result.troubles,
+            troubles=tuple(result.troubles),
             repaired=result.repaired,
             cost_usd=watch.budget.cost_usd,
         )

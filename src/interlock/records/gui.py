@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -55,14 +54,14 @@ class InterventionEvent(Struct, frozen=True):
     timestamp: float
     status: ReplayStatus
     confidence: float = 0.0
-    actions_taken: Sequence[str] = ()
+    actions_taken: list[str] = []
     recovery_success: bool | None = None
     screenshot_path: str | None = None
     outcome: CheckOutcome = "none"
     reason: str = ""
     description: str = ""
     raw_response: str = ""
-    evidence: Sequence[str] = ()
+    evidence: tuple[str, ...] = ()
     screenshot_after: str | None = None
 
 
@@ -130,6 +129,6 @@ class GuiResultRecord(Struct, frozen=True, kw_only=True):
     chunks_done: int = 0
     seconds: float = 0.0
     reason: str = ""
-    troubles: Sequence[str] = ()
+    troubles: tuple[str, ...] = ()
     repaired: bool = False
     cost_usd: float = 0.0

@@ -155,8 +155,8 @@ def tell(body: RecordBody) -> Told:
                 return Told("note", "quiet", "rolled-back part of the conversation left out")
             return Told("note", "quiet", "message put into the agent's conversation", cut(body.text, DETAIL))
         case LostRecord():
-            title = f"{body.entries:,} records could not be written" if body.entries else ""
-            return Told("note", "warning", title or f"a {plain(body.kind)} record could not be written", body.reason)
+            what = f"{body.entries:,} records" if body.entries else _join(" ", "a record of kind", body.kind)
+            return Told("note", "warning", f"{what} could not be written", body.reason)
         case RunSpec():
             return Told("state", "info", "run started", body.task)
         case StartedRecord():

@@ -106,7 +106,9 @@ class Run:
         """Put several records into the journal, all or none, with what they change in the summary."""
         return self.append_entries([Entry(kind_of(body), body, time) for body in bodies], durable, changes)
 
-    def append_entries(self, entries: Sequence[Entry], durable: bool, changes: Mapping[str, object] | None) -> int:
+    def append_entries(
+        self, entries: Sequence[Entry], durable: bool = False, changes: Mapping[str, object] | None = None
+    ) -> int:
         """The same for what is encoded already, as messages of the control protocol are."""
         # Under one lock: a summary that is stored after a newer one would hide what that one said.
         with self._lock:
