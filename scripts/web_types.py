@@ -20,7 +20,7 @@ from interlock.journal import RunSummary
 from interlock.records import KINDS
 from interlock.report import KINDS as MOMENT_KINDS
 from interlock.report import LEVELS, Moment, RunRow, Series
-from interlock.report.moment import HIDDEN, MOMENTS
+from interlock.report.moment import HIDDEN, RECORDS
 from interlock.runtime import StoredIncident
 from interlock.web.files import Difference
 from interlock.web.head import IncidentLine, Shown
@@ -117,10 +117,8 @@ def make_types() -> str:
     for sent in SENT.values():
         writer.type_of(sent)
     bodies = [f"  {kind}: {' | '.join(map(writer.type_of, _parts(body)))};" for kind, body in KINDS.items()]
-    records = {
-        moment: [k for k, made in MOMENTS.items() if moment in made and k not in HIDDEN] for moment in MOMENT_KINDS
-    }
-    lists = [f"  {moment}: {json.dumps(kinds)}," for moment, kinds in records.items()]
+    shown = {moment: [kind for kind in made_of if kind not in HIDDEN] for moment, made_of in RECORDS.items()}
+    lists = [f"  {moment}: {json.dumps(kinds)}," for moment, kinds in shown.items()]
     return "\n".join(
         (
             HEAD,

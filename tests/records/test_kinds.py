@@ -12,12 +12,12 @@ import msgspec
 import pytest
 
 import interlock
-from interlock.cli.schema import record_schema, schema_types
+from interlock.cli.schema import json_schema, schema_types
 from interlock.control.effects import EntryKind
 from interlock.core import Record, RunSpec
 from interlock.journal import MemoryJournal
 from interlock.records import KINDS, RecordBody, decode_body, kind_of
-from interlock.report.moment import HIDDEN, MOMENTS, read_moment
+from interlock.report.moment import HIDDEN, RECORDS, read_moment
 from interlock.runtime import Run
 
 from .samples import samples, types_of
@@ -46,10 +46,11 @@ def test_the_union_and_the_table_of_kinds_name_the_same_types():
 
 
 def test_every_kind_is_published_as_a_schema():
-    types, published = schema_types(), record_schema()
+    types = schema_types()
+    published = json_schema(types["record"])
     assert [kind for kind in KINDS if types.get(kind) is not KINDS[kind]] == []
-    assert published["properties"]["kind"]["enum"] == list(KINDS)
-    assert [each["properties"]["kind"]["const"] for each in published["oneOf"]] == list(KINDS)
+    assert published["discriminator"]["propertyName"] == "kind"
+    assert published["discriminator"]["mapping"].keys() == KINDS.keys()
 
 
 @every_kind
@@ -69,14 +70,14 @@ def test_a_kind_has_words_for_show_report_and_dashboard(kind, full):
     for body in samples(kind, full=full):
         moment = moment_of(kind, body)
         assert moment is not None
-        assert moment.kind in MOMENTS[kind]
+        assert kind in RECORDS[moment.kind]
         assert moment.title.strip() and moment.title != kind.replace("_", " ")
         assert moment.body == body
 
 
 def test_only_what_a_successor_needs_is_hidden():
     assert KINDS.keys() >= HIDDEN
-    assert MOMENTS.keys() == KINDS.keys()
+    assert {each for made_of in RECORDS.values() for each in made_of} == KINDS.keys()
 
 
 @every_kind

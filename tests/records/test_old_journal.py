@@ -15,7 +15,7 @@ import msgspec
 import pytest
 from starlette.testclient import TestClient
 
-from interlock.cli.schema import record_schema
+from interlock.cli.schema import json_schema, schema_types
 from interlock.core.typed import from_json
 from interlock.journal import JournalReader, RunFolder, Store
 from interlock.records import KINDS, read_body
@@ -63,7 +63,7 @@ def test_it_has_every_kind_of_its_time_and_each_is_understood(folder):
 
 
 def test_its_records_fit_the_published_schema(folder):
-    validator = jsonschema.Draft202012Validator(record_schema())
+    validator = jsonschema.Draft202012Validator(json_schema(schema_types()["record"]))
     for kind, record in {record.kind: record for record in records_of(folder)}.items():
         body = from_json(record.body)
         validator.validate({"seq": record.seq, "time": record.time, "kind": kind, "body": body})

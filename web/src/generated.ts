@@ -49,11 +49,11 @@ export const RECORDS: Record<MomentKind, (keyof Records)[]> = {
   review: ["step"],
   issue: ["issue"],
   intervention: ["intervention", "applied", "effect"],
-  checkpoint: ["history", "checkpoint", "restored"],
+  checkpoint: ["checkpoint", "restored", "history"],
   control: ["request", "ack", "result", "audit"],
   state: ["spec", "started", "hold", "state", "end"],
   limit: ["limit"],
-  incident: ["plan", "incident"],
+  incident: ["incident", "plan"],
   approval: ["state"],
   picture: ["gui_event"],
   note: ["opinion", "fault", "tamper", "transcript", "proxied", "lost", "gui_session", "gui_trouble", "gui_event", "gui_model_call", "gui_verification", "gui_result"],
@@ -831,14 +831,14 @@ export interface InterventionEvent {
 
 export interface GuiModelCallRecord {
   model: string;
-  attempt?: number;
-  file?: string | null;
-  input_tokens?: number;
-  output_tokens?: number;
-  cost_usd?: number;
-  answer?: string;
-  seconds?: number;
-  outcome?: string;
+  attempt: number;
+  file: string | null;
+  input_tokens: number;
+  output_tokens: number;
+  cost_usd: number;
+  answer: string;
+  seconds: number;
+  outcome: string;
 }
 
 export interface VerificationResult {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Union
 
 import msgspec
 import typer
@@ -24,23 +24,27 @@ def schema(
     """
     types = schema_types()
     if name is None:
-        print_json({"schemas": {"record": record_schema(), **{key: json_schema(each) for key, each in types.items()}}})
-    elif name == "record":
-        print_json(record_schema())
+        print_json({"schemas": {key: json_schema(each) for key, each in types.items()}})
     elif name in types:
         print_json(json_schema(types[name]))
     else:
-        raise BadInput(f"there is no schema {name!r}", todo=f"Known: record, {', '.join(types)}")
+        raise BadInput(f"there is no schema {name!r}", todo=f"Known: {', '.join(types)}")
 
 
 def schema_types() -> dict[str, object]:
-    """Every kind of record, then what else has a schema."""
+    """A whole record, the body of each kind, then what else has a schema."""
     from ..config import Config
     from ..control.messages import Abort, AnswerPayload, Done, EscalatePayload, RollbackPayload
     from ..core import Decision, Directive, Limits, Review, RunState
     from ..records import KINDS
 
+    facts = [("seq", int), ("time", float)]
+    records = [
+        msgspec.defstruct(f"record_{kind}", [*facts, ("body", body)], tag_field="kind", tag=kind)
+        for kind, body in KINDS.items()
+    ]
     return {
+        "record": Union[tuple(records)],  # noqa: UP007  made of a list
         **KINDS,
         "review": Review,
         "decision": Decision,
@@ -58,30 +62,5 @@ def schema_types() -> dict[str, object]:
 
 def json_schema(kind: object) -> dict[str, object]:
     """The schema of one type; plain JSON values may be anything."""
-    made = msgspec.json.schema(kind, schema_hook=_any)
+    made = msgspec.json.schema(kind, schema_hook=lambda _: {"description": "any JSON value"})
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
-
-
-def record_schema() -> dict[str, object]:
-    """The schema of a whole record, as `interlock show --json` lists it: its kind says what its body is."""
-    from ..records import KINDS
-
-    bodies, defined = msgspec.json.schema_components(KINDS.values(), schema_hook=_any, ref_template="#/$defs/{name}")
-    each = [
-        {"type": "object", "properties": {"kind": {"const": kind}, "body": body}, "required": ["kind", "body"]}
-        for kind, body in zip(KINDS, bodies, strict=True)
-    ]
-    facts = {"seq": {"type": "integer"}, "time": {"type": "number"}, "kind": {"enum": list(KINDS)}, "body": {}}
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Record",
-        "type": "object",
-        "properties": facts,
-        "required": list(facts),
-        "oneOf": each,
-        "$defs": defined,
-    }
-
-
-def _any(_: type) -> dict[str, Any]:
-    return {"description": "any JSON value"}

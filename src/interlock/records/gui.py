@@ -65,7 +65,7 @@ class InterventionEvent(Struct, frozen=True):
     screenshot_after: str | None = None
 
 
-class GuiModelCallRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
+class GuiModelCallRecord(Struct, frozen=True, kw_only=True):
     """kind `gui_model_call`: a model was asked about a screen; neither picture nor key."""
 
     model: str

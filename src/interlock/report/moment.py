@@ -18,44 +18,24 @@ KINDS: tuple[MomentKind, ...] = get_args(MomentKind)
 LEVELS: tuple[Level, ...] = get_args(Level)
 """From housekeeping to what somebody must see."""
 
-MOMENTS: dict[str, tuple[MomentKind, ...]] = {
-    "spec": ("state",),
-    "started": ("state",),
-    "step": ("step", "review"),
+RECORDS: dict[MomentKind, tuple[str, ...]] = {
+    "step": ("step", "gui_chunk"),
+    "review": ("step",),
     "issue": ("issue",),
-    "intervention": ("intervention",),
-    "applied": ("intervention",),
-    "effect": ("intervention",),
-    "opinion": ("note",),
-    "plan": ("incident",),
-    "history": ("checkpoint",),
-    "checkpoint": ("checkpoint",),
-    "restored": ("checkpoint",),
-    "snapshot": ("note",),
-    "status": ("state",),
-    "hold": ("state",),
+    "intervention": ("intervention", "applied", "effect"),
+    "checkpoint": ("checkpoint", "restored", "history"),
+    "control": ("request", "ack", "result", "audit"),
+    "state": ("spec", "started", "status", "hold", "state", "end"),
     "limit": ("limit",),
-    "incident": ("incident",),
-    "fault": ("note",),
-    "tamper": ("note",),
-    "transcript": ("note",),
-    "proxied": ("note",),
-    "lost": ("note",),
-    "request": ("control",),
-    "ack": ("control",),
-    "result": ("control",),
-    "state": ("state", "approval"),
-    "audit": ("control",),
-    "end": ("state",),
-    "gui_session": ("note",),
-    "gui_chunk": ("step",),
-    "gui_trouble": ("note",),
-    "gui_event": ("picture", "note"),
-    "gui_model_call": ("note",),
-    "gui_verification": ("note",),
-    "gui_result": ("note",),
-}
-"""The kinds of moment that each kind of record makes; one that we do not know is a note."""
+    "incident": ("incident", "plan"),
+    "approval": ("state",),
+    "picture": ("gui_event",),
+    "note": (
+        "opinion", "fault", "tamper", "transcript", "proxied", "lost", "snapshot", "gui_session", "gui_trouble",
+        "gui_event", "gui_model_call", "gui_verification", "gui_result",
+    ),
+}  # fmt: skip
+"""The kinds of record that each kind of moment is made of; a kind that we do not know makes a note."""
 
 HIDDEN = frozenset(("snapshot", "status"))
 """Records for a successor of the supervisor only. Timelines leave them out: the `state` before a `status` says it."""
@@ -102,7 +82,7 @@ def read_moment(record: Record, *, hidden: bool = False) -> Moment | None:
     if body is None:
         fields = _fields(record)
         data = msgspec.Raw(msgspec.json.encode(fields))
-        kind = MOMENTS.get(record.kind, ("note",))[0]
+        kind: MomentKind = next((kind for kind, made_of in RECORDS.items() if record.kind in made_of), "note")
         told = Told(kind, "quiet", plain(record.kind), _first_words(fields))
     elif isinstance(body, State) and body.status == "running" and body.waiting is None and not hidden:
         # A sign of life. Who resumed the run is in the RESULT.

@@ -22,10 +22,6 @@ MAGIC = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"))
 """How pictures begin; nothing else is ever put into a report as one."""
 
 
-ACTED = ("recovered", "failed")
-"""Outcomes of looks after which something was done."""
-
-
 class Picture(Struct, frozen=True):
     """One screenshot with what was said of it. `data` is base64; `before` is the picture that this one follows."""
 
@@ -55,7 +51,7 @@ def gather_pictures(story: Story, albums: tuple[Path, ...] = ()) -> tuple[Pictur
 
 
 def _acted(line: Moment) -> bool:
-    return isinstance(body := line.body, InterventionEvent) and body.outcome in ACTED
+    return isinstance(body := line.body, InterventionEvent) and body.outcome in ("recovered", "failed")
 
 
 def _of_line(line: Moment, folder: Path, albums: tuple[Path, ...]) -> list[Picture]:

@@ -16,7 +16,7 @@ from ..journal import JournalReader, RunFolder, RunSummary
 from ..records import EndRecord, InterventionRecord, read_body
 from . import controls, series
 from .controls import Control, take_controls
-from .moment import HIDDEN, MOMENTS, Moment, read_moment
+from .moment import HIDDEN, RECORDS, Moment, read_moment
 from .series import Series, Sums, Tally
 from .words import one_line
 
@@ -295,9 +295,9 @@ class Story:
         if kinds is None:
             return [(None, ())]
         asked = kinds - {"review"}
-        wanted = {kind for kind, made in MOMENTS.items() if not asked.isdisjoint(made)}
+        wanted = {each for kind, made_of in RECORDS.items() if kind in asked for each in made_of}
         if "note" in kinds:
-            wanted |= self._counts.keys() - MOMENTS.keys()
+            wanted |= self._counts.keys() - {each for made_of in RECORDS.values() for each in made_of}
         ask: list[tuple[frozenset[str] | None, tuple[str, ...]]] = [(frozenset(wanted - HIDDEN), ())]
         if "review" in kinds and "step" not in kinds:
             ask.append((frozenset(("step",)), VERDICTS))

@@ -2,54 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, assert_never
+from typing import Literal, assert_never
 
 import msgspec
 from msgspec import UNSET, Struct
 
-from ..control.effects import Audit
-from ..control.messages import Abort, Ack, Done, Request, Result, State
-from ..core import (
-    CheckpointInfo,
-    Hold,
-    Inject,
-    Intervention,
-    Issue,
-    LostRecord,
-    Notify,
-    Plan,
-    RollbackEntry,
-    RunSpec,
-    Step,
-)
+from .. import core, records
+from ..control import Abort, Ack, Audit, Done, Request, Result, State
+from ..core import Inject, Step
 from ..journal.summary import ENDINGS
-from ..records import (
-    AppliedRecord,
-    EndRecord,
-    Fault,
-    GuiChunkRecord,
-    GuiModelCallRecord,
-    GuiResultRecord,
-    GuiSessionRecord,
-    GuiTroubleRecord,
-    IncidentRecord,
-    InterventionEvent,
-    InterventionRecord,
-    LimitRecord,
-    Opinion,
-    ProxiedRecord,
-    RestoredRecord,
-    SnapshotRecord,
-    StartedRecord,
-    StatusRecord,
-    StepRecord,
-    TamperRecord,
-    TranscriptRecord,
-    VerificationResult,
-)
-
-if TYPE_CHECKING:
-    from ..records import RecordBody
+from ..records import InterventionEvent, InterventionRecord, RecordBody, StepRecord
 
 MomentKind = Literal[
     "step", "review", "issue", "intervention", "checkpoint", "control", "state", "limit", "incident", "approval",
@@ -102,66 +64,66 @@ def tell(body: RecordBody) -> Told:
     match body:
         case StepRecord():
             return tell_step(body)
-        case Issue():
+        case core.Issue():
             severity = body.severity or "medium"
             title = f"{plain(body.type)} ({severity})"
             return Told("issue", SEVERITY_LEVEL[severity], title, body.description, body.step)
         case InterventionRecord():
             return tell_intervention(body)
-        case AppliedRecord():
+        case records.AppliedRecord():
             return tell_applied(body)
-        case Intervention():
+        case core.Intervention():
             worked = body.outcome == "success"
             title = f"{plain(body.type)} on {plain(body.issue_type)} {'worked' if worked else 'did not work'}"
             return Told("intervention", "info" if worked else "notice", title, body.reason, body.step)
-        case CheckpointInfo():
+        case core.CheckpointInfo():
             label = body.label or body.cause
             detail = f"{label}; {body.files:,} files" if label else f"{body.files:,} files"
             return Told("checkpoint", "quiet", f"checkpoint {body.id}", detail, body.step)
         case State() | Abort() | Done():
             return tell_state(body)
-        case Opinion():
+        case records.Opinion():
             said = {True: "agrees", False: "disagrees", None: "gave no usable answer"}[body.agrees]
             title = f"second opinion on {body.issue_id}: {body.model} {said}"
             return Told("note", "info" if body.agrees is False else "quiet", one_line(title), body.why)
-        case Plan():
+        case core.Plan():
             title = f"recovery plan for {plain(body.issue.type)}: needs a person"
             return Told("incident", "warning", title, cut("\n".join(body.steps), DETAIL), body.issue.step)
-        case RollbackEntry():
+        case core.RollbackEntry():
             return Told("checkpoint", "quiet", f"rolled back to checkpoint {body.to_checkpoint}")
-        case RestoredRecord():
+        case records.RestoredRecord():
             return tell_restored(body)
-        case SnapshotRecord():
+        case records.SnapshotRecord():
             return Told("note", "quiet", f"supervision saved its state before step {body.next_index:,}")
-        case StatusRecord():
+        case records.StatusRecord():
             return Told("state", "quiet", f"supervision saw that the run is {body.status}")
-        case Hold():
+        case core.Hold():
             return Told("state", "warning", "paused: needs a person", body.reason)
-        case LimitRecord():
+        case records.LimitRecord():
             return Told("limit", "notice", one_line(body.what), body.limit)
-        case IncidentRecord():
+        case records.IncidentRecord():
             return Told("incident", "critical", f"emergency stop, incident {body.id}", body.summary)
-        case Fault():
+        case records.Fault():
             off = "switched off" if body.dropped else ""
             return Told("note", "warning", f"supervision impaired: {body.part}", _join("; ", body.why, off))
-        case TamperRecord():
+        case records.TamperRecord():
             answer = f"answer: {body.answer}" if body.answer else ""
             title = f"supervision was tampered with: {body.what}"
             return Told("note", "critical", title, _join("; ", body.path, answer))
-        case TranscriptRecord():
+        case records.TranscriptRecord():
             return Told("note", "quiet", f"transcript read up to byte {body.offset:,}", body.path)
-        case ProxiedRecord():
+        case records.ProxiedRecord():
             if body.until:
                 return Told("note", "quiet", "rolled-back part of the conversation left out")
             return Told("note", "quiet", "message put into the agent's conversation", cut(body.text, DETAIL))
-        case LostRecord():
+        case core.LostRecord():
             what = f"{body.entries:,} records" if body.entries else _join(" ", "a record of kind", body.kind)
             return Told("note", "warning", f"{what} could not be written", body.reason)
-        case RunSpec():
+        case core.RunSpec():
             return Told("state", "info", "run started", body.task)
-        case StartedRecord():
+        case records.StartedRecord():
             return Told("state", "quiet", f"process {body.pid} started", _join("; ", body.mechanism, body.limits))
-        case EndRecord():
+        case records.EndRecord():
             level = "notice" if body.status == "done" else "warning"
             return Told("state", level, f"{body.status}: {_ending(body.reason)}", body.message)
         case Request():
@@ -175,21 +137,21 @@ def tell(body: RecordBody) -> Told:
         case Audit():
             why = _join(", ", body.command or "", body.why or "", body.problem or "")
             return Told("control", "quiet", f"request not carried out: {plain(body.what)}", cut(why, DETAIL))
-        case GuiSessionRecord():
+        case records.GuiSessionRecord():
             return Told("note", "info", f"session {body.session_id}: {body.chunks:,} chunks")
-        case GuiChunkRecord():
+        case records.GuiChunkRecord():
             return Told("step", "info", one_line(f"chunk {body.chunk}: {body.path}"), "", body.chunk)
-        case GuiTroubleRecord():
+        case records.GuiTroubleRecord():
             return Told("note", "warning", one_line(f"trouble: {body.trouble}"), "", body.chunk)
         case InterventionEvent():
             return tell_check(body)
-        case GuiModelCallRecord():
+        case records.GuiModelCallRecord():
             tokens = body.input_tokens + body.output_tokens
             return Told("note", "quiet", f"asked {body.model}: {tokens:,} tokens", body.outcome)
-        case VerificationResult():
+        case records.VerificationResult():
             level, word = ("notice", "success") if body.success else ("warning", "failure")
             return Told("note", level, f"verification: {word}", cut(body.summary, DETAIL))
-        case GuiResultRecord():
+        case records.GuiResultRecord():
             word = "completed" if body.completed else "not completed"
             return Told("note", "info" if body.completed else "warning", f"session {word}", cut(body.reason, DETAIL))
         case _:
@@ -248,18 +210,18 @@ def said_to_agent(body: RecordBody | None) -> list[str]:
     return [order.message.content for order in directives if isinstance(order, Inject)]
 
 
-def tell_applied(body: AppliedRecord) -> Told:
+def tell_applied(body: records.AppliedRecord) -> Told:
     order, how = body.directive, body.applied.how
     what = DOING[type(order).__name__]
     words = order.message.content if isinstance(order, Inject) else getattr(order, "reason", getattr(order, "text", ""))
     if body.applied.ok:
         return Told("intervention", "quiet", f"done: {what}", cut(_join("\n", how, words), DETAIL))
     # Whoever set up no channel wants no messages.
-    level: Level = "quiet" if isinstance(order, Notify) else "notice"
+    level: Level = "quiet" if isinstance(order, core.Notify) else "notice"
     return Told("intervention", level, _join(": ", f"could not {what}", one_line(how)), cut(words, DETAIL))
 
 
-def tell_restored(body: RestoredRecord) -> Told:
+def tell_restored(body: records.RestoredRecord) -> Told:
     changed, left = body.changed, body.left_alone
     title = f"{len(changed):,} paths restored to checkpoint {body.checkpoint_id} by {body.by}"
     detail = ", ".join(changed[:20]) + (", …" if len(changed) > 20 else "")

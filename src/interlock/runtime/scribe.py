@@ -7,7 +7,7 @@ import logging
 from msgspec.structs import replace
 
 from ..core import Issue, Step
-from ..records import Fault, InterventionRecord, LimitRecord, RecordBody, StepRecord
+from ..records import InterventionRecord, LimitRecord, RecordBody, StepRecord
 from .alerts import Alerts
 from .judgement import Judgement
 from .metrics import Metrics
@@ -55,14 +55,6 @@ class Scribe:
             self.alerts.found(judgement.issues)
             self.alerts.spent(self.watch.ledger.spend, self.watch.meter.limits)
         return self.run.append(bodies, time=judgement.now, durable=durable, changes=self._changes(record.step))
-
-    def fault(self, fault: Fault) -> None:
-        """A part of supervision that failed."""
-        self.run.record(fault)
-
-    def limit(self, record: LimitRecord) -> None:
-        """A limit that was set, waited for or reached."""
-        self.run.record(record)
 
     def _find_blind_limit(self, step: Step) -> list[LimitRecord]:
         """A limit on dollars that nobody can hold, as a price is not known: said once."""

@@ -58,7 +58,7 @@ class Look:
         for event in tree.events() if tree is not None else ():
             if event.count > self._told.get(event.limit, 0):
                 self._told[event.limit] = event.count
-                self._supervisor.scribe.limit(LimitRecord(event.words, limit=event.limit))
+                self._supervisor.run.record(LimitRecord(event.words, limit=event.limit))
 
     def _run(self) -> None:
         while not self._over.wait(self._pause()):
