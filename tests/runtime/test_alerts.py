@@ -191,7 +191,7 @@ def test_a_channel_that_fails_is_a_fault_in_the_journal_without_its_address(tmp_
 
     with Story.open(folder) as story:
         (line,) = story.page(kinds=frozenset(("note",)))
-    assert line.title == "supervision was impaired: channel bad"
+    assert line.title == "supervision impaired: channel bad"
     assert "hunter2" not in str(line.data)
 
 

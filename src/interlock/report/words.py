@@ -29,20 +29,27 @@ SEVERITY_LEVEL: dict[str, Level] = {"low": "info", "medium": "notice", "high": "
 RUNG_LEVEL: tuple[Level, ...] = ("notice", "notice", "warning", "warning", "critical")
 CHECK_LEVEL: dict[str, Level] = {"none": "quiet", "recovered": "notice", "failed": "warning"}
 
-DOING = {
-    "Inject": "tell the agent",
-    "SetLimits": "set tighter limits",
-    "Delay": "wait before the next call",
-    "Deny": "refuse the call",
-    "Rewrite": "change the call",
-    "Hold": "pause the run",
-    "Defer": "put the call off",
-    "Restore": "restore the files",
-    "Stop": "stop the run",
-    "Notify": "notify a person",
-    "SwitchModel": "switch the model",
+DIRECTIVES = {
+    "Inject": ("send the message to the agent", "message sent to the agent"),
+    "SetLimits": ("tighten the limits", "limits tightened"),
+    "Delay": ("delay the next call", "next call delayed"),
+    "Deny": ("block the call", "call blocked"),
+    "Rewrite": ("rewrite the call", "call rewritten"),
+    "Hold": ("pause the run", "run paused"),
+    "Defer": ("defer the call", "call deferred"),
+    "Restore": ("restore the files", "files restored"),
+    "Stop": ("stop the run", "run stopped"),
+    "Notify": ("notify a person", "notification sent"),
+    "SwitchModel": ("switch the model", "model switched"),
 }
-"""Each directive in words."""
+"""Each directive in words: what to do, and done."""
+
+AUDITS = {
+    "refused": "request refused",
+    "unreadable": "request could not be read",
+    "bad_request": "invalid request",
+    "expired": "request expired",
+}
 
 SALIENT = ("command", "cmd", "file_path", "path", "url", "query", "code")
 """The argument that says most about a call, by the names that tools give it."""
@@ -87,7 +94,7 @@ def tell(body: RecordBody) -> Told:
             title = f"second opinion on {body.issue_id}: {body.model} {said}"
             return Told("note", "info" if body.agrees is False else "quiet", one_line(title), body.why)
         case core.Plan():
-            title = f"recovery plan for {plain(body.issue.type)}: needs a person"
+            title = f"recovery plan for {plain(body.issue.type)}: needs you"
             return Told("incident", "warning", title, cut("\n".join(body.steps), DETAIL), body.issue.step)
         case core.RollbackEntry():
             return Told("checkpoint", "quiet", f"rolled back to checkpoint {body.to_checkpoint}")
@@ -96,13 +103,13 @@ def tell(body: RecordBody) -> Told:
         case records.SnapshotRecord():
             return Told("note", "quiet", f"supervision saved its state before step {body.next_index:,}")
         case records.StatusRecord():
-            return Told("state", "quiet", f"supervision saw that the run is {body.status}")
+            return Told("state", "quiet", f"status at this step: {body.status}")
         case core.Hold():
-            return Told("state", "warning", "paused: needs a person", body.reason)
+            return Told("state", "warning", "paused: needs you", body.reason)
         case records.LimitRecord():
             return Told("limit", "notice", one_line(body.what), body.limit)
         case records.IncidentRecord():
-            return Told("incident", "critical", f"emergency stop, incident {body.id}", body.summary)
+            return Told("incident", "critical", f"emergency stop: {body.id}", body.summary)
         case records.Fault():
             off = "switched off" if body.dropped else ""
             return Told("note", "warning", f"supervision impaired: {body.part}", _join("; ", body.why, off))
@@ -131,12 +138,12 @@ def tell(body: RecordBody) -> Told:
         case Ack():
             return Told("control", "quiet", f"{body.command} acknowledged")
         case Result():
-            done, failed = body.payload.status == "success", body.payload.code or "failure"
-            title = f"{body.command or 'request'}: {'success' if done else failed}"
+            done = body.payload.status == "success"
+            title = f"{body.command or 'request'}: {'success' if done else plain(body.payload.code or 'failure')}"
             return Told("control", "info" if done else "notice", title, body.payload.message)
         case Audit():
             why = _join(", ", body.command or "", body.why or "", body.problem or "")
-            return Told("control", "quiet", f"request not carried out: {plain(body.what)}", cut(why, DETAIL))
+            return Told("control", "quiet", AUDITS.get(body.what, plain(body.what)), cut(why, DETAIL))
         case records.GuiSessionRecord():
             return Told("note", "info", f"session {body.session_id}: {body.chunks:,} chunks")
         case records.GuiChunkRecord():
@@ -147,7 +154,7 @@ def tell(body: RecordBody) -> Told:
             return tell_check(body)
         case records.GuiModelCallRecord():
             tokens = body.input_tokens + body.output_tokens
-            return Told("note", "quiet", f"asked {body.model}: {tokens:,} tokens", body.outcome)
+            return Told("note", "quiet", f"asked model {body.model}: {tokens:,} tokens", body.outcome)
         case records.VerificationResult():
             level, word = ("notice", "success") if body.success else ("warning", "failure")
             return Told("note", level, f"verification: {word}", cut(body.summary, DETAIL))
@@ -212,18 +219,19 @@ def said_to_agent(body: RecordBody | None) -> list[str]:
 
 def tell_applied(body: records.AppliedRecord) -> Told:
     order, how = body.directive, body.applied.how
-    what = DOING[type(order).__name__]
+    attempt, done = DIRECTIVES[type(order).__name__]
     words = order.message.content if isinstance(order, Inject) else getattr(order, "reason", getattr(order, "text", ""))
     if body.applied.ok:
-        return Told("intervention", "quiet", f"done: {what}", cut(_join("\n", how, words), DETAIL))
+        return Told("intervention", "quiet", done, cut(_join("\n", how, words), DETAIL))
     # Whoever set up no channel wants no messages.
     level: Level = "quiet" if isinstance(order, core.Notify) else "notice"
-    return Told("intervention", level, _join(": ", f"could not {what}", one_line(how)), cut(words, DETAIL))
+    return Told("intervention", level, _join(": ", f"could not {attempt}", one_line(how)), cut(words, DETAIL))
 
 
 def tell_restored(body: records.RestoredRecord) -> Told:
     changed, left = body.changed, body.left_alone
-    title = f"{len(changed):,} paths restored to checkpoint {body.checkpoint_id} by {body.by}"
+    paths = f"{len(changed):,} path{'' if len(changed) == 1 else 's'}"
+    title = f"{body.by.replace('interlock', 'Interlock')} restored {paths} from checkpoint {body.checkpoint_id}"
     detail = ", ".join(changed[:20]) + (", …" if len(changed) > 20 else "")
     if left:
         detail += f"; left alone: {', '.join(left[:20])}"
@@ -238,7 +246,7 @@ def tell_state(body: State | Abort | Done) -> Told:
         return Told("state", "quiet" if status == "running" else "notice", status)
     if waiting.kind == "approval":
         return Told("approval", "warning", f"step {waiting.step} needs approval", waiting.text, waiting.step)
-    return Told("state", "warning", f"{status}: needs a person", waiting.text, waiting.step)
+    return Told("state", "warning", f"{status}: needs you", waiting.text, waiting.step)
 
 
 def tell_check(body: InterventionEvent) -> Told:
