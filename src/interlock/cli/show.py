@@ -53,7 +53,7 @@ def show(
         if summary is not None:
             print_header(console, summary, folder.spec())
         for record in reader.read(kinds=wanted):
-            told = read_moment(record)
+            told = read_moment(record, hidden=wanted is not None)
             # Housekeeping is shown to those who ask for it by name.
             if told is not None and (wanted is not None or told.level != "quiet"):
                 print_moment(console, told)
@@ -61,9 +61,9 @@ def show(
 
 def check_kinds(wanted: Set[str], there: Set[str]) -> None:
     """Refuse a kind that neither we nor this journal know: a slip would look like a run in which nothing happened."""
-    from ..report.moment import EVERY
+    from ..records import KINDS
 
-    known = {*EVERY, *there}
+    known = {*KINDS, *there}
     for kind in wanted:
         if kind not in known:
             raise BadInput(f"there is no kind of record {kind!r}", todo=f"Known: {', '.join(sorted(known))}")

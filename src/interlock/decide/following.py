@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ..core import LADDER, Intervention, Outcome, Sign
-from .episode import CLEAN, CLEAR, WORKED, Episode
+from .episode import CLEAN, CLEAR, WORKED, Episode, applied
 from .ladder import TOP
 from .ruling import Sighting
 from .state import ControllerState
@@ -83,7 +83,8 @@ def _again(state: ControllerState, episode: Episode, attempts: int) -> tuple[Con
     if episode.issue.type == "long_wait":
         # Waiting is never answered with more than a hint.
         return _judged(state.with_episode(replace(episode, answer=None)), made, worked=False)
-    episode = replace(episode, answer=None, due=next_rung(episode, attempts))
+    failed = made.type if applied(made) else episode.failed
+    episode = replace(episode, answer=None, due=next_rung(episode, attempts), failed=failed)
     return _judged(state.with_episode(episode), made, worked=False)
 
 

@@ -128,8 +128,8 @@ def contributing_factors(incident: Incident, state: RunState) -> tuple[str, ...]
 
 
 def severity_of(issue: Issue) -> str:
-    """How bad it was; of a call that was refused, how bad it would have been."""
-    return str(issue.details.get("attempted") or issue.severity or "medium")
+    """How bad it was; of a call that was blocked, how bad it would have been."""
+    return issue.severity or "medium"
 
 
 def files_of(issue: Issue) -> tuple[str, ...]:

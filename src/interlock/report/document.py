@@ -6,13 +6,13 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 
 from .._version import __version__
 from ..core import LADDER, Issue, RunSpec
 from ..journal import RunSummary
+from ..records import VerificationResult
 from ..runtime.incidents import StoredIncident
 from .changes import Changed
 from .controls import Control
@@ -74,14 +74,6 @@ class Mark(Struct, frozen=True):
     text: str
 
 
-class Verification(Struct, frozen=True):
-    """What a GUI session's files were compared with, and how that came out."""
-
-    success: bool
-    summary: str
-    files: tuple[dict[str, Any], ...] = ()
-
-
 class Document(Struct, frozen=True, kw_only=True):
     """A run, told. `left_out` counts the lines of the timeline that did not fit."""
 
@@ -101,7 +93,7 @@ class Document(Struct, frozen=True, kw_only=True):
     controls: tuple[Control, ...]
     changes: Changed
     incidents: tuple[StoredIncident, ...]
-    verifications: tuple[Verification, ...]
+    verifications: tuple[VerificationResult, ...]
     pictures: tuple[Picture, ...]
 
     @property
@@ -212,14 +204,9 @@ def choose_lines(story: Story) -> tuple[tuple[Moment, ...], int]:
     return tuple(chosen), total - len(chosen)
 
 
-def find_verifications(story: Story) -> tuple[Verification, ...]:
+def find_verifications(story: Story) -> tuple[VerificationResult, ...]:
     """What GUI sessions found when they compared the files."""
     if not story.counts.get("gui_verification"):
         return ()
-    found = []
-    for line in story.page(limit=50, text="comparisons", kinds=frozenset(("note", "picture"))):
-        comparisons = line.data.get("comparisons")
-        if isinstance(comparisons, list) or "success" in line.data:
-            files = tuple(each for each in comparisons or () if isinstance(each, dict))
-            found.append(Verification(bool(line.data.get("success")), str(line.data.get("summary", "")), files))
-    return tuple(found)
+    lines = story.page(limit=50, text="comparisons", kinds=frozenset(("note",)))
+    return tuple(body for line in lines if isinstance(body := line.body, VerificationResult))

@@ -8,12 +8,10 @@ import threading
 import time
 from typing import TYPE_CHECKING, Protocol
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ..core import ENDED, InterlockError
-from ..core.typed import json_decoder
 from ..journal import JournalReader, RunFolder, RunSummary, Store
 from ..journal.store import summarize
 from .switching import why_not_switched
@@ -44,6 +42,7 @@ class RunRow(Struct, frozen=True, kw_only=True):
     max: int | None = None
     steps: int = 0
     issue: str | None = None
+    stuck: str | None = None
     issues: int = 0
     interventions: int = 0
     cost: float = 0.0
@@ -165,6 +164,7 @@ def to_row(summary: RunSummary, host: str, spark: tuple[float, ...]) -> RunRow:
         max=summary.max,
         steps=summary.steps,
         issue=summary.last_issue,
+        stuck=summary.stuck,
         issues=summary.issues,
         interventions=summary.interventions,
         cost=summary.cost_usd,
@@ -185,33 +185,20 @@ def to_row(summary: RunSummary, host: str, spark: tuple[float, ...]) -> RunRow:
     )
 
 
-class _Result(Struct):
-    error: bool | None = None
-    exit_code: int | None = None
-
-
-class _Line(Struct):
-    step: _Result
-    stalled: bool = False
-
-
-_line = json_decoder(_Line)
-
-
 def draw_spark(folder: RunFolder) -> tuple[float, ...]:
     """Progress over the newest steps: in each point the share after which the run was on its way forward."""
+    from ..records import StepRecord, read_body
+
     try:
         with JournalReader.open(folder) as reader:
             records = reader.search(kinds=frozenset(("step",)), limit=SPARK_STEPS, newest=True)
     except InterlockError:
         return ()
-    forward: list[bool] = []
-    for record in records:
-        try:
-            line = _line.decode(record.body)
-        except msgspec.DecodeError:
-            continue
-        forward.append(not (line.stalled or line.step.error or line.step.exit_code))
+    forward = [
+        not (line.stalled or line.step.error or line.step.exit_code)
+        for record in records
+        if isinstance(line := read_body(record), StepRecord)
+    ]
     size = max(1, -(-len(forward) // SPARK_POINTS))
     groups = [forward[at : at + size] for at in range(0, len(forward), size)]
     return tuple(sum(group) / len(group) for group in groups)

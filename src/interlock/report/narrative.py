@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ..control.messages import Abort, Done
 from ..core import ENDED
+from ..records import EndRecord
 from .changes import Changed
 from .document import Chain, Rung
 from .story import Story
-from .words import plain
+from .words import dollars, plain
 
 ENDINGS = {
     "COMPLETE": "It came to its end.",
@@ -55,11 +57,6 @@ def many(count: int, word: str) -> str:
     return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
 
 
-def dollars(amount: float) -> str:
-    """An amount of money, with more digits where it is small."""
-    return f"${amount:,.2f}" if amount >= 0.1 or amount == 0 else f"${amount:.4f}"
-
-
 def known_cost(amount: float, unpriced_tokens: int) -> str:
     """What is known to be spent, as every list of runs says it: with a plus where some tokens have no known price, and
     unknown where none has one. No tokens cost nothing."""
@@ -91,7 +88,7 @@ def _ending(story: Story) -> str:
 def _reason(story: Story) -> str:
     """Why a run has ended, from its records, for summaries that do not say it."""
     ends = story.page(kinds=frozenset(("state",)), limit=20)
-    return next((str(line.data["reason"]) for line in reversed(ends) if line.data.get("reason")), "")
+    return next((end.reason for line in reversed(ends) if isinstance(end := line.body, EndRecord | Abort | Done)), "")
 
 
 def _refusals(story: Story) -> str:

@@ -39,13 +39,13 @@ from ..decide import (
     strongest,
 )
 from ..detect import Detectors
+from ..records import Fault, Opinion
 from ..review import Reviewer
 from .causes import AFTER_STEP
-from .guard import Fault, Guard
+from .guard import Guard
 from .judgement import Judgement
 from .ledger import Ledger
 from .meter import Meter
-from .opinion import Opinion
 from .plugins import Plugins
 from .prices import Prices
 from .touching import count_files
@@ -203,8 +203,17 @@ class Watch:
             started=self.ledger.started,
         )
 
-    def be(self, status: Status) -> None:
-        """Know the run's status: a paused run gets no new answers, and who resumed it has looked at it."""
+    def stuck(self) -> str | None:
+        """What the run is stuck on now: of several episodes the one that has climbed highest, then the newest."""
+        found = [episode for episode in self._controller_state.episodes if episode.open]
+        return max(found, key=lambda one: (one.level or 0, one.opened_step)).standing if found else None
+
+    def be(self, status: Status) -> tuple[Episode, ...]:
+        """Know the run's status: a paused run gets no new answers, and who resumed it has looked at it.
+
+        Gives the episodes that ended with that.
+        """
+        before = self._controller_state
         if status == "running" and self._run.status != "running":
             self._controller_state = count_anew(self._controller_state)
             over = self.meter.over(self.ledger.spend)
@@ -212,6 +221,7 @@ class Watch:
                 self.meter.loosen()
                 self.meter.raise_ceiling(self.ledger.spend)
         self._run = replace(self._run, status=status)
+        return _changed(before, self._controller_state)
 
     @property
     def person_reachable(self) -> bool:

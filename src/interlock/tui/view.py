@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ..control.messages import Waiting
 from ..core import CheckpointInfo, Intervention, Issue
 from ..report import Control, Moment, RunRow, Story
 from ..report.fleet import to_row
-from ..report.story import Waiting
 from .ladder import Ladder, Rung, empty_ladder
 
 if TYPE_CHECKING:

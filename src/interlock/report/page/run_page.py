@@ -5,11 +5,12 @@ from __future__ import annotations
 import shlex
 
 from ...core import ENDED
+from ...records import VerificationResult
 from ...runtime.incidents import StoredIncident
-from ..document import Document, Verification
+from ..document import Document
 from ..moment import Moment
-from ..narrative import dollars, known_cost, length, many
-from ..words import plain, said_to_agent
+from ..narrative import known_cost, length, many
+from ..words import dollars, plain, said_to_agent
 from .charts import line_chart, short
 from .element import Html, el, join, page
 from .sections import brand, chains, changes, clock, control_table, gallery, ladder, section
@@ -154,18 +155,17 @@ def _incident(stored: StoredIncident) -> Html:
     )  # fmt: skip
 
 
-def _verification(found: Verification) -> Html:
+def _verification(found: VerificationResult) -> Html:
     rows = [
         el(
             "tr",
             None,
-            el("td", None, el("code", None, str(each.get("path", "")))),
-            el("td", {"class": "success" if each.get("match_status") == "match" else "failure"},
-               str(each.get("match_status", ""))),
-            el("td", None, f"{each['similarity']:.2%}" if isinstance(each.get("similarity"), int | float) else ""),
-            el("td", None, str(each.get("reason") or ("exact" if each.get("exact") else ""))),
+            el("td", None, el("code", None, each.path)),
+            el("td", {"class": "success" if each.match_status == "match" else "failure"}, each.match_status),
+            el("td", None, f"{each.similarity:.2%}"),
+            el("td", None, each.reason or ("exact" if each.exact else "")),
         )
-        for each in found.files
+        for each in found.comparisons
     ]  # fmt: skip
     head = el("tr", None, *(el("th", None, word) for word in ("File", "Result", "Similarity", "")))
     table = el("table", None, el("thead", None, head), el("tbody", None, *rows)) if rows else None
@@ -182,7 +182,7 @@ def _timeline(document: Document) -> Html:
 
 
 def _line(moment: Moment) -> Html:
-    detail = "\n".join((moment.detail, *said_to_agent(moment.data))).strip()
+    detail = "\n".join((moment.detail, *said_to_agent(moment.body))).strip()
     if "\n" not in detail and detail in moment.title:
         detail = ""
     long = len(detail) > 160 or "\n" in detail
