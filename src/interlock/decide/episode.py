@@ -69,7 +69,9 @@ class Episode(Struct, frozen=True, omit_defaults=True, kw_only=True):
     @property
     def what(self) -> str:
         """What is stuck, in a few words."""
-        return next((check for one in self.stuck if (check := one.check)), self.issue.type.replace("_", " "))
+        checks = (one.check for one in self.stuck if one.kind != "pattern")
+        pattern, path = self.issue.type.replace("_", " "), self.issue.details.get("path")
+        return next(filter(None, checks), f"{pattern}: {path}" if path else pattern)
 
     @property
     def place(self) -> str:

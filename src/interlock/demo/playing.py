@@ -167,7 +167,7 @@ class Play:
         return Event(kind, self._clock.time() - self._started, body)
 
 
-SHOWN = frozenset(("issue", "intervention", "effect", "restored", "applied", "limit", "incident", "plan", "fault"))
+SHOWN = frozenset(("issue", "episode", "intervention", "effect", "restored", "applied", "limit", "incident", "plan", "fault"))
 """The records that the audience sees; steps are shown as they are played."""
 
 

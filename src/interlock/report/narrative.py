@@ -9,6 +9,7 @@ from ..core import ENDED
 from ..records import EndRecord
 from .changes import Changed
 from .document import Chain, Rung
+from .episodes import Problem
 from .story import Story
 from .words import dollars, plain
 
@@ -25,12 +26,22 @@ ENDINGS = {
 }
 
 
-def tell(story: Story, ladder: Iterable[Rung], chains: tuple[Chain, ...], changed: Changed) -> tuple[str, ...]:
+STUCK_TOLD = 5
+"""Problems that the narrative names; the section below has all."""
+
+
+def tell(
+    story: Story,
+    ladder: Iterable[Rung],
+    episodes: tuple[Problem, ...],
+    chains: tuple[Chain, ...],
+    changed: Changed,
+) -> tuple[str, ...]:
     """The story in sentences."""
     parts = [
         _ending(story),
         _refusals(story),
-        _trouble(story, chains),
+        _stuck(episodes) or _trouble(story, chains),
         _answers(tuple(ladder)),
         _looks(story),
         _files(story, changed),
@@ -108,6 +119,16 @@ def _refusals(story: Story) -> str:
     ]
     said = f", {_list(kinds)}" if kinds else ", all of them harmless"
     return f"{many(reviewed, 'call')} {'was' if reviewed == 1 else 'were'} reviewed before they ran{said}."
+
+
+def _stuck(episodes: tuple[Problem, ...]) -> str:
+    if not episodes:
+        return ""
+    told = [f"{each.what} ({each.achieved})" for each in episodes[:STUCK_TOLD]]
+    if len(episodes) > STUCK_TOLD:
+        told.append(f"{len(episodes) - STUCK_TOLD:,} more")
+    first = min(each.opened_step for each in episodes)
+    return f"It had {many(len(episodes), 'problem')}, from step {first} on: {_list(told)}."
 
 
 def _trouble(story: Story, chains: tuple[Chain, ...]) -> str:

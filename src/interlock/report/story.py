@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from ..control.messages import Abort, Done, State, Waiting
-from ..core import CheckpointInfo, InterlockError, Intervention, Issue, NotFound, Record, RunSpec
+from ..core import ENDED, CheckpointInfo, InterlockError, Intervention, Issue, NotFound, Record, RunSpec
 from ..journal import JournalReader, RunFolder, RunSummary
-from ..records import EndRecord, InterventionRecord, read_body
+from ..records import EndRecord, EpisodeRecord, InterventionRecord, read_body
 from . import controls, series
 from .controls import Control, take_controls
+from .episodes import EpisodeLog, Problem
 from .moment import HIDDEN, RECORDS, Moment, read_moment
 from .series import Series, Sums, Tally
 from .words import one_line
@@ -34,7 +35,16 @@ NEWS = 500
 VERDICTS = ('"decision":{', '"verdict":"warn"', '"verdict":"modify"', '"verdict":"block"')
 """What a step's record has in it if its review said more than allow, or if it was refused for another reason."""
 
-KEPT_KINDS = frozenset(("issue", "intervention", "effect", "checkpoint", "state"))
+KEPT_KINDS = frozenset(("issue", "episode", "intervention", "effect", "checkpoint", "state"))
+
+
+KEPT_AT_HAND = (
+    (("issue",), KEPT),
+    (("episode",), 4 * KEPT),
+    (("intervention", "effect"), 2 * KEPT),
+    (("checkpoint",), KEPT),
+)
+"""What is read when a run is opened: how many of the newest records of each kind."""
 
 
 class Story:
@@ -148,6 +158,12 @@ class Story:
             return list(self._interventions.values())
 
     @property
+    def episodes(self) -> list[Problem]:
+        """What the run got stuck on, with everything that was tried, in the order in which it began."""
+        with self._lock:
+            return self._episodes.problems(self._interventions.values(), ended=self._summary.status in ENDED)
+
+    @property
     def checkpoints(self) -> list[CheckpointInfo]:
         """The newest checkpoints, oldest first."""
         with self._lock:
@@ -198,6 +214,7 @@ class Story:
         self._tally = Tally()
         self._issues: deque[Issue] = deque(maxlen=KEPT)
         self._interventions: dict[str, Intervention] = {}
+        self._episodes = EpisodeLog(KEPT)
         self._checkpoints: deque[CheckpointInfo] = deque(maxlen=KEPT)
         self._controls: dict[str, Control] = {}
         self._waiting: Waiting | None = None
@@ -213,7 +230,7 @@ class Story:
         last = reader.last()
         self._seq = last.seq if last is not None else 0
         self._counts = reader.counts()
-        for kinds, keep in ((("issue",), KEPT), (("intervention", "effect"), 2 * KEPT), (("checkpoint",), KEPT)):
+        for kinds, keep in KEPT_AT_HAND:
             self._take(reader.search(kinds=frozenset(kinds), limit=keep, newest=True, before=self._seq + 1))
         asked = reader.search(kinds=controls.KINDS, limit=3 * KEPT_CONTROLS, newest=True, before=self._seq + 1)
         take_controls(self._controls, asked, KEPT_CONTROLS)
@@ -254,6 +271,8 @@ class Story:
             match read_body(record):
                 case Issue() as issue:
                     self._issues.append(issue)
+                case EpisodeRecord() as episode:
+                    self._episodes.take(episode, record.time)
                 case InterventionRecord() as made:
                     self._keep(made.intervention)
                 case Intervention() as judged:

@@ -292,15 +292,16 @@ class Watch:
         for directive in ruling.directives:
             if isinstance(directive, SetLimits) and ruling.intervention.type == THROTTLING:
                 self.meter.throttle(directive, self.ledger.spend)
-                self._throttled_for.add(ruling.issue.type)
+                self._throttled_for.add(ruling.intervention.episode or ruling.issue.type)
             elif isinstance(directive, SetLimits):
                 self.meter.tighten(directive.limits)
 
-    def _come_down(self, judged: Sequence[Intervention]) -> None:
+    def _come_down(self, judged: Sequence[Intervention], over: Iterable[Episode]) -> None:
         """Lift the throttle when the trouble that it was for is over, whichever answer ended it."""
         if not self._throttled_for:
             return
         self._throttled_for -= {made.issue_type for made in judged if made.outcome == "success"}
+        self._throttled_for -= {episode.id for episode in over}
         if not self._throttled_for:
             self.meter.loosen()
 
@@ -346,14 +347,14 @@ class Watch:
 
     def _settle(self, rulings: Rulings, changed: tuple[Episode, ...]) -> None:
         """Hold the run to what was decided; count anew what is over."""
-        self._come_down(rulings.judged)
-        over = {episode.issue.type for episode in changed if not episode.open}
+        over = [episode for episode in changed if not episode.open]
+        self._come_down(rulings.judged, over)
         for ruling in rulings.rulings:
             if ruling.directives:
                 self._set_limits(ruling)
                 if ruling.intervention.episode is None:
                     self.detectors.restart(ruling.issue.type, ruling.issue.agent)
-        for issue_type in over:
+        for issue_type in dict.fromkeys(episode.issue.type for episode in over):
             self.detectors.restart(issue_type, self.detectors.seen)
 
 

@@ -13,7 +13,7 @@ from ..narrative import known_cost, length, many
 from ..words import dollars, plain, said_to_agent
 from .charts import line_chart, short
 from .element import Html, el, join, page
-from .sections import brand, chains, changes, clock, control_table, gallery, ladder, section
+from .sections import brand, chains, changes, clock, control_table, episodes, gallery, ladder, section
 
 
 def render_run(document: Document) -> str:
@@ -25,6 +25,9 @@ def render_run(document: Document) -> str:
 def _parts(document: Document) -> list[Html]:
     parts = [_head(document), _told(document), _tiles(document)]
     parts += [_incident(stored) for stored in document.incidents]
+    if document.episodes:
+        shown = episodes(document.episodes)
+        parts.append(section("What it got stuck on", shown, note="what was tried, what it achieved, what it cost"))
     if not document.sums.looks or any(rung.made for rung in document.ladder):
         drawn = ladder(document.ladder, ended=document.run.status in ENDED)
         parts.append(section("The ladder", drawn, note="from the strongest intervention to the mildest"))
@@ -32,10 +35,10 @@ def _parts(document: Document) -> list[Html]:
     if document.chains:
         parts.append(section("Why", chains(document.chains), note="what was found, and what was done about it"))
     if document.verifications or document.pictures:
-        shown = [_verification(each) for each in document.verifications]
+        checks = [_verification(each) for each in document.verifications]
         if document.pictures:
-            shown.append(gallery(document.pictures))
-        parts.append(section("Verification", *shown))
+            checks.append(gallery(document.pictures))
+        parts.append(section("Verification", *checks))
     if document.run.workspace is not None:
         parts.append(section("Changed files", changes(document), note="checkpoint by checkpoint, secrets removed"))
     if document.controls:
