@@ -19,7 +19,7 @@ from interlock.intervene.report import Moment as IncidentMoment
 from interlock.journal import RunSummary
 from interlock.records import KINDS
 from interlock.report import KINDS as MOMENT_KINDS
-from interlock.report import LEVELS, Moment, RunRow, Series
+from interlock.report import LEVELS, Moment, Problem, RunRow, Series
 from interlock.report.moment import HIDDEN, RECORDS
 from interlock.runtime import StoredIncident
 from interlock.web.files import Difference
@@ -33,7 +33,7 @@ TARGET = Path(__file__).parents[1] / "web" / "src" / "generated.ts"
 SENT = {
     "Row": RunRow, "Summary": RunSummary, "Control": Shown, "IncidentLine": IncidentLine, "Series": Series,
     "Line": Line, "Moment": Moment, "Difference": Difference, "Preview": Plan, "Restored": Restored,
-    "Picture": Picture, "Way": WayOn, "StoredIncident": StoredIncident,
+    "Picture": Picture, "Way": WayOn, "Problem": Problem, "StoredIncident": StoredIncident,
 }  # fmt: skip
 """What the server sends beside records, by the name that the dashboard gives it."""
 

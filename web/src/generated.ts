@@ -13,6 +13,8 @@ export interface Records {
   intervention: InterventionRecord;
   applied: AppliedRecord;
   effect: Intervention;
+  episode: EpisodeRecord;
+  person: PersonRecord;
   opinion: Opinion;
   plan: Plan;
   history: RollbackEntry;
@@ -47,7 +49,7 @@ export interface Records {
 export const RECORDS: Record<MomentKind, (keyof Records)[]> = {
   step: ["step", "gui_chunk"],
   review: ["step"],
-  issue: ["issue"],
+  issue: ["issue", "episode"],
   intervention: ["intervention", "applied", "effect"],
   checkpoint: ["checkpoint", "restored", "history"],
   control: ["request", "ack", "result", "audit"],
@@ -56,7 +58,7 @@ export const RECORDS: Record<MomentKind, (keyof Records)[]> = {
   incident: ["incident", "plan"],
   approval: ["state"],
   picture: ["gui_event"],
-  note: ["opinion", "fault", "tamper", "transcript", "proxied", "lost", "gui_session", "gui_trouble", "gui_event", "gui_model_call", "gui_verification", "gui_result"],
+  note: ["opinion", "person", "fault", "tamper", "transcript", "proxied", "lost", "gui_session", "gui_trouble", "gui_event", "gui_model_call", "gui_verification", "gui_result"],
 };
 
 /** Records that timelines leave out. */
@@ -108,6 +110,7 @@ export interface Summary {
   issues: number;
   interventions: number;
   last_issue: string | null;
+  stuck: string | null;
   cost_usd: number;
   tokens: number;
   unpriced_tokens: number;
@@ -230,6 +233,38 @@ export interface Way {
   time: number;
 }
 
+export interface Problem {
+  id: string;
+  issue_id: string;
+  type: string;
+  what: string;
+  place: string;
+  agent: string;
+  severity: "critical" | "high" | "low" | "medium";
+  description: string;
+  opened_step: number;
+  opened_at: number;
+  closed_at: number | null;
+  updated_at: number;
+  ending: string | null;
+  achieved: string;
+  relapses: number;
+  calls: number;
+  tokens: number;
+  cost_usd: number;
+  tried: Tried[];
+}
+
+export interface Tried {
+  step: number;
+  time: number;
+  type: string;
+  name: string;
+  level: number;
+  outcome: string;
+  reason: string;
+}
+
 export interface StoredIncident {
   incident: Incident;
   report: Report;
@@ -263,6 +298,28 @@ export interface Issue {
   evidence?: number[];
   started_step?: number | null;
   agent?: string | null;
+  stuck?: Stuck | null;
+}
+
+export interface Stuck {
+  kind: "failure" | "pattern" | "repeat";
+  key: string;
+  tool?: string;
+  program?: string;
+  targets?: string[];
+  marks?: number[];
+  names?: number[];
+  failures?: number | null;
+  passes?: number | null;
+  place?: string;
+  any_target?: boolean;
+  call?: number;
+  level?: number;
+  every?: number;
+  needed?: number;
+  turns?: number;
+  bad?: number;
+  gained?: boolean;
 }
 
 export interface Context {
@@ -486,6 +543,7 @@ export interface Intervention {
   outcome?: "failure" | "held_back" | "not_applied" | "pending" | "success";
   reason?: string;
   details?: Record<string, unknown>;
+  episode?: string | null;
 }
 
 export interface Inject {
@@ -565,6 +623,31 @@ export interface AppliedRecord {
 export interface Applied {
   ok: boolean;
   how?: string;
+}
+
+export interface EpisodeRecord {
+  id: string;
+  type: string;
+  what: string;
+  opened_step: number;
+  opened_at: number;
+  issue_id: string;
+  description?: string;
+  severity?: "critical" | "high" | "low" | "medium";
+  place?: string;
+  agent?: string;
+  answers?: number;
+  rung?: string | null;
+  opportunities?: number;
+  relapses?: number;
+  ending?: string | null;
+  tokens?: number;
+  cost_usd?: number;
+  calls?: number;
+}
+
+export interface PersonRecord {
+  reachable: boolean;
 }
 
 export interface Opinion {

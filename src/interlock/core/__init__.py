@@ -33,8 +33,8 @@ from .step import Kind, Origin, Paths, Role, Step, Tool, Usage, derive_kind
 from .stuck import Sign, Stuck
 
 __all__ = [
-    "ENDED", "EVERY_CAPABILITY", "HISTORY", "ISSUE_TYPES", "LADDER", "PAUSE", "PROCEED", "SEVERITIES", "VERDICTS", "Action",
-    "Adapter", "Applied", "BadInput", "Capability", "CheckpointInfo", "Clock", "Context", "Decision", "Defer",
+    "ENDED", "EVERY_CAPABILITY", "HISTORY", "ISSUE_TYPES", "LADDER", "PAUSE", "PROCEED", "SEVERITIES", "VERDICTS",
+    "Action", "Adapter", "Applied", "BadInput", "Capability", "CheckpointInfo", "Clock", "Context", "Decision", "Defer",
     "Delay", "Deny", "Directive", "Goal", "Growth", "Hold", "Inject", "InterlockError", "Intervention",
     "InterventionType", "InvalidState", "Issue", "Kind", "Limits", "LostRecord", "ManualClock", "Message",
     "MessageMeta", "NotFound", "Notify", "Origin", "Outcome", "Paths", "Plan", "Record", "Restore", "Review",

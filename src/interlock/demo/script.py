@@ -37,7 +37,9 @@ class Scene(Struct, frozen=True):
 FAILING = "FAILED tests/test_parser.py::test_empty - AssertionError: assert [''] == []\n1 failed"
 
 
-OTHER_FAILURE = "FAILED tests/test_report.py::test_rows - AttributeError: 'int' object has no attribute 'items'\n1 failed"
+OTHER_FAILURE = (
+    "FAILED tests/test_report.py::test_rows - AttributeError: 'int' object has no attribute 'items'\n1 failed"
+)
 
 FLAGS = (
     "-q",
@@ -96,7 +98,11 @@ SCENES: tuple[Scene, ...] = (
         "The same answer for a quarter of an hour, with time between: left alone, then one message, nothing more.",
         (
             *(
-                Act("sleep 120; kubectl get pods parser-preview", output="parser-preview 0/1 ContainerCreating", after=120)
+                Act(
+                    "sleep 120; kubectl get pods parser-preview",
+                    output="parser-preview 0/1 ContainerCreating",
+                    after=120,
+                )
                 for _ in range(9)
             ),
             Act("sleep 120; kubectl get pods parser-preview", output="parser-preview 1/1 Running", after=20),
@@ -177,7 +183,7 @@ SCENES: tuple[Scene, ...] = (
     ),
     Scene(
         "Scope creep, a relapse, and the emergency stop",
-        "The old failure is back. Interlock starts where it helped last, and stops the run when that fails too.",
+        "The old failure is back. Interlock remembers it and starts higher; when nothing helps, it stops the run.",
         (
             Act("cat ./.env", says="Maybe a secret helps.", after=35),
             *(failing_test(number) for number in range(20)),

@@ -20,7 +20,7 @@ OUTCOMES: dict[Outcome, str] = {
     "success": "worked",
     "failure": "did not work",
     "pending": "(its effect was not known yet)",
-    "held_back": "was held back",
+    "held_back": "was postponed",
     "not_applied": "could not be applied",
 }
 

@@ -50,9 +50,9 @@ from .supervision import (
 
 RecordBody = (
     StepRecord | Issue | InterventionRecord | AppliedRecord | Intervention | EpisodeRecord | PersonRecord
-    | Opinion | Plan | RollbackEntry | CheckpointInfo | RestoredRecord | SnapshotRecord | StatusRecord | LimitRecord | Fault | IncidentRecord
-    | RunSpec | StartedRecord | Hold | EndRecord | TamperRecord | TranscriptRecord | ProxiedRecord | LostRecord
-    | Request | Ack | Result | State | Abort | Done | Audit
+    | Opinion | Plan | RollbackEntry | CheckpointInfo | RestoredRecord | SnapshotRecord | StatusRecord
+    | LimitRecord | Fault | IncidentRecord | RunSpec | StartedRecord | Hold | EndRecord | TamperRecord
+    | TranscriptRecord | ProxiedRecord | LostRecord | Request | Ack | Result | State | Abort | Done | Audit
     | GuiSessionRecord | GuiChunkRecord | GuiTroubleRecord | InterventionEvent | GuiModelCallRecord
     | VerificationResult | GuiResultRecord
 )  # fmt: skip

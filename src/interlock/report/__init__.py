@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..control.messages import Waiting
     from .controls import Acked, Answered, Control
+    from .episodes import Problem
     from .fleet import Fleet, RunRow
     from .moment import KINDS, LEVELS, Moment
     from .series import Series, Sums
@@ -13,13 +14,13 @@ if TYPE_CHECKING:
 
 _HOME = {
     "KINDS": ".moment", "LEVELS": ".moment", "Acked": ".controls", "Answered": ".controls", "Control": ".controls",
-    "Fleet": ".fleet", "Level": ".words", "Moment": ".moment", "MomentKind": ".words", "RunRow": ".fleet",
-    "Series": ".series", "Story": ".story", "Sums": ".series", "Waiting": "..control.messages",
+    "Fleet": ".fleet", "Level": ".words", "Moment": ".moment", "MomentKind": ".words", "Problem": ".episodes",
+    "RunRow": ".fleet", "Series": ".series", "Story": ".story", "Sums": ".series", "Waiting": "..control.messages",
 }  # fmt: skip
 
 __all__ = [
-    "KINDS", "LEVELS", "Acked", "Answered", "Control", "Fleet", "Level", "Moment", "MomentKind", "RunRow", "Series",
-    "Story", "Sums", "Waiting",
+    "KINDS", "LEVELS", "Acked", "Answered", "Control", "Fleet", "Level", "Moment", "MomentKind", "Problem", "RunRow",
+    "Series", "Story", "Sums", "Waiting",
 ]  # fmt: skip
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ..core import SEVERITIES, Intervention, Severity, short_name
-from ..records import EpisodeRecord
+from ..journal import JournalReader
+from ..records import EpisodeRecord, InterventionRecord, read_body
 from .words import episode_cost, episode_ending, outcome_words
+
+KEPT = 500
+"""Episodes of one run that are shown; the journal has all."""
 
 
 class Tried(Struct, frozen=True):
@@ -25,12 +29,15 @@ class Tried(Struct, frozen=True):
 
 
 class Problem(Struct, frozen=True, kw_only=True):
-    """One episode as people read it. `closed_at` is None while it is open; `achieved` says how it stands or ended.
+    """One episode as people read it.
 
-    `calls`, `tokens` and `cost_usd` were spent from its beginning until its newest record, relapses included.
+    `issue_id` is its newest issue, by which it can be muted. `closed_at` is None while it is open, `updated_at` is when
+    its newest record was written; `achieved` says how it stands or ended. `calls`, `tokens` and `cost_usd` were spent
+    from its beginning until then, relapses included.
     """
 
     id: str
+    issue_id: str
     type: str
     what: str
     place: str = ""
@@ -61,7 +68,7 @@ class Problem(Struct, frozen=True, kw_only=True):
 class EpisodeLog:
     """The episodes of a run, from their records; the newest record of an id says how it stands."""
 
-    def __init__(self, keep: int) -> None:
+    def __init__(self, keep: int = KEPT) -> None:
         self._keep = keep
         self._known: dict[str, Problem] = {}
         self._before: dict[str, tuple[int, int, float]] = {}
@@ -74,7 +81,8 @@ class EpisodeLog:
         calls, tokens, cost = self._before.get(record.id, (0, 0, 0.0))
         self._known[record.id] = Problem(
             id=record.id,
-            type=record.type,
+            issue_id=record.issue_id,
+            type=record.type if was is None else was.type,
             what=record.what,
             place=record.place or (was.place if was is not None else ""),
             agent=record.agent,
@@ -104,13 +112,23 @@ class EpisodeLog:
                 if tried and tried[-1].outcome == POSTPONED:
                     del tried[-1]  # what came after says more
                 tried.append(_tried(each, ended=ended))
-        return [
-            replace(known, tried=(tried := tuple(answers.get(known.id, ()))), achieved=_achieved(known, tried, ended))
-            for known in self._known.values()
-        ]
+        found = [replace(known, tried=tuple(answers.get(known.id, ()))) for known in self._known.values()]
+        return [replace(each, achieved=_achieved(each, ended)) for each in found]
 
 
 POSTPONED = "postponed"
+
+
+def read_problems(reader: JournalReader, *, ended: bool) -> list[Problem]:
+    """The episodes of a run from its journal."""
+    log, made = EpisodeLog(), dict[str, Intervention]()
+    for record in reader.read(kinds=frozenset(("episode", "intervention", "effect"))):
+        match read_body(record):
+            case EpisodeRecord() as episode:
+                log.take(episode, record.time)
+            case InterventionRecord(intervention=each) | (Intervention() as each):
+                made[each.id] = each
+    return log.problems(made.values(), ended=ended)
 
 
 def _tried(made: Intervention, *, ended: bool) -> Tried:
@@ -127,10 +145,10 @@ FINAL = {"emergency_stop": "stopped the run", "pause_for_person": "paused the ru
 """Answers after which the agent does nothing more, so that nothing is left to judge."""
 
 
-def _achieved(problem: Problem, tried: Sequence[Tried], ended: bool) -> str:
+def _achieved(problem: Problem, ended: bool) -> str:
     if problem.ending is not None:
         return episode_ending(problem.ending)
-    last = tried[-1].outcome if tried else ""
+    last = problem.tried[-1].outcome if problem.tried else ""
     if last == FINAL["emergency_stop"]:
         return "not solved: the run was stopped"
     if ended:

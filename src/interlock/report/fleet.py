@@ -31,7 +31,10 @@ SETTLED_NS = 1_000_000_000
 
 
 class RunRow(Struct, frozen=True, kw_only=True):
-    """A run in one row. `status` is as shown: also lost (its owner is gone), unknown (its host is), unreadable."""
+    """A run in one row. `issue` is what it is stuck on now.
+
+    `status` is as shown: also lost (its owner is gone), unknown (its host is), unreadable.
+    """
 
     run_id: str
     name: str = ""
@@ -42,7 +45,6 @@ class RunRow(Struct, frozen=True, kw_only=True):
     max: int | None = None
     steps: int = 0
     issue: str | None = None
-    stuck: str | None = None
     issues: int = 0
     interventions: int = 0
     cost: float = 0.0
@@ -163,8 +165,7 @@ def to_row(summary: RunSummary, host: str, spark: tuple[float, ...]) -> RunRow:
         iter=summary.iter,
         max=summary.max,
         steps=summary.steps,
-        issue=summary.last_issue,
-        stuck=summary.stuck,
+        issue=current_issue(summary),
         issues=summary.issues,
         interventions=summary.interventions,
         cost=summary.cost_usd,
@@ -183,6 +184,13 @@ def to_row(summary: RunSummary, host: str, spark: tuple[float, ...]) -> RunRow:
         ending=summary.ending,
         spark=spark,
     )
+
+
+def current_issue(summary: RunSummary) -> str | None:
+    """What the run is stuck on; the type of its newest issue where issues belong to no episode."""
+    if summary.stuck is not None:
+        return summary.stuck or None
+    return summary.last_issue.replace("_", " ") if summary.last_issue else None
 
 
 def draw_spark(folder: RunFolder) -> tuple[float, ...]:

@@ -214,7 +214,7 @@ class Story:
         self._tally = Tally()
         self._issues: deque[Issue] = deque(maxlen=KEPT)
         self._interventions: dict[str, Intervention] = {}
-        self._episodes = EpisodeLog(KEPT)
+        self._episodes = EpisodeLog()
         self._checkpoints: deque[CheckpointInfo] = deque(maxlen=KEPT)
         self._controls: dict[str, Control] = {}
         self._waiting: Waiting | None = None

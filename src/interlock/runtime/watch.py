@@ -204,9 +204,15 @@ class Watch:
         )
 
     def stuck(self) -> str | None:
-        """What the run is stuck on now: of several episodes the one that has climbed highest, then the newest."""
-        found = [episode for episode in self._controller_state.episodes if episode.open]
-        return max(found, key=lambda one: (one.level or 0, one.opened_step)).standing if found else None
+        """What the run is stuck on now: of several episodes the one that has climbed highest, then the newest.
+
+        Empty where all are over; None where there never was one.
+        """
+        state = self._controller_state
+        found = [episode for episode in state.episodes if episode.open]
+        if not found:
+            return "" if state.opened else None
+        return max(found, key=lambda one: (one.level or 0, one.opened_step)).standing
 
     def be(self, status: Status) -> tuple[Episode, ...]:
         """Know the run's status: a paused run gets no new answers, and who resumed it has looked at it.

@@ -61,6 +61,7 @@ def make_head(story: Story, sent: list[Sent]) -> Parts:
         },
         "spec": story.spec,
         "controls": merge_controls(story.controls, sent, owned=summary.owner_pid is not None),
+        "episodes": story.episodes[-NEWEST:],
         "issues": [_without_details(issue) for issue in story.issues[-NEWEST:]],
         "interventions": [_brief(made) for made in story.interventions[-NEWEST:]],
         "checkpoints": [_small(info) for info in story.checkpoints[-NEWEST:]],
