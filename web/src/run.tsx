@@ -88,7 +88,7 @@ export function RunPage({ runId, tab, tell }: { runId: string; tab: string; tell
           {current === "details" && <Details runId={runId} head={head} />}
         </div>
         <aside class="run-side" aria-label="Interventions and controls">
-          <Episodes episodes={head.episodes} issues={head.issues} total={head.summary.issues} live={isLive(shown)} />
+          <Episodes episodes={head.episodes} issues={head.issues} total={head.summary.issues} />
           <Ladder interventions={head.interventions} total={head.summary.interventions} live={isLive(shown)} />
           <ControlHistory controls={head.controls} live={isLive(shown)} />
         </aside>
