@@ -10,8 +10,8 @@ from pathlib import Path
 from interlock.config import Config
 from interlock.core import Context, RunSpec, Step, SystemClock, Tool, Usage
 from interlock.journal import Entry, Journal, Store, new_run_id
+from interlock.records import StepRecord
 from interlock.runtime import Watch
-from interlock.runtime.records import StepRecord
 
 NOTES = "The cost at step 20,000 is to be at most 1.2 times that at step 100. Medians over 200 steps around the place."
 

@@ -16,11 +16,11 @@ import apsw
 
 from interlock.core import CheckpointInfo, Inject, Intervention, Issue, Message, Review, RunSpec, Step, Tool, Usage
 from interlock.journal import Entry, Journal, RunFolder, Store
+from interlock.records import InterventionRecord, StepRecord
 from interlock.report import Fleet, Story
 from interlock.report.document import gather
 from interlock.report.metrics import JournalMetrics
 from interlock.report.rendering import render
-from interlock.runtime.records import InterventionRecord, StepRecord
 
 NOTES = (
     "A journal of 100,000 steps with checkpoints, issues and interventions, and 200 further runs. The floor is one "

@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 
 import platformdirs
+from web_types import write_types
 
 ROOT = Path(__file__).parents[1]
 WEB = ROOT / "web"
@@ -109,6 +110,7 @@ def weigh(folder: Path) -> int:
 def main() -> None:
     """Build, or check."""
     check = "--check" in sys.argv[1:]
+    write_types(check=check)
     try:
         folder = tools()
     except CannotInstall as error:

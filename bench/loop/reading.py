@@ -8,7 +8,7 @@ from typing import Literal
 from interlock.core import LADDER, CheckpointInfo, Hold, Inject, Intervention, Issue, Stop
 from interlock.core.typed import from_json
 from interlock.journal import JournalReader, RunFolder
-from interlock.runtime.records import InterventionRecord, RestoredRecord
+from interlock.records import InterventionRecord, RestoredRecord
 
 Outcome = Literal["worked", "failed", "pending"]
 KINDS = frozenset(("issue", "intervention", "effect", "checkpoint", "restored"))

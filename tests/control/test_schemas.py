@@ -6,7 +6,7 @@ import jsonschema
 import msgspec
 import pytest
 
-from interlock.cli.schema import SCHEMAS, json_schema
+from interlock.cli.schema import json_schema, schema_types
 from interlock.control import IterationStarted, RunEnded, Waiting, WaitingForPerson
 
 from .owner import Owner, make
@@ -39,14 +39,14 @@ def every_message() -> list[tuple[str, dict[str, object]]]:
 def test_every_message_that_is_sent_fits_its_schema() -> None:
     seen = set()
     for kind, message in every_message():
-        jsonschema.Draft202012Validator(json_schema(SCHEMAS[kind])).validate(message)
+        jsonschema.Draft202012Validator(json_schema(schema_types()[kind])).validate(message)
         seen.add(kind)
     assert seen == set(MESSAGES)
 
 
 @pytest.mark.parametrize("kind", MESSAGES)
 def test_a_schema_refuses_what_the_decoder_refuses(kind: str) -> None:
-    validator = jsonschema.Draft202012Validator(json_schema(SCHEMAS[kind]))
+    validator = jsonschema.Draft202012Validator(json_schema(schema_types()[kind]))
     message = next(message for found, message in every_message() if found == kind)
     assert not validator.is_valid({**message, "schema": 7})
     assert validator.is_valid({**message, "a later field": 1})

@@ -20,6 +20,7 @@ from interlock.gui.analyzer.models import find_model
 from interlock.gui.analyzer.prompt import system_prompt
 from interlock.gui.analyzer.result import Situation
 from interlock.gui.recovery import VOCABULARY
+from interlock.records import GuiModelCallRecord
 
 from .model_standin import VERDICT, Answer, StandIn, cut, drip, error, message, raw, serving, silence, text, verdict
 
@@ -271,12 +272,12 @@ def test_a_used_up_budget_ends_the_asking(monkeypatch: pytest.MonkeyPatch, budge
 
 
 def test_every_question_is_logged_without_picture_and_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    records: list[dict[str, object]] = []
+    records: list[GuiModelCallRecord] = []
     with capture_logs() as logs:
         ask(monkeypatch, error(500), verdict(), on_call=records.append)
-    assert [record["outcome"] for record in records][1] == "normal"
-    assert records[1]["input_tokens"] == 2000
-    assert records[1]["cost_usd"] == pytest.approx(2000 * 4e-6 + 100 * 20e-6)
+    assert [record.outcome for record in records][1] == "normal"
+    assert records[1].input_tokens == 2000
+    assert records[1].cost_usd == pytest.approx(2000 * 4e-6 + 100 * 20e-6)
     written = repr(logs) + repr(records)
     assert KEY not in written
     assert "base64" not in written
@@ -338,7 +339,7 @@ def test_evidence_goes_along_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.skipif("ANTHROPIC_API_KEY" not in os.environ, reason="no key")
 def test_the_real_api_answers() -> None:
-    records: list[dict[str, object]] = []
+    records: list[GuiModelCallRecord] = []
     analyzer = ClaudeAnalyzer(family="haiku", on_call=records.append)
     result = analyzer.analyze(picture(), {"expected_file": "a.py"})
     assert result.raw_response, records

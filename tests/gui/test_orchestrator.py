@@ -18,6 +18,7 @@ from interlock.gui import (
 )
 from interlock.gui.analyzer import Situation
 from interlock.gui.run import NoRun
+from interlock.records import RecordBody, kind_of
 
 from .scripted_screen import DIALOG, NORMAL, UNKNOWN, UNSURE, WRONG, Screen, Steps, Verdicts, orchestrator
 
@@ -198,8 +199,8 @@ def test_every_event_goes_to_the_runs_journal(tmp_path: Path) -> None:
     records: list[tuple[str, object]] = []
 
     class Journal(NoRun):
-        def record(self, kind: str, body: object) -> None:
-            records.append((kind, body))
+        def record(self, body: RecordBody) -> None:
+            records.append((kind_of(body), body))
 
         def gate(self) -> Any:
             return "proceed"

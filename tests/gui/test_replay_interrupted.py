@@ -16,6 +16,7 @@ import pytest
 from interlock.gui.desktop.display import VirtualDisplay
 from interlock.gui.desktop.programs import Programs, end_tree
 from interlock.gui.run import NoRun
+from interlock.records import RecordBody, kind_of
 
 from .replay_desk import Desk
 
@@ -43,8 +44,8 @@ class Gate(NoRun):
         self.paused, self.resumed = threading.Event(), threading.Event()
         self._after, self._cancel, self._passed = after, cancel, 0
 
-    def record(self, kind: str, body: object) -> None:
-        self.records.append(kind)
+    def record(self, body: RecordBody) -> None:
+        self.records.append(kind_of(body))
 
     def gate(self) -> Any:
         self._passed += 1

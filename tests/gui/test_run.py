@@ -21,6 +21,7 @@ from interlock.gui.supervised import SupervisedRun, open_run
 from interlock.gui.waiting import wait_until
 from interlock.journal import JournalReader
 from interlock.link import ask_owner
+from interlock.records import GuiChunkRecord, GuiTroubleRecord
 from interlock.runtime import Supervisor, open_store
 
 from .scripted_screen import DIALOG, NORMAL, orchestrator
@@ -94,7 +95,7 @@ def test_events_and_chunks_count_in_lists_of_runs(run: SupervisedRun, tmp_path: 
     watch = orchestrator(tmp_path, DIALOG, NORMAL, NORMAL, run=run, screenshot_dir=None)
     assert watch.check_now().outcome == "recovered"
     assert watch.check_now().outcome == "none"
-    run.record("gui_chunk", {"chunk": 0})
+    run.record(GuiChunkRecord(0))
     summary = run.run.summary
     assert (summary.steps, summary.issues, summary.interventions) == (1, 1, 1)
     assert summary.last_issue is not None
@@ -166,7 +167,7 @@ def test_a_computer_use_agent_has_its_steps_and_its_screen_on_one_run(config: Co
 
 
 def test_a_full_disk_does_not_end_a_session(run: SupervisedRun) -> None:
-    run.record("gui_event", {"too": "large" * 5_000_000})
+    run.record(GuiTroubleRecord(0, "large" * 5_000_000))
     assert run.gate() == "proceed"
 
 

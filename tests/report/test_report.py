@@ -7,8 +7,16 @@ import msgspec
 import pytest
 
 from interlock.config import Config
-from interlock.core import Issue, RunSpec
+from interlock.core import Inject, Intervention, Issue, Message, RunSpec
 from interlock.journal import Entry, Store
+from interlock.records import (
+    EndRecord,
+    FileComparison,
+    InterventionEvent,
+    InterventionRecord,
+    ReplayStatus,
+    VerificationResult,
+)
 from interlock.report import Story
 from interlock.report.changes import Changed, read_changes, split_patch
 from interlock.report.document import gather
@@ -128,21 +136,32 @@ def hostile(tmp_path_factory):
         supervisor.before(supervisor.call(ATTACK, {"command": f"rm -rf / {ATTACK}", ATTACK: ATTACK}))
         supervisor.after(supervisor.result(ATTACK, error=True))
     issue = Issue(id=ATTACK, type=ATTACK, step=1, description=ATTACK, severity="high", details={ATTACK: ATTACK})
-    made = {"id": ATTACK, "type": ATTACK, "level": 2, "issue_id": ATTACK, "issue_type": ATTACK, "step": 1, "time": 0.0}
+    made = Intervention(
+        id=ATTACK, type=ATTACK, level=2, issue_id=ATTACK, issue_type=ATTACK, step=1, time=0.0, reason=ATTACK
+    )
+    orders = (Inject(Message(ATTACK)),)
+    asked = {"schema": 0, "request_id": ATTACK, "target": {"run_id": ATTACK}, "timestamp": "2026-01-01T00:00:00Z"}
+    failed = {"status": "failure", "message": ATTACK, "code": "failed"}
     folder = folder_of(supervisor)
     add(
         folder,
         [
             Entry("issue", issue),
-            Entry("intervention", {"intervention": {**made, "reason": ATTACK}, "directives": [{}]}),
+            Entry("intervention", InterventionRecord(intervention=made, score=1.0, combined=1.0, directives=orders)),
             Entry("checkpoint", {"id": ATTACK, "time": 0.0, "step": 0, "label": ATTACK}),
             Entry("restored", {"checkpoint_id": ATTACK, "safety_id": ATTACK, "changed": [ATTACK]}),
+            Entry("request", {**asked, "type": "REQUEST", "command": "pause", "payload": {}, "actor": ATTACK}),
             Entry("request", {"request_id": ATTACK, "command": ATTACK, "actor": ATTACK, "reason": ATTACK}),
+            Entry("result", {**asked, "type": "RESULT", "command": ATTACK, "payload": failed}),
             Entry(
-                "result", {"request_id": ATTACK, "command": ATTACK, "payload": {"status": ATTACK, "message": ATTACK}}
+                "gui_event",
+                InterventionEvent(0.0, ReplayStatus.UNKNOWN, description=ATTACK, screenshot_path=ATTACK, reason=ATTACK),
             ),
-            Entry("gui_event", {"status": ATTACK, "description": ATTACK, "screenshot_path": ATTACK}),
+            Entry(
+                "gui_verification", VerificationResult(False, [FileComparison(ATTACK, True, 0.5, "partial")], ATTACK)
+            ),
             Entry("gui_verification", {"success": False, "summary": ATTACK, "comparisons": [{"path": ATTACK}]}),
+            Entry("end", EndRecord("aborted", ATTACK, ATTACK)),
             Entry(ATTACK, {ATTACK: ATTACK}),
             Entry("end", {"status": ATTACK, "reason": ATTACK, "message": ATTACK}),
         ],
@@ -221,20 +240,20 @@ def test_screenshots_of_a_gui_session_are_in_the_report(tmp_path):
     folder = Store(tmp_path).create(RunSpec(run_id="gui"))
     (folder.pictures / "shot.png").write_bytes(PNG)
     (folder.pictures / "after.png").write_bytes(PNG)
-    result = {"success": True, "summary": "1 file: 1 match", "comparisons": [
-        {"path": "main.py", "match_status": "match", "similarity": 1.0, "exact": True}]}  # fmt: skip
+    result = VerificationResult(True, [FileComparison("main.py", True, 1.0, "match", exact=True)], "1 file: 1 match")
     add(
         folder,
         [
             Entry(
                 "gui_event",
-                {
-                    "status": "dialog",
-                    "outcome": "recovered",
-                    "description": "a dialog has the keys",
-                    "screenshot_path": "pictures/shot.png",
-                    "screenshot_after": "pictures/after.png",
-                },
+                InterventionEvent(
+                    1.0,
+                    ReplayStatus.DIALOG_BLOCKING,
+                    outcome="recovered",
+                    description="a dialog has the keys",
+                    screenshot_path="pictures/shot.png",
+                    screenshot_after="pictures/after.png",
+                ),
             ),
             Entry("gui_verification", result),
         ],
@@ -259,8 +278,14 @@ def test_the_pictures_of_an_intervention_stay_though_many_quiet_looks_follow(tmp
     names = [f"quiet{number}.png" for number in range(40)]
     for name in ("shot.png", "after.png", *names):
         (folder.pictures / name).write_bytes(PNG)
-    acted = {"status": "dialog", "outcome": "recovered", "screenshot_path": "shot.png", "screenshot_after": "after.png"}
-    quiet = [Entry("gui_event", {"status": "normal", "outcome": "none", "screenshot_path": name}) for name in names]
+    acted = InterventionEvent(
+        1.0,
+        ReplayStatus.DIALOG_BLOCKING,
+        outcome="recovered",
+        screenshot_path="shot.png",
+        screenshot_after="after.png",
+    )
+    quiet = [Entry("gui_event", InterventionEvent(1.0, ReplayStatus.NORMAL, screenshot_path=name)) for name in names]
     add(folder, [Entry("gui_event", acted), *quiet])
     with Story.open(folder) as story:
         pictures = gather(story).pictures

@@ -5,6 +5,7 @@ import shutil
 import msgspec
 import pytest
 
+from interlock.control import new_request
 from interlock.core import Hold, NotFound, RunSpec, Usage
 from interlock.journal import Entry, JournalReader, Store
 from interlock.report import KINDS, LEVELS, Story
@@ -128,7 +129,7 @@ def test_a_live_run_gives_what_is_new_once(tmp_path):
         assert story.update() == []
         assert story.summary.shown == "running"
         supervisor.close()
-        assert [line.title for line in story.update()][-1] == "ended: COMPLETE"
+        assert [line.title for line in story.update()][-1] == "ended: complete"
         assert story.summary.shown == "done"
 
 
@@ -166,8 +167,8 @@ def test_a_pause_and_its_answer_are_one_control_with_ack_and_result(tmp_path):
 
 def test_a_request_without_result_is_unknown_when_nobody_owns_the_run(tmp_path):
     folder = folder_of(scripted_run(tmp_path, 2))
-    body = {"type": "REQUEST", "request_id": "r1", "command": "pause", "actor": "ann", "payload": {}}
-    add(folder, [Entry("request", body)])
+    asked = new_request("r1", "pause", folder.run_id, actor="ann")
+    add(folder, [Entry("request", asked)])
     with Story.open(folder) as story:
         (control,) = story.controls
         assert control.outcome(owned=True) == "pending"

@@ -4,8 +4,8 @@ import pytest
 
 from interlock.core import Decision, Review, RunSpec, Step, Tool
 from interlock.journal import Entry, Store
+from interlock.records import StepRecord
 from interlock.report import Story
-from interlock.runtime.records import StepRecord
 from tests.report.runs import add
 
 REWRITE = {"command": "chmod 755 x"}

@@ -9,11 +9,11 @@ from interlock.config import Config
 from interlock.config.model import Notifications
 from interlock.core import Hold, Issue, Limits, ManualClock, Notify, Usage
 from interlock.journal import Store
+from interlock.records import StepRecord
 from interlock.runtime import Supervisor
 from interlock.runtime.approvals import Approvals
 from interlock.runtime.judgement import Judgement
 from interlock.runtime.notify import Notifier
-from interlock.runtime.records import StepRecord
 from tests.runtime.scripted import START
 
 
@@ -191,7 +191,7 @@ def test_a_channel_that_fails_is_a_fault_in_the_journal_without_its_address(tmp_
 
     with Story.open(folder) as story:
         (line,) = story.page(kinds=frozenset(("note",)))
-    assert line.title == "supervision was impaired: channel bad"
+    assert line.title == "supervision impaired: channel bad"
     assert "hunter2" not in str(line.data)
 
 

@@ -10,9 +10,9 @@ import pytest
 from interlock.config import Config
 from interlock.core import Context, ManualClock, Step
 from interlock.journal import JournalReader, Store
+from interlock.records import StepRecord
 from interlock.runtime import Supervisor, Watch
 from interlock.runtime.disk import absent_files
-from interlock.runtime.records import StepRecord
 from interlock.runtime.replay import replay
 from tests.runtime.scripted import START
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from interlock.journal import Entry, Journal
-from interlock.runtime.records import StepRecord
+from interlock.records import StepRecord
 from interlock.tui.timeline import MOST, PAGE
 
 from .looking import Seat, watch

@@ -9,15 +9,16 @@ from pathlib import Path
 
 from interlock.config import Config
 from interlock.config.model import Interventions, Runtime
+from interlock.control import State, Waiting
 from interlock.core import Capability, Issue, Limits, Paths, RunSpec, RunState, Spend, Step, Tool, Usage
 from interlock.core.intervention import Intervention
 from interlock.intervene import emergency_stop
 from interlock.journal import Entry, RunFolder, Store
+from interlock.records import InterventionRecord, StepRecord
 from interlock.runtime import Run, Supervisor
 from interlock.runtime.approvals import Approvals
 from interlock.runtime.direct import Direct
 from interlock.runtime.incidents import save_stop
-from interlock.runtime.records import InterventionRecord, StepRecord
 
 EVIL = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>\'"><svg onload=window.pwned=1>'
 """What runs if it is ever taken for HTML."""
@@ -25,6 +26,9 @@ EVIL = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>\'"><
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
+
+
+MESSAGE = {"schema": 0, "request_id": EVIL, "target": {"run_id": EVIL}, "timestamp": "2026-01-01T00:00:00Z"}
 
 
 def write_run(store: Store, run_id: str, steps: int = 5, *, end: bool = True, **spec: object) -> RunFolder:
@@ -35,7 +39,7 @@ def write_run(store: Store, run_id: str, steps: int = 5, *, end: bool = True, **
                 run_id=run_id, index=index, role="assistant", kind="tool_call", usage=Usage(100, 10, 0.01),
                 tool=Tool("bash", {"command": f"echo {index}"}),
             )  # fmt: skip
-            run.record("step", StepRecord(call))
+            run.record(StepRecord(call))
         run.update(steps=steps, iter=steps)
         if end:
             run.end("done", "COMPLETE")
@@ -66,7 +70,7 @@ def write_hostile_run(store: Store, workspace: Path) -> tuple[RunFolder, str]:
         id=EVIL, type=EVIL, level=2, issue_id=EVIL, issue_type=EVIL, step=1, time=1.0, reason=EVIL, details={EVIL: EVIL}
     )
     with Run.create(spec, store) as run:
-        run.append(
+        run.append_entries(
             [
                 Entry("step", StepRecord(step)),
                 Entry("step", {"step": {"index": 2, "role": EVIL, "kind": EVIL, "content": EVIL}}),
@@ -74,11 +78,14 @@ def write_hostile_run(store: Store, workspace: Path) -> tuple[RunFolder, str]:
                 Entry("intervention", InterventionRecord(intervention=made, score=1.0, combined=1.0)),
                 Entry("checkpoint", {"id": EVIL, "time": 1.0, "step": 1, "label": EVIL, "cause": EVIL}),
                 Entry("request", {"request_id": EVIL, "command": EVIL, "actor": EVIL, "reason": EVIL}),
-                Entry("result", {"request_id": EVIL, "command": EVIL, "payload": {"status": EVIL, "message": EVIL, "code": EVIL}}),
+                Entry("request", {**MESSAGE, "type": "REQUEST", "command": "pause", "payload": {}, "actor": EVIL, "reason": EVIL}),
+                Entry("result", {**MESSAGE, "type": "RESULT", "command": EVIL, "payload": {"status": "failure", "message": EVIL}}),
                 Entry("limit", {"what": EVIL, "limit": EVIL}),
                 Entry(EVIL, {EVIL: EVIL}),
-                Entry("gui_event", {"state": EVIL, "description": EVIL, "picture": EVIL}),
-                Entry("state", {"event": "STATE", "status": "paused", "waiting": {"kind": "approval", "step": 1, "text": EVIL}}),
+                Entry("gui_event", {"timestamp": 1.0, "status": "dialog", "description": EVIL, "screenshot_path": EVIL}),
+                Entry("state", State(
+                    schema=1, run_id="hostile", updated_at=EVIL, stack=(), status="paused", waiting=Waiting("approval", 1, EVIL)
+                )),
             ],
             durable=True,
         )  # fmt: skip

@@ -105,7 +105,9 @@ def test_going_back_needs_no_owner_where_the_run_has_ended(client: TestClient, s
 
 def test_the_start_of_a_long_run_is_known_however_many_checkpoints_came_since(client: TestClient, store: Store) -> None:
     with Run.create(RunSpec(run_id="marathon"), store) as run:
-        run.append([Entry("checkpoint", {"id": f"c{n}", "time": n, "step": n}) for n in range(1, 700)], durable=True)
+        run.append_entries(
+            [Entry("checkpoint", {"id": f"c{n}", "time": n, "step": n}) for n in range(1, 700)], durable=True
+        )
     head = client.get("/api/runs/marathon").json()
     assert (head["start"]["id"], head["checkpoints"][-1]["id"]) == ("c1", "c699")
 

@@ -6,7 +6,7 @@ import { count, dateTime, dollars, plain, span, title } from "./format";
 import { useData, usePageTitle } from "./hooks";
 import { Icon } from "./icons";
 import { incidentHref, Link, runHref } from "./router";
-import type { IncidentPage, Option, StoredIncident, Way } from "./types";
+import type { IncidentPage, RecoveryOption, StoredIncident, Way } from "./types";
 import { Banner, Card, Confirm, Empty, Failed, Loading, safe } from "./ui";
 
 const LOOK_MS = 700;
@@ -156,10 +156,10 @@ function WayBanner({ way }: { way: Way }) {
 }
 
 function Ways({ incident, way, again }: { incident: StoredIncident; way: Way | null; again: () => void }) {
-  const [asking, setAsking] = useState<Option | null>(null);
+  const [asking, setAsking] = useState<RecoveryOption | null>(null);
   const [failed, setFailed] = useState<ApiError | null>(null);
   const busy = way?.state === "starting";
-  const take = async (option: Option) => {
+  const take = async (option: RecoveryOption) => {
     setAsking(null);
     setFailed(null);
     try {
@@ -222,7 +222,7 @@ function Ways({ incident, way, again }: { incident: StoredIncident; way: Way | n
 
 const ICONS: Record<string, string> = { resume_with_limits: "play", rollback_and_retry: "back", manual_intervention: "approval", abort: "stop" };
 
-function More({ option }: { option: Option }) {
+function More({ option }: { option: RecoveryOption }) {
   const parts: string[] = [];
   const limits = Object.entries(option.limits ?? {}).filter(([, value]) => value != null);
   if (limits.length) parts.push(`limits: ${limits.map(([name, value]) => `${plain(name)} ${count(value!)}`).join(", ")}`);

@@ -13,13 +13,16 @@ interface Rung {
   open: number;
 }
 
+const PAUSE = "pause_for_person";
 const NOT_DONE = ["held_back", "not_applied"];
 
 export const Ladder = steady(WholeLadder);
 
 function WholeLadder({ interventions, total, live }: { interventions: Intervention[]; total: number; live: boolean }) {
   const rungs = RUNGS.map((name) => tally(interventions.filter((made) => made.type === name)));
-  const custom = interventions.filter((made) => !(RUNGS as readonly string[]).includes(made.type));
+  const others = interventions.filter((made) => !(RUNGS as readonly string[]).includes(made.type));
+  const pauses = others.filter((made) => made.type === PAUSE && !NOT_DONE.includes(made.outcome ?? ""));
+  const custom = others.filter((made) => made.type !== PAUSE);
   const done = interventions.filter((made) => !NOT_DONE.includes(made.outcome ?? ""));
   const newest = done[done.length - 1];
   const at = newest ? (RUNGS as readonly string[]).indexOf(newest.type) : -1;
@@ -41,6 +44,7 @@ function WholeLadder({ interventions, total, live }: { interventions: Interventi
           );
         })}
       </ol>
+      {pauses.length > 0 && <p class="ladder-note">and {many(pauses.length, "pause")} for a person</p>}
       {custom.length > 0 && <p class="dim ladder-note">and {many(custom.length, "custom intervention")}</p>}
       {newest && (
         <p class="ladder-note">
@@ -65,6 +69,6 @@ function outcome(rung: Rung, live: boolean): string {
   if (rung.worked) parts.push(`${rung.worked} worked`);
   if (rung.failed) parts.push(`${rung.failed} did not work`);
   if (rung.open) parts.push(`${rung.open} ${live ? "with no effect known yet" : "not judged: the run ended first"}`);
-  if (rung.heldBack) parts.push(`${rung.heldBack} held back`);
+  if (rung.heldBack) parts.push(`${rung.heldBack} postponed or not applied`);
   return parts.join(", ");
 }

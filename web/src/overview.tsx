@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { send } from "./actions";
-import { ago, dollars, isLive, many, plain, short, spend } from "./format";
+import { ago, dollars, isLive, many, short, spend } from "./format";
 import { useKeys, useNow, usePageTitle } from "./hooks";
 import { Icon } from "./icons";
 import { go, Link, runHref, useQuery } from "./router";
@@ -149,7 +149,7 @@ export function Overview({ tell }: { tell: (link: LinkInfo) => void }) {
               <th scope="col">Progress</th>
               <th scope="col">Iteration</th>
               <th scope="col">Model</th>
-              <th scope="col">Issue of the moment</th>
+              <th scope="col">Current issue</th>
               <th scope="col" class="number">
                 Interventions
               </th>
@@ -206,7 +206,7 @@ function OneRun({ row, now, chosen }: { row: Row; now: number; chosen: boolean }
         {row.model ?? <span class="dim">–</span>}
       </td>
       <td class="cell-issue" data-label="Issue">
-        {row.issue ? <span class={live ? "issue-now" : "dim"}>{plain(row.issue)}</span> : <span class="dim">none</span>}
+        {row.issue ? <span class={live ? "issue-now" : "dim"}>{row.issue}</span> : <span class="dim">none</span>}
       </td>
       <td class="cell-answers number" data-label="Interventions">
         {row.interventions ? short(row.interventions) : <span class="dim">0</span>}

@@ -6,7 +6,7 @@ import { Way } from "./controls";
 import { Changes } from "./files";
 import { dateTime, isLive, many } from "./format";
 import { useData } from "./hooks";
-import type { Checkpoint, Head, Plan, Restored } from "./types";
+import type { Checkpoint, Head, Preview, Restored } from "./types";
 import { Dialog, Empty, Failed, Loading } from "./ui";
 
 interface Props {
@@ -20,7 +20,7 @@ type Done = { sent?: { request_id: string }; restored?: Restored };
 
 export function Rollback({ runId, checkpoint, head, onClose }: Props) {
   const path = runPath(runId, `/checkpoints/${encodeURIComponent(checkpoint.id)}/preview`);
-  const { data, error, loading, again } = useData<Plan>(path);
+  const { data, error, loading, again } = useData<Preview>(path);
   const [done, setDone] = useState<Done | null>(null);
   const [failed, setFailed] = useState<ApiError | null>(null);
   const [busy, setBusy] = useState(false);

@@ -5,10 +5,10 @@ import { prefetch, runPath } from "./api";
 import { Charts, SERIES } from "./charts";
 import { ControlBar, ControlHistory, Waits } from "./controls";
 import { Details } from "./details";
+import { Episodes } from "./episodes";
 import { Files } from "./files";
 import { count, dollars, isLive, short, span, spend } from "./format";
 import { useKeys, useNow, usePageTitle } from "./hooks";
-import { Issues } from "./issues";
 import { Ladder } from "./ladder";
 import { go, incidentHref, Link, runHref, TABS } from "./router";
 import { Screens } from "./screens";
@@ -88,8 +88,8 @@ export function RunPage({ runId, tab, tell }: { runId: string; tab: string; tell
           {current === "details" && <Details runId={runId} head={head} />}
         </div>
         <aside class="run-side" aria-label="Interventions and controls">
+          <Episodes episodes={head.episodes} issues={head.issues} total={head.summary.issues} />
           <Ladder interventions={head.interventions} total={head.summary.interventions} live={isLive(shown)} />
-          <Issues issues={head.issues} total={head.summary.issues} live={isLive(shown)} />
           <ControlHistory controls={head.controls} live={isLive(shown)} />
         </aside>
       </div>

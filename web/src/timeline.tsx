@@ -8,7 +8,8 @@ import { Icon } from "./icons";
 import { useQuery } from "./router";
 import type { Feed } from "./run";
 import { alikeKinds, steady } from "./steady";
-import type { Line, Moment } from "./types";
+import { HIDDEN, RECORDS } from "./generated";
+import type { Line, Moment, MomentKind, Records } from "./types";
 import { Card, Empty, Failed, Loading, safe } from "./ui";
 
 const PAGE = 120;
@@ -17,7 +18,9 @@ const BATCH_MS = 50;
 
 /** The first part of a timeline that nobody narrowed. */
 export const FIRST_LINES = `/lines?limit=${PAGE}`;
-const KINDS = ["step", "review", "issue", "intervention", "checkpoint", "control", "state", "limit", "incident", "approval", "picture", "note"];
+const KINDS = Object.keys(RECORDS) as MomentKind[];
+/** A record of a kind that a newer version added is a note. */
+const KNOWN = new Set<string>([...Object.values(RECORDS).flat(), ...HIDDEN]);
 
 interface Page {
   lines: Line[];
@@ -203,8 +206,8 @@ const LineItem = steady(OneLine);
 
 function OneLine({ runId, line }: { runId: string; line: Line }) {
   const [open, setOpen] = useState(false);
-  const rung = /^rung-(\d)$/.exec(line.record ?? "")?.[1];
-  const icon = line.kind === "step" ? line.record || "tool" : line.kind;
+  const rung = /^rung-(\d)$/.exec(line.look ?? "")?.[1];
+  const icon = line.kind === "step" ? line.look || "tool" : line.kind;
   return (
     <li id={`line-${line.seq}`} class={`line level-${safe(line.level)} kind-${safe(line.kind)}${rung ? ` rung-${rung}` : ""}`}>
       <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -214,7 +217,7 @@ function OneLine({ runId, line }: { runId: string; line: Line }) {
           </time>
           <span class="line-step">{line.step != null ? count(line.step) : ""}</span>
           <span class="line-icon">
-            <Icon name={icon} label={line.kind === "step" ? plain(line.record || "step") : line.kind} />
+            <Icon name={icon} label={line.kind === "step" ? plain(line.look || "step") : line.kind} />
           </span>
           <span class="line-text">
             <span class="line-title">{line.title}</span>
@@ -232,7 +235,7 @@ function Whole({ runId, line }: { runId: string; line: Line }) {
   return (
     <div class="line-whole">
       {line.detail && <pre class="block">{data?.detail ?? line.detail}</pre>}
-      {data && <Shot runId={runId} data={data.data} />}
+      {data && <Shot runId={runId} moment={data} />}
       {error && <Failed error={error} again={again} />}
       {loading && !data && <Loading what="Reading the record" />}
       {data && (
@@ -246,24 +249,13 @@ function Whole({ runId, line }: { runId: string; line: Line }) {
 }
 
 /** The picture that a record of a GUI session speaks of. */
-function Shot({ runId, data }: { runId: string; data: Record<string, unknown> }) {
-  const path = data.screenshot_path ?? data.picture;
-  const name = typeof path === "string" ? path.split("/").pop() : "";
+function Shot({ runId, moment }: { runId: string; moment: Moment }) {
+  const path = moment.record === "gui_event" && (moment.data as Records["gui_event"]).screenshot_path;
+  const name = path ? path.split("/").pop() : "";
   if (!name) return null;
   return <img class="shot" src={runPath(runId, `/pictures/${encodeURIComponent(name)}`)} alt="The screen at this moment" loading="lazy" />;
 }
 
-const RECORDS: Record<string, string[]> = {
-  review: ["step"],
-  intervention: ["intervention", "effect", "applied"],
-  checkpoint: ["checkpoint", "restored"],
-  control: ["request", "ack", "result"],
-  state: ["state", "end", "started", "spec"],
-  approval: ["state"],
-  picture: ["gui_event", "gui_picture", "gui_verification", "gui_trouble"],
-  note: ["fault", "lost"],
-};
-
-function present(kind: string, counts: Record<string, number>): boolean {
-  return (RECORDS[kind] ?? [kind]).some((name) => counts[name]);
+function present(kind: MomentKind, counts: Record<string, number>): boolean {
+  return RECORDS[kind].some((name) => counts[name]) || (kind === "note" && Object.keys(counts).some((name) => !KNOWN.has(name)));
 }

@@ -113,7 +113,8 @@ def _fitting(rows: list[dict[str, Text]], width: int) -> Table:
 
 def matter(run: RunSummary) -> str:
     """What must be known of a run, else what it is for; how it ended comes first where it did not end by itself."""
-    words = run.problem or run.waiting or ": ".join(filter(None, (run.ending, run.task)))
+    stuck = f"stuck: {run.stuck}" if run.stuck and run.ended is None else ""
+    words = run.problem or run.waiting or stuck or ": ".join(filter(None, (run.ending, run.task)))
     return " ".join(words.split())
 
 

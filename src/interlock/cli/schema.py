@@ -2,66 +2,62 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Union
 
 import msgspec
 import typer
 
-from ..config import Config
-from ..control.messages import (
-    Abort,
-    Ack,
-    AnswerPayload,
-    Done,
-    EscalatePayload,
-    Request,
-    Result,
-    RollbackPayload,
-    State,
-)
-from ..core import BadInput, CheckpointInfo, Decision, Directive, Issue, Limits, Review, RunSpec, RunState, Step
+from ..core import BadInput
 from .app import new_app
 from .output import print_json
 
 app = new_app()
-
-SCHEMAS: dict[str, object] = {
-    "step": Step,
-    "review": Review,
-    "issue": Issue,
-    "decision": Decision,
-    "directive": Directive,
-    "limits": Limits,
-    "run_spec": RunSpec,
-    "run_state": RunState,
-    "checkpoint": CheckpointInfo,
-    "config": Config,
-    "request": Request,
-    "escalate_payload": EscalatePayload,
-    "answer_payload": AnswerPayload,
-    "rollback_payload": RollbackPayload,
-    "ack": Ack,
-    "result": Result,
-    "state": State,
-    "abort": Abort,
-    "done": Done,
-}
 
 
 @app.command()
 def schema(
     name: Annotated[str | None, typer.Argument(help="One schema; without it all, under their names.")] = None,
 ) -> None:
-    """Print JSON Schema (2020-12) of the records.
+    """Print JSON Schema (2020-12) of the journal's records, kind by kind, and of what they consist of.
 
     Example: interlock schema step
     """
+    types = schema_types()
     if name is None:
-        print_json({"schemas": {key: json_schema(value) for key, value in SCHEMAS.items()}})
-    elif name in SCHEMAS:
-        print_json(json_schema(SCHEMAS[name]))
+        print_json({"schemas": {key: json_schema(each) for key, each in types.items()}})
+    elif name in types:
+        print_json(json_schema(types[name]))
     else:
-        raise BadInput(f"there is no schema {name!r}", todo=f"Known: {', '.join(SCHEMAS)}")
+        raise BadInput(f"there is no schema {name!r}", todo=f"Known: {', '.join(types)}")
+
+
+def schema_types() -> dict[str, object]:
+    """A whole record, the body of each kind, then what else has a schema."""
+    from ..config import Config
+    from ..control.messages import Abort, AnswerPayload, Done, EscalatePayload, RollbackPayload
+    from ..core import Decision, Directive, Limits, Review, RunState
+    from ..records import KINDS
+
+    facts = [("seq", int), ("time", float)]
+    records = [
+        msgspec.defstruct(f"record_{kind}", [*facts, ("body", body)], tag_field="kind", tag=kind)
+        for kind, body in KINDS.items()
+    ]
+    return {
+        "record": Union[tuple(records)],  # noqa: UP007  made of a list
+        **KINDS,
+        "review": Review,
+        "decision": Decision,
+        "directive": Directive,
+        "limits": Limits,
+        "run_state": RunState,
+        "config": Config,
+        "escalate_payload": EscalatePayload,
+        "answer_payload": AnswerPayload,
+        "rollback_payload": RollbackPayload,
+        "abort": Abort,
+        "done": Done,
+    }
 
 
 def json_schema(kind: object) -> dict[str, object]:

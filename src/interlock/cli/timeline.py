@@ -10,7 +10,8 @@ from rich.text import Text
 
 from ..core import RunSpec
 from ..journal import RunSummary
-from ..report import Level, Moment
+from ..report import Level, Moment, Problem
+from ..report.episodes import tried_line
 from .output import many
 from .runs import STATUS, moment, shown_status, spent
 
@@ -34,6 +35,25 @@ def print_header(console: Console, run: RunSummary, spec: RunSpec) -> None:
         if value:
             console.print(f"  {label} {value}", markup=False)
     console.print()
+
+
+def print_problems(console: Console, problems: list[Problem]) -> None:
+    """What the run got stuck on: what was tried, what it achieved and what it cost."""
+    if not problems:
+        return
+    console.print(Text("What it got stuck on", style="bold"))
+    for each in problems:
+        style = "yellow" if each.open else "green" if each.ending in WORKED else ""
+        place = f" ({each.place})" if each.place else ""
+        at = Text(f"{each.opened_step:>7}  ", style="dim")
+        words = Text.assemble(f"{each.what}{place}: ", (each.achieved, style), (f"  {each.cost}", "dim"))
+        console.print(at + words, soft_wrap=True)
+        if each.tried:
+            console.print(Text(f"{'':9}{tried_line(each)}", style="dim"), soft_wrap=True)
+    console.print()
+
+
+WORKED = frozenset(("solved", "improved", "stopped_happening"))
 
 
 def print_moment(console: Console, told: Moment) -> None:

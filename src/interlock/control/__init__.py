@@ -2,7 +2,7 @@
 
 from .client import ACK_WAIT_S, LAST_SEND_S, Answer, Controller, LookUp, Transmit, new_request
 from .decoding import MAX_MESSAGE, Malformed, NotForUs, Unreadable, decode_control, decode_current, decode_request
-from .effects import CONTROL_KINDS, OUTGOING, Actuate, Desired, Effect, Entry, Execute, Persist, Send
+from .effects import CONTROL_KINDS, OUTGOING, Actuate, Audit, Desired, Effect, Entry, Execute, Persist, Send
 from .events import (
     Actuated,
     Event,
@@ -47,7 +47,7 @@ from .state import EXPIRY_S, WINDOW_S, ControlState, Moment, Rules, may_start, n
 
 __all__ = [
     "ACK_WAIT_S", "COMMANDS", "CONTROL_KINDS", "CONTROL_TOPIC", "CURRENT_TOPIC", "EXPIRY_S", "LAST_SEND_S",
-    "MAX_MESSAGE", "OUTGOING", "WINDOW_S", "Abort", "Ack", "Actuate", "Actuated", "Answer", "Command",
+    "MAX_MESSAGE", "OUTGOING", "WINDOW_S", "Abort", "Ack", "Actuate", "Actuated", "Answer", "Audit", "Command",
     "ControlMessage", "ControlState", "Controller", "CurrentMessage", "Desired", "Done", "Effect", "Entry", "Event",
     "Execute", "Executed", "Found", "Frame", "Held", "IterationEnded", "IterationStarted", "LookUp", "Malformed",
     "Moment", "NotForUs", "Persist", "PersonAnswered", "Received", "Refused", "Released", "Request",

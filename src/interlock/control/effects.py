@@ -26,6 +26,20 @@ class Entry(Struct, frozen=True):
     request_id: str | None = None
 
 
+class Audit(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What was not carried out, and why. `age` is in seconds, `bytes` the size of what could not be read."""
+
+    what: str
+    time: str
+    request_id: str | None = None
+    command: str | None = None
+    age: float | None = None
+    why: str | None = None
+    problem: str | None = None
+    bytes: int | None = None
+    actor: str | None = None
+
+
 class Persist(Struct, frozen=True):
     """One transaction: all entries or none, in this order, with consecutive sequence numbers.
 

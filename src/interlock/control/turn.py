@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from .answers import Answered
-from .effects import Actuate, Desired, Effect, Entry, Execute, Persist, Send
+from .effects import Actuate, Audit, Desired, Effect, Entry, Execute, Persist, Send
 from .messages import (
     ABORT_REASONS,
     Abort,
@@ -47,7 +47,7 @@ class Turn:
 
     def audit(self, what: str, **details: object) -> None:
         """Note what was not carried out, and why."""
-        row = {"what": what, "time": self.timestamp, **{k: v for k, v in details.items() if v is not None}}
+        row = Audit(what=what, time=self.timestamp, **details)  # type: ignore[arg-type]
         self.persist(Entry("audit", msgspec.json.encode(row)), durable=False)
 
     def send(self, body: bytes, via: object, request_id: str | None, *, direct: bool = False) -> None:

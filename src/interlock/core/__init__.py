@@ -20,11 +20,12 @@ from .directive import (
     SwitchModel,
 )
 from .errors import BadInput, InterlockError, InvalidState, NotFound, Unknown
-from .intervention import LADDER, Intervention, InterventionType, Outcome
+from .intervention import LADDER, PAUSE, Intervention, InterventionType, Outcome, short_name
 from .issue import ISSUE_TYPES, SEVERITIES, Issue, Severity
 from .limits import Growth, Limits, Spend
 from .message import Message, MessageMeta
-from .record import Record
+from .plan import Plan, RollbackEntry
+from .record import LostRecord, Record
 from .review import VERDICTS, Review, Seen, Verdict
 from .run import ENDED, RunSpec, Status
 from .state import HISTORY, Action, RunState
@@ -32,11 +33,12 @@ from .step import Kind, Origin, Paths, Role, Step, Tool, Usage, derive_kind
 from .stuck import Sign, Stuck
 
 __all__ = [
-    "ENDED", "EVERY_CAPABILITY", "HISTORY", "ISSUE_TYPES", "LADDER", "PROCEED", "SEVERITIES", "VERDICTS",
+    "ENDED", "EVERY_CAPABILITY", "HISTORY", "ISSUE_TYPES", "LADDER", "PAUSE", "PROCEED", "SEVERITIES", "VERDICTS",
     "Action", "Adapter", "Applied", "BadInput", "Capability", "CheckpointInfo", "Clock", "Context", "Decision", "Defer",
     "Delay", "Deny", "Directive", "Goal", "Growth", "Hold", "Inject", "InterlockError", "Intervention",
-    "InterventionType", "InvalidState", "Issue", "Kind", "Limits", "ManualClock", "Message", "MessageMeta", "NotFound",
-    "Notify", "Origin", "Outcome", "Paths", "Record", "Restore", "Review", "Rewrite", "Role", "RunSpec", "RunState",
-    "Seen", "SetLimits", "Severity", "Sign", "Spend", "Status", "Step", "Stop", "Stuck", "SwitchModel", "SystemClock",
-    "Tool", "Unknown", "Usage", "Verdict", "derive_kind",
+    "InterventionType", "InvalidState", "Issue", "Kind", "Limits", "LostRecord", "ManualClock", "Message",
+    "MessageMeta", "NotFound", "Notify", "Origin", "Outcome", "Paths", "Plan", "Record", "Restore", "Review",
+    "Rewrite", "Role", "RollbackEntry", "RunSpec", "RunState", "Seen", "SetLimits", "Severity", "Sign", "Spend",
+    "Status", "Step", "Stop", "Stuck", "SwitchModel", "SystemClock", "Tool", "Unknown", "Usage", "Verdict",
+    "derive_kind", "short_name",
 ]  # fmt: skip

@@ -19,6 +19,25 @@ LADDER: tuple[InterventionType, ...] = (
 )
 """From the mildest to the strongest; the index is the level."""
 
+PAUSE = "pause_for_person"
+"""What the top of the ladder is called where the run waits for a person instead of being stopped."""
+
+SHORT_NAMES = {
+    "soft_correction": "hint",
+    "context_reinforcement": "reminder",
+    "resource_throttling": "throttle",
+    "checkpoint_rollback": "rollback",
+    "emergency_stop": "emergency stop",
+    PAUSE: "pause for a person",
+}
+"""The rungs as people say them."""
+
+
+def short_name(intervention: str) -> str:
+    """An intervention in a word or two; a custom one by its own name."""
+    return SHORT_NAMES.get(intervention, intervention.replace("_", " "))
+
+
 Outcome = Literal["pending", "success", "failure", "not_applied", "held_back"]
 
 

@@ -16,3 +16,11 @@ class Record(Struct, frozen=True, kw_only=True):
     kind: str
     body: Raw
     v: int = RECORD_VERSION
+
+
+class LostRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """kind `lost`: a record of `kind` could not be written, and why; or so many `entries` were dropped unseen."""
+
+    kind: str = ""
+    reason: str = ""
+    entries: int = 0

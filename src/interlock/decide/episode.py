@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..core import Intervention, Issue, Sign, Spend, Stuck
+from ..core import LADDER, PAUSE, Intervention, Issue, Sign, Spend, Stuck, short_name
 from ..core.issue import DESTRUCTIVE_ACTION, LONG_WAIT, LOOP, REPETITIVE_ERRORS, RESOURCE_SPIRAL
 
 Ending = Literal["solved", "improved", "stopped_happening", "new_instructions", "resumed"]
@@ -33,7 +33,7 @@ class Episode(Struct, frozen=True, omit_defaults=True, kw_only=True):
     `issue` is its newest alarm of its type, `began` the step where the trouble began. `level` is the rung of the newest
     answer, `answer` that answer while it waits for its outcome, `due` the rung that is to be applied as soon as the
     times allow it. `again` counts the opportunities since the answer in which it happened, `passed` those in a row in
-    which it did not. `worked` is the rung that last helped.
+    which it did not. `worked` is the rung that last helped, `failed` the newest answer that did not.
     """
 
     id: str
@@ -59,6 +59,7 @@ class Episode(Struct, frozen=True, omit_defaults=True, kw_only=True):
     ending: Ending | None = None
     closed_at: float | None = None
     worked: int | None = None
+    failed: str = ""
     relapses: int = 0
     clean: int = 0
 
@@ -69,7 +70,23 @@ class Episode(Struct, frozen=True, omit_defaults=True, kw_only=True):
     @property
     def what(self) -> str:
         """What is stuck, in a few words."""
-        return next((check for one in self.stuck if (check := one.check)), self.issue.type.replace("_", " "))
+        checks = (one.check for one in self.stuck if one.kind != "pattern")
+        pattern, path = self.issue.type.replace("_", " "), self.issue.details.get("path")
+        return next(filter(None, checks), f"{pattern}: {path}" if path else pattern)
+
+    @property
+    def place(self) -> str:
+        """Where it happens, as far as its output says it."""
+        return next((one.place for one in self.stuck if one.place), "")
+
+    @property
+    def standing(self) -> str:
+        """What it is stuck on and how the newest answer went, in one line for a list of runs."""
+        made = self.answer
+        if made is not None and applied(made):
+            last = made.type in (PAUSE, LADDER[-1])
+            return f"{self.what}, {short_name(made.type)}{'' if last else ' pending'}"
+        return f"{self.what}, {short_name(self.failed)} did not work" if self.failed else self.what
 
     def about(self, issue: Issue) -> bool:
         """Whether an alarm speaks of this problem."""
@@ -140,9 +157,15 @@ class Episode(Struct, frozen=True, omit_defaults=True, kw_only=True):
             opened_at=now,
             began=started(issue),
             level=None,
+            failed="",
             spent=spent,
         )
         return back.raised(issue)
+
+
+def applied(made: Intervention) -> bool:
+    """Whether an answer took effect: one that could not be applied, or was only observed, did not."""
+    return made.outcome not in ("held_back", "not_applied") and not made.reason.startswith("observe: ")
 
 
 def started(issue: Issue) -> int:

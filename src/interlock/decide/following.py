@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from ..core import LADDER, Intervention, Outcome, Sign
 from ..core.issue import LONG_WAIT
-from .episode import CLEAN, CLEAR, WORKED, Episode
+from .episode import CLEAN, CLEAR, WORKED, Episode, applied
 from .ladder import TOP
 from .ruling import Sighting
 from .state import ControllerState
@@ -85,7 +85,8 @@ def _again(state: ControllerState, episode: Episode, attempts: int) -> tuple[Con
     if episode.issue.type == LONG_WAIT:
         # Waiting is never answered with more than a hint.
         return _judged(state.with_episode(replace(episode, answer=None)), made, worked=False)
-    episode = replace(episode, answer=None, due=next_rung(episode, attempts))
+    failed = made.type if applied(made) else episode.failed
+    episode = replace(episode, answer=None, due=next_rung(episode, attempts), failed=failed)
     return _judged(state.with_episode(episode), made, worked=False)
 
 

@@ -6,16 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..config.model import Interventions
-from ..core import LADDER, Capability, Issue
+from ..core import LADDER, PAUSE, Capability, Issue
 from ..core.issue import DESTRUCTIVE_ACTION
 from ..intervene import Custom
 from .capabilities import NEEDS
 from .state import TypeState
 
 TOP = len(LADDER) - 1
-
-PAUSE = "pause_for_person"
-"""What the top of the ladder is called where the run waits for a person instead of being stopped."""
 
 ATTEMPTS = 3
 """Hints in a row that may fail where the configuration does not say."""

@@ -12,7 +12,10 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from ..core import LADDER
+from ..core import LADDER, Intervention
+from ..core.typed import from_plain
+from ..records import EpisodeRecord
+from ..report.words import episode_cost, episode_ending, outcome_words
 from .playing import Event
 
 LEVEL_STYLE = ("green", "cyan", "yellow", "magenta", "bold red")
@@ -39,6 +42,7 @@ class Stage:
         self._issues: Counter[str] = Counter()
         self._answers: Counter[str] = Counter()
         self._worked: Counter[str] = Counter()
+        self._open: dict[str, bool] = {}
 
     def open(self) -> None:
         """What there is to see."""
@@ -88,9 +92,10 @@ class Stage:
 
     def _intervention(self, event: Event, body: Any) -> None:
         made = body["intervention"]
-        outcome = made.get("outcome", "pending")
-        if outcome != "pending":
-            self._block("·", f"{_words(made['type'])}: {_words(outcome)}", made.get("reason", ""), "dim")
+        if made.get("outcome", "pending") != "pending":
+            known = from_plain(made, Intervention)
+            why = known.reason.removeprefix("postponed: ")
+            self._block("·", f"{_words(known.type)}: {outcome_words(known)}", why, "dim")
             return
         level = made["level"]
         self._answers[made["type"]] += 1
@@ -119,6 +124,15 @@ class Stage:
             said,
             "green" if worked else "red",
         )
+
+    def _episode(self, event: Event, body: Any) -> None:
+        self._open[body["id"]] = body.get("ending") is None
+        if body.get("ending") is None:
+            return
+        known = from_plain(body, EpisodeRecord)
+        told = episode_ending(known.ending or "")
+        cost = episode_cost(known.calls, known.tokens, known.cost_usd)
+        self._block("●", f"{known.what}: {told}", f"episode over after {cost}", "green")
 
     def _waits(self, event: Event, body: Any) -> None:
         self._flush()
@@ -173,6 +187,7 @@ class Stage:
         self.console.print(Padding(table, (0, 0, 1, 2)))
         facts = (
             f"{summary['steps']} steps, {summary['issues']} issues, {summary['interventions']} interventions, "
+            f"{len(self._open)} problems, {len(self._open) - sum(self._open.values())} of them over, "
             f"{summary['tokens']:,} tokens."
         )
         closing = Text.assemble((facts, "bold"), " ", KEPT if self._kept else NOTHING_LEFT)

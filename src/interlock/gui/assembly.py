@@ -66,7 +66,7 @@ def assemble(
 ) -> Watch:
     """A watch over a display. `expect_editor` is false for screens where no editor has to be in front."""
     local = LocalAnalyzer((*_layers(screen, expect_editor), *extra_layers))
-    on_call = (lambda record: run.record("gui_model_call", record)) if run is not None else None
+    on_call = run.record if run is not None else None
     analyzer: Analyzer
     analyzer, budget = create_analyzer(config, local, on_call)
     backend = create_screenshot_backend(config, display=screen.display)

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from ..config import Config
 from ..core import BadInput, InterlockError
+from ..records.gui import GuiResultRecord
 from .analyzer.layers.progress import ProgressLayer
 from .assembly import Screen, Watch, assemble
 from .editor.opening import open_editor
@@ -122,7 +123,19 @@ def _replay(
     run.keyboard.on_stop = engine.request_abort
     with interrupted(engine.request_abort):
         result = engine.execute(resume=wishes.resume, verify=wishes.verify, repair=wishes.repair)
-    run.record("gui_result", {**_plain(result), "cost_usd": watch.budget.cost_usd})
+    run.record(
+        GuiResultRecord(
+            completed=result.completed,
+            success=result.success,
+            chunks=result.chunks,
+            chunks_done=result.chunks_done,
+            seconds=result.seconds,
+            reason=result.reason,
+            troubles=tuple(result.troubles),
+            repaired=result.repaired,
+            cost_usd=watch.budget.cost_usd,
+        )
+    )
     cancelled = result.reason in ("cancelled", INTERRUPTED)
     if result.reason == INTERRUPTED:
         run.supervisor.finish("aborted", "USER_CANCELLED", "interrupted at the keyboard")
@@ -133,16 +146,3 @@ def _replay(
         run.run.spec.run_id, session.session_id, result, watch.orchestrator.get_events(),
         str(folder.path) if folder is not None else "", cancelled, watch.budget.cost_usd,
     )  # fmt: skip
-
-
-def _plain(result: ReplayResult) -> dict[str, object]:
-    return {
-        "completed": result.completed,
-        "success": result.success,
-        "chunks": result.chunks,
-        "chunks_done": result.chunks_done,
-        "seconds": result.seconds,
-        "reason": result.reason,
-        "troubles": list(result.troubles),
-        "repaired": result.repaired,
-    }

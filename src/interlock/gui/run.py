@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Literal, Protocol
 
+from ..records import RecordBody
+
 Passage = Literal["proceed", "stop"]
 
 
 class RunLike(Protocol):
     """A run: its journal, and the gate that pause, resume and cancel close and open."""
 
-    def record(self, kind: str, body: object) -> None:
+    def record(self, body: RecordBody) -> None:
         """Write a record to the run's journal."""
         ...
 
@@ -30,7 +32,7 @@ class RunLike(Protocol):
 class NoRun:
     """A session on its own: nothing is recorded, nobody pauses it."""
 
-    def record(self, kind: str, body: object) -> None:
+    def record(self, body: RecordBody) -> None:
         return
 
     def gate(self) -> Passage:

@@ -11,11 +11,11 @@ import structlog
 
 from ..config import Config
 from ..core import Applied, Capability, Directive, InterlockError, RunSpec, Step, Stop, Tool
-from ..journal import Entry, RunFolder, Store, new_run_id
+from ..journal import RunFolder, Store, new_run_id
+from ..records import GuiChunkRecord, GuiModelCallRecord, InterventionEvent, RecordBody, kind_of
 from ..runtime import Supervisor, open_store
 from ..runtime.causes import AFTER_STEP
 from ..runtime.opening import Options
-from .orchestrator.event import InterventionEvent
 from .run import Passage
 from .screenshot.names import NAME
 
@@ -55,17 +55,17 @@ class SupervisedRun:
         """Where the run's pictures lie."""
         return self.run.folder.pictures if self.run.folder is not None else None
 
-    def record(self, kind: str, body: object) -> None:
+    def record(self, body: RecordBody) -> None:
         """Write a record, with what it changes in lists of runs; a full disk does not end a session."""
         try:
             # Typing and watching record at the same time, and both count.
             with self._recording:
-                changes = self._changes(kind, body)
+                changes = self._changes(body)
                 if isinstance(body, InterventionEvent):
                     body = self._portable(body)
-                self.run.append([Entry(kind, body)], changes=changes)
+                self.run.append([body], changes=changes)
         except InterlockError as error:
-            log.error("a record could not be written", kind=kind, error=str(error))
+            log.error("a record could not be written", kind=kind_of(body), error=str(error))
 
     def gate(self) -> Passage:
         """One passage for each chunk; the chunk before is over when the next one asks."""
@@ -113,7 +113,7 @@ class SupervisedRun:
     def close(self) -> None:
         self.supervisor.close()
 
-    def _changes(self, kind: str, body: object) -> dict[str, object]:
+    def _changes(self, body: RecordBody) -> dict[str, object]:
         summary = self.run.summary
         changes: dict[str, object] = {}
         if isinstance(body, InterventionEvent):
@@ -121,12 +121,11 @@ class SupervisedRun:
                 changes = {"issues": summary.issues + 1, "last_issue": f"{body.status.value}: {body.description}"[:200]}
             if body.outcome in ("recovered", "failed"):
                 changes["interventions"] = summary.interventions + 1
-        elif kind == "gui_chunk":
+        elif isinstance(body, GuiChunkRecord):
             changes = {"steps": summary.steps + 1}
-        elif kind == "gui_model_call" and isinstance(body, dict):
-            tokens = int(body.get("input_tokens") or 0) + int(body.get("output_tokens") or 0)
-            cost = float(body.get("cost_usd") or 0.0)
-            changes = {"tokens": summary.tokens + tokens, "cost_usd": summary.cost_usd + cost}
+        elif isinstance(body, GuiModelCallRecord):
+            tokens = summary.tokens + body.input_tokens + body.output_tokens
+            changes = {"tokens": tokens, "cost_usd": summary.cost_usd + body.cost_usd}
         return changes
 
     def _portable(self, event: InterventionEvent) -> InterventionEvent:

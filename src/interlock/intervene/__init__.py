@@ -1,5 +1,6 @@
 """The five interventions as pure functions, and their message templates."""
 
+from ..core import Plan, RollbackEntry
 from .attempt import FIRST, Attempt
 from .checkpoint_rollback import checkpoint_rollback
 from .checkpoints import newest_safe
@@ -8,9 +9,8 @@ from .custom import Custom, level_of
 from .emergency_stop import emergency_stop
 from .incident import Incident
 from .options import RecoveryOption
-from .outcome import Answer, Continue, RecoveryNeeded, RollbackEntry, Stopped
+from .outcome import Answer, Continue, RecoveryNeeded, Stopped
 from .pause import pause_for_person
-from .plan import Plan
 from .registry import custom_interventions, register_intervention, unregister_intervention
 from .report import Report
 from .resource_throttling import resource_throttling

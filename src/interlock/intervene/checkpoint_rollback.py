@@ -6,12 +6,12 @@ import msgspec
 from msgspec.structs import replace
 
 from ..config.model import CheckpointRollback
-from ..core import CheckpointInfo, Growth, Hold, Inject, Issue, Limits, Restore, RunState, SetLimits
+from ..core import CheckpointInfo, Growth, Hold, Inject, Issue, Limits, Restore, RollbackEntry, RunState, SetLimits
 from .advice import advice_for
 from .attempt import FIRST, Attempt
 from .checkpoints import newest_safe
 from .message import guidance, one_line
-from .outcome import Continue, RecoveryNeeded, RollbackEntry
+from .outcome import Continue, RecoveryNeeded
 from .plan import make_plan
 
 NAME = "checkpoint_rollback"

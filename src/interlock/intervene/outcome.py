@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from msgspec import Struct
 
-from ..core import Directive, Issue, RunState
+from ..core import Directive, Issue, Plan, RollbackEntry, RunState
 from .incident import Incident
 from .options import RecoveryOption
-from .plan import Plan
 from .report import Report
-
-
-class RollbackEntry(Struct, frozen=True, kw_only=True):
-    """What a rollback leaves in the run's history."""
-
-    from_state: dict[str, object]
-    to_checkpoint: str
-    time: float
-    type: Literal["rollback"] = "rollback"
 
 
 class Continue(Struct, frozen=True, tag_field="gives", tag="continue", kw_only=True, omit_defaults=True):

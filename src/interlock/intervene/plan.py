@@ -4,21 +4,8 @@ from __future__ import annotations
 
 import hashlib
 
-from msgspec import Struct
-
-from ..core import Issue, RunState
+from ..core import Issue, Plan, RunState
 from .advice import advice_for
-
-
-class Plan(Struct, frozen=True, kw_only=True):
-    """What to do, within which bounds, how to know that it worked, and what comes if it did not."""
-
-    id: str
-    issue: Issue
-    steps: tuple[str, ...]
-    constraints: tuple[str, ...]
-    success_criteria: tuple[str, ...]
-    escalation_path: tuple[str, ...]
 
 
 def make_plan(issue: Issue, state: RunState, now: float, why: str, *, quiet_steps: int = 10) -> Plan:

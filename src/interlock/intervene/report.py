@@ -20,7 +20,7 @@ OUTCOMES: dict[Outcome, str] = {
     "success": "worked",
     "failure": "did not work",
     "pending": "(its effect was not known yet)",
-    "held_back": "was held back",
+    "held_back": "was postponed",
     "not_applied": "could not be applied",
 }
 
@@ -128,8 +128,8 @@ def contributing_factors(incident: Incident, state: RunState) -> tuple[str, ...]
 
 
 def severity_of(issue: Issue) -> str:
-    """How bad it was; of a call that was refused, how bad it would have been."""
-    return str(issue.details.get("attempted") or issue.severity or "medium")
+    """How bad it was; of a call that was blocked, how bad it would have been."""
+    return issue.severity or "medium"
 
 
 def files_of(issue: Issue) -> tuple[str, ...]:

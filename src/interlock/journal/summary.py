@@ -31,7 +31,9 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     """What a list shows of a run.
 
     `owner_pid` is the process that holds the run now, None where nobody does. `problem` says why a run cannot be read,
-    `reason` why it has ended, in the protocol's words. `unpriced_tokens` are those that `cost_usd` knows no price of.
+    `reason` why it has ended, in the protocol's words. `stuck` says what it is stuck on now and how the newest
+    answer went: empty where every episode is over, None where issues belong to no episode. `unpriced_tokens` are those
+    that `cost_usd` knows no price of.
     """
 
     run_id: str
@@ -50,6 +52,7 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     issues: int = 0
     interventions: int = 0
     last_issue: str | None = None
+    stuck: str | None = None
     cost_usd: float = 0.0
     tokens: int = 0
     unpriced_tokens: int = 0

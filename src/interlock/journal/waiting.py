@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from ..core import InterlockError, InvalidState
+from ..core import InterlockError, InvalidState, LostRecord
 from .entry import LOST, encode_body
 from .summary import RunSummary
 
@@ -68,7 +68,9 @@ class Batch:
         return marks
 
     def _marks(self, error: InterlockError) -> list[Row]:
-        return [(v, time, LOST, encode_body({"kind": kind, "reason": error.what})) for v, time, kind, _ in self.rows]
+        return [
+            (v, time, LOST, encode_body(LostRecord(kind=kind, reason=error.what))) for v, time, kind, _ in self.rows
+        ]
 
 
 class Waiting:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import apsw
 
-from ..core import Clock, InterlockError, SystemClock
+from ..core import Clock, InterlockError, LostRecord, SystemClock
 from ..core.record import RECORD_VERSION
 from .commit import Committer
 from .database import explain
@@ -175,7 +175,7 @@ class Journal(Writing):
 
     def _tell_losses(self) -> None:
         if untold := self._losses.recover():
-            rows: list[Row] = [(RECORD_VERSION, self._clock.time(), LOST, encode_body({"entries": untold}))]
+            rows: list[Row] = [(RECORD_VERSION, self._clock.time(), LOST, encode_body(LostRecord(entries=untold)))]
             self._waiting.put(Batch(rows, None, durable=False), by_writer=True)
 
     def _stop(self) -> None:

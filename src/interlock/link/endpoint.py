@@ -8,7 +8,6 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from ..control import (
@@ -34,6 +33,7 @@ from ..control import (
     recover,
     stamp_seq,
 )
+from ..control.effects import Audit
 from ..core import Applied, Clock, InterlockError, Record, SystemClock
 from ..core.typed import from_json
 from .clock import LOOK_S, LiveClock
@@ -83,10 +83,6 @@ class Reply(Protocol):
     def send(self, body: bytes, *, direct: bool = False, seq: int | None = None) -> None:
         """Send one message. `direct` ones exist on connections only; one with a `seq` is in the log."""
         ...
-
-
-class _Audit(Struct):
-    what: str
 
 
 COUNTED = frozenset(("result", "audit"))
@@ -297,7 +293,7 @@ class Endpoint:
             result = from_json(entry.body, Result)
             self.counts[result.command or "", result.payload.code or "success"] += 1
         else:
-            self.counts["", from_json(entry.body, _Audit).what] += 1
+            self.counts["", from_json(entry.body, Audit).what] += 1
 
     def _pause_until_tick(self) -> float | None:
         state = self._state

@@ -1,13 +1,35 @@
 """What people look at is read here: one run as a story, all runs as a fleet, and the report made of them."""
 
-from .controls import Acked, Answered, Control
-from .fleet import Fleet, RunRow
-from .moment import KINDS, LEVELS, Moment
-from .series import Series, Sums
-from .story import Story, Waiting
-from .words import Level, MomentKind
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..control.messages import Waiting
+    from .controls import Acked, Answered, Control
+    from .episodes import Problem
+    from .fleet import Fleet, RunRow
+    from .moment import KINDS, LEVELS, Moment
+    from .series import Series, Sums
+    from .story import Story
+    from .words import Level, MomentKind
+
+_HOME = {
+    "KINDS": ".moment", "LEVELS": ".moment", "Acked": ".controls", "Answered": ".controls", "Control": ".controls",
+    "Fleet": ".fleet", "Level": ".words", "Moment": ".moment", "MomentKind": ".words", "Problem": ".episodes",
+    "RunRow": ".fleet", "Series": ".series", "Story": ".story", "Sums": ".series", "Waiting": "..control.messages",
+}  # fmt: skip
 
 __all__ = [
-    "KINDS", "LEVELS", "Acked", "Answered", "Control", "Fleet", "Level", "Moment", "MomentKind", "RunRow", "Series",
-    "Story", "Sums", "Waiting",
+    "KINDS", "LEVELS", "Acked", "Answered", "Control", "Fleet", "Level", "Moment", "MomentKind", "Problem", "RunRow",
+    "Series", "Story", "Sums", "Waiting",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first used: a list of runs needs no timeline."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(_HOME[name], __name__), name)
+    globals()[name] = value
+    return value

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-import msgspec
 from msgspec import Struct
 
+from ..control.messages import Ack, Request, Result
 from ..core import Record
-from ..core.typed import from_json
+from ..records import read_body
 
 KINDS = frozenset(("request", "ack", "result"))
 
@@ -52,26 +52,11 @@ class Control(Struct, kw_only=True):
         return "pending" if owned else "unknown"
 
 
-class _Payload(Struct, frozen=True):
-    status: str = ""
-    message: str = ""
-    code: str | None = None
-
-
-class _Message(Struct):
-    request_id: str | None = None
-    command: str | None = None
-    actor: str | None = None
-    reason: str | None = None
-    payload: _Payload = _Payload()
-
-
 def take_controls(known: dict[str, Control], records: Iterable[Record], keep: int) -> None:
     """Put what records say into the table of controls; the oldest go when there are too many."""
     for record in records:
-        try:
-            message = from_json(record.body, _Message)
-        except msgspec.DecodeError:
+        message = read_body(record)
+        if not isinstance(message, Request | Ack | Result):
             continue
         # A request that could not be read has an answer all the same.
         request_id = message.request_id or f"#{record.seq}"
@@ -83,12 +68,12 @@ def take_controls(known: dict[str, Control], records: Iterable[Record], keep: in
                 requested_at=record.time,
                 seq=record.seq,
             )
-        if record.kind == "request":
+        if isinstance(message, Request):
             control.actor, control.reason = message.actor or "", message.reason or ""
-        elif record.kind == "ack":
+        elif isinstance(message, Ack):
             control.ack = Acked("ACK", record.time)
         else:
             payload = message.payload
-            control.result = Answered(payload.code, payload.status, record.time, payload.message)
+            control.result = Answered(payload.code or None, payload.status, record.time, payload.message)
         while len(known) > keep:
             del known[next(iter(known))]

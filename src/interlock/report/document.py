@@ -6,16 +6,17 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 
 from .._version import __version__
-from ..core import LADDER, Issue, RunSpec
+from ..core import LADDER, PAUSE, Issue, RunSpec
 from ..journal import RunSummary
+from ..records import VerificationResult
 from ..runtime.incidents import StoredIncident
 from .changes import Changed
 from .controls import Control
+from .episodes import Problem
 from .moment import HIDDEN, Moment
 from .pictures import Picture, gather_pictures
 from .series import Series, Sums
@@ -25,6 +26,7 @@ LINES = 3000
 """Lines of the timeline; of a longer run the report has those that matter."""
 
 MARKS = 200
+TOP = len(LADDER) - 1
 
 SEVERITIES = ("low", "medium", "high", "critical")
 
@@ -74,14 +76,6 @@ class Mark(Struct, frozen=True):
     text: str
 
 
-class Verification(Struct, frozen=True):
-    """What a GUI session's files were compared with, and how that came out."""
-
-    success: bool
-    summary: str
-    files: tuple[dict[str, Any], ...] = ()
-
-
 class Document(Struct, frozen=True, kw_only=True):
     """A run, told. `left_out` counts the lines of the timeline that did not fit."""
 
@@ -94,6 +88,7 @@ class Document(Struct, frozen=True, kw_only=True):
     sums: Sums
     series: Series
     ladder: tuple[Rung, ...]
+    episodes: tuple[Problem, ...]
     chains: tuple[Chain, ...]
     marks: tuple[Mark, ...]
     timeline: tuple[Moment, ...]
@@ -101,7 +96,7 @@ class Document(Struct, frozen=True, kw_only=True):
     controls: tuple[Control, ...]
     changes: Changed
     incidents: tuple[StoredIncident, ...]
-    verifications: tuple[Verification, ...]
+    verifications: tuple[VerificationResult, ...]
     pictures: tuple[Picture, ...]
 
     @property
@@ -119,7 +114,7 @@ def gather(
     from .narrative import tell
 
     sums = story.sums
-    ladder, chains = make_ladder(sums), make_chains(story)
+    ladder, episodes, chains = make_ladder(sums), tuple(story.episodes), make_chains(story)
     timeline, left_out = choose_lines(story)
     incidents = tuple(story.incidents)
     changed = changes or Changed()
@@ -129,10 +124,11 @@ def gather(
         run=story.summary,
         status=story.summary.shown,
         spec=story.spec,
-        told=tell(story, ladder, chains, changed),
+        told=tell(story, ladder, episodes, chains, changed),
         sums=sums,
         series=story.series(),
         ladder=ladder,
+        episodes=episodes,
         chains=chains,
         marks=tuple(
             Mark(made.step, made.level, f"{made.type} on {made.issue_type}")
@@ -158,7 +154,7 @@ def make_ladder(sums: Sums) -> tuple[Rung, ...]:
         rungs.append(
             Rung(
                 name,
-                LADDER.index(name) if name in LADDER else 0,
+                LADDER.index(name) if name in LADDER else TOP if name == PAUSE else 0,
                 outcomes.get("success", 0),
                 outcomes.get("failure", 0),
                 outcomes.get("pending", 0),
@@ -170,13 +166,16 @@ def make_ladder(sums: Sums) -> tuple[Rung, ...]:
 
 def strongest_first(ladder: Iterable[Rung]) -> list[Rung]:
     """The rungs as they are drawn everywhere: the strongest on top, custom interventions below them."""
-    return sorted(ladder, key=lambda rung: (rung.type not in LADDER, -rung.level))
+    return sorted(ladder, key=lambda rung: (rung.type not in (*LADDER, PAUSE), -rung.level))
 
 
 def make_chains(story: Story) -> tuple[Chain, ...]:
-    """Issues by type, in the order in which they first came, with their answers."""
+    """Issues that belong to no episode, by type, in the order in which they first came, with their answers."""
+    loose = {made.issue_type for made in story.interventions if made.episode is None}
     found: dict[str, list[Issue]] = {}
-    for issue in story.issues:
+    for issue in story.issues if loose or not story.counts.get("episode") else ():
+        if story.counts.get("episode") and issue.type not in loose:
+            continue
         found.setdefault(issue.type, []).append(issue)
     chains = []
     for name, issues in found.items():
@@ -184,7 +183,7 @@ def make_chains(story: Story) -> tuple[Chain, ...]:
         answers = tuple(
             Answer(made.step, made.type, made.level, made.outcome, made.reason)
             for made in story.interventions
-            if made.issue_type == name
+            if made.issue_type == name and made.episode is None
         )
         chains.append(
             Chain(
@@ -212,14 +211,9 @@ def choose_lines(story: Story) -> tuple[tuple[Moment, ...], int]:
     return tuple(chosen), total - len(chosen)
 
 
-def find_verifications(story: Story) -> tuple[Verification, ...]:
+def find_verifications(story: Story) -> tuple[VerificationResult, ...]:
     """What GUI sessions found when they compared the files."""
     if not story.counts.get("gui_verification"):
         return ()
-    found = []
-    for line in story.page(limit=50, text="comparisons", kinds=frozenset(("note", "picture"))):
-        comparisons = line.data.get("comparisons")
-        if isinstance(comparisons, list) or "success" in line.data:
-            files = tuple(each for each in comparisons or () if isinstance(each, dict))
-            found.append(Verification(bool(line.data.get("success")), str(line.data.get("summary", "")), files))
-    return tuple(found)
+    lines = story.page(limit=50, text="comparisons", kinds=frozenset(("note",)))
+    return tuple(body for line in lines if isinstance(body := line.body, VerificationResult))

@@ -8,12 +8,10 @@ import threading
 import time
 from typing import TYPE_CHECKING, Protocol
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ..core import ENDED, InterlockError
-from ..core.typed import json_decoder
 from ..journal import JournalReader, RunFolder, RunSummary, Store
 from ..journal.store import summarize
 from .switching import why_not_switched
@@ -33,7 +31,10 @@ SETTLED_NS = 1_000_000_000
 
 
 class RunRow(Struct, frozen=True, kw_only=True):
-    """A run in one row. `status` is as shown: also lost (its owner is gone), unknown (its host is), unreadable."""
+    """A run in one row. `issue` is what it is stuck on now.
+
+    `status` is as shown: also lost (its owner is gone), unknown (its host is), unreadable.
+    """
 
     run_id: str
     name: str = ""
@@ -164,7 +165,7 @@ def to_row(summary: RunSummary, host: str, spark: tuple[float, ...]) -> RunRow:
         iter=summary.iter,
         max=summary.max,
         steps=summary.steps,
-        issue=summary.last_issue,
+        issue=current_issue(summary),
         issues=summary.issues,
         interventions=summary.interventions,
         cost=summary.cost_usd,
@@ -185,33 +186,27 @@ def to_row(summary: RunSummary, host: str, spark: tuple[float, ...]) -> RunRow:
     )
 
 
-class _Result(Struct):
-    error: bool | None = None
-    exit_code: int | None = None
-
-
-class _Line(Struct):
-    step: _Result
-    stalled: bool = False
-
-
-_line = json_decoder(_Line)
+def current_issue(summary: RunSummary) -> str | None:
+    """What the run is stuck on; the type of its newest issue where issues belong to no episode."""
+    if summary.stuck is not None:
+        return summary.stuck or None
+    return summary.last_issue.replace("_", " ") if summary.last_issue else None
 
 
 def draw_spark(folder: RunFolder) -> tuple[float, ...]:
     """Progress over the newest steps: in each point the share after which the run was on its way forward."""
+    from ..records import StepRecord, read_body
+
     try:
         with JournalReader.open(folder) as reader:
             records = reader.search(kinds=frozenset(("step",)), limit=SPARK_STEPS, newest=True)
     except InterlockError:
         return ()
-    forward: list[bool] = []
-    for record in records:
-        try:
-            line = _line.decode(record.body)
-        except msgspec.DecodeError:
-            continue
-        forward.append(not (line.stalled or line.step.error or line.step.exit_code))
+    forward = [
+        not (line.stalled or line.step.error or line.step.exit_code)
+        for record in records
+        if isinstance(line := read_body(record), StepRecord)
+    ]
     size = max(1, -(-len(forward) // SPARK_POINTS))
     groups = [forward[at : at + size] for at in range(0, len(forward), size)]
     return tuple(sum(group) / len(group) for group in groups)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from .document import Document, strongest_first
-from .narrative import known_cost
+from .episodes import tried_line
+from .narrative import known_cost, length
 from .words import plain
 
 LINES = 200
@@ -21,7 +22,7 @@ def render_markdown(document: Document) -> str:
     if run.task:
         lines += [f"> {safe(run.task)}", ""]
     lines += [" ".join(safe(part) for part in document.told), ""]
-    lines += _facts(document) + _incidents(document) + _ladder(document) + _chains(document)
+    lines += _facts(document) + _incidents(document) + _episodes(document) + _ladder(document) + _chains(document)
     lines += _verifications(document) + _changes(document) + _timeline(document)
     lines += [f"Made by {document.made_by} from the journal of run `{run.run_id}`.", ""]
     return "\n".join(lines)
@@ -69,6 +70,28 @@ def _ladder(document: Document) -> list[str]:
         "",
         "| intervention | made | worked | did not work | held back |",
         "|---|---:|---:|---:|---:|",
+        *rows,
+        "",
+    ]
+
+
+def _episodes(document: Document) -> list[str]:
+    if not document.episodes:
+        return []
+    rows = []
+    for each in document.episodes:
+        what = safe(each.what) + (f" ({safe(each.place)})" if each.place else "")
+        agent = f", {safe(each.agent)}" if each.agent else ""
+        took = length((each.closed_at or each.updated_at) - each.opened_at)
+        rows.append(
+            f"| {what} | {safe(plain(each.type))}{agent} | step {each.opened_step}, {took} | "
+            f"{safe(tried_line(each)) or 'nothing'} | {safe(each.achieved)} | {each.cost} |"
+        )
+    return [
+        "## What it got stuck on",
+        "",
+        "| stuck on | type | since | tried | achieved | cost |",
+        "|---|---|---|---|---|---|",
         *rows,
         "",
     ]

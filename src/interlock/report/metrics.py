@@ -6,23 +6,19 @@ import threading
 import time
 from collections import Counter
 
-import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
-from ..core import InterlockError, Intervention, Issue, Review, Usage
-from ..core.typed import json_decoder
+from ..control.messages import Result
+from ..core import InterlockError, Intervention, Issue
 from ..journal import JournalReader, RunFolder, Store
+from ..records import EpisodeRecord, InterventionRecord, RecordBody, StepRecord, decode_body
 from ..runtime.metrics import CONTENT_TYPE, Metrics, process_metrics
 from .fleet import SETTLED_NS, Fleet, read_signature
 
-KINDS = frozenset(("step", "issue", "intervention", "effect", "result"))
+KINDS = frozenset(("step", "issue", "episode", "intervention", "effect", "result"))
 
 PATIENCE_S = 3.0
 """Time that one look spends on reading; what is left comes with the next, and no scrape waits for it."""
-
-FOUND = Issue(id="", type="", step=0, description="")
-REVIEWED = Review("allow")
 
 
 class JournalMetrics:
@@ -66,7 +62,7 @@ class JournalMetrics:
         try:
             with JournalReader.open(folder) as reader:
                 for number, (at, kind, body) in enumerate(reader.bodies(seq, KINDS)):
-                    self._take(kind, body)
+                    self._take(decode_body(kind, body))
                     seq = at
                     if number % 1000 == 999 and time.monotonic() > until:
                         return seq, False
@@ -74,62 +70,25 @@ class JournalMetrics:
             return seq, True
         return seq, True
 
-    def _take(self, kind: str, body: str) -> None:
+    def _take(self, body: RecordBody | None) -> None:
         metrics = self.metrics
-        try:
-            if kind == "step":
-                line = _step.decode(body)
+        match body:
+            case StepRecord():
                 metrics.stepped(None)
-                if line.review is not None:
-                    metrics.reviewed(REVIEWED)
-                usage = line.step.usage
+                if body.review is not None:
+                    metrics.reviewed(body.review)
+                usage = body.step.usage
                 if usage is not None:
-                    metrics.spent(replace(usage, cost_usd=usage.cost_usd or line.cost_usd))
-            elif kind == "issue":
-                metrics.issue_found(FOUND)
-            elif kind == "intervention":
-                made = _made.decode(body)
-                metrics.intervened(made.intervention)
-                if made.escalated:
+                    metrics.spent(replace(usage, cost_usd=usage.cost_usd or body.cost_usd))
+            case Issue():
+                metrics.issue_found(body)
+            case EpisodeRecord(ending=str(ending)):
+                metrics.episode_ended(body.type, ending)
+            case InterventionRecord():
+                metrics.intervened(body.intervention)
+                if body.escalated:
                     metrics.escalated()
-            elif kind == "effect":
-                metrics.judged(_judged.decode(body))
-            else:
-                result = _result.decode(body)
-                metrics.control_requested(result.command or "unknown", result.payload.status)
-        except msgspec.DecodeError:
-            return
-
-
-class _Step(Struct):
-    usage: Usage | None = None
-
-
-class _Review(Struct):
-    """That there is one is all that counts."""
-
-
-class _StepLine(Struct):
-    step: _Step
-    review: _Review | None = None
-    cost_usd: float = 0.0
-
-
-class _Made(Struct):
-    intervention: Intervention
-    escalated: bool = False
-
-
-class _Payload(Struct, frozen=True):
-    status: str = "unknown"
-
-
-class _Result(Struct):
-    command: str | None = None
-    payload: _Payload = _Payload()
-
-
-_step = json_decoder(_StepLine)
-_made = json_decoder(_Made)
-_judged = json_decoder(Intervention)
-_result = json_decoder(_Result)
+            case Intervention():
+                metrics.judged(body)
+            case Result():
+                metrics.control_requested(body.command or "unknown", body.payload.status)

@@ -2,49 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 from msgspec import Struct
 
+from ..control.messages import State
 from ..core import Record
 from ..core.typed import from_json
-from .gui_words import GUI_TOLD
-from .words import TOLD, Level, MomentKind, Told
+from ..records import RecordBody, decode_body
+from .words import Level, MomentKind, Told, plain, tell
 
-KINDS: tuple[MomentKind, ...] = (
-    "step", "review", "issue", "intervention", "checkpoint", "control", "state", "limit", "incident", "approval",
-    "picture", "note",
-)  # fmt: skip
+KINDS: tuple[MomentKind, ...] = get_args(MomentKind)
 
-LEVELS: tuple[Level, ...] = ("quiet", "info", "notice", "warning", "critical")
-"""From what nobody needs to see to what somebody must."""
+LEVELS: tuple[Level, ...] = get_args(Level)
+"""From housekeeping to what somebody must see."""
+
+RECORDS: dict[MomentKind, tuple[str, ...]] = {
+    "step": ("step", "gui_chunk"),
+    "review": ("step",),
+    "issue": ("issue", "episode"),
+    "intervention": ("intervention", "applied", "effect"),
+    "checkpoint": ("checkpoint", "restored", "history"),
+    "control": ("request", "ack", "result", "audit"),
+    "state": ("spec", "started", "status", "hold", "state", "end"),
+    "limit": ("limit",),
+    "incident": ("incident", "plan"),
+    "approval": ("state",),
+    "picture": ("gui_event",),
+    "note": (
+        "opinion", "person", "fault", "tamper", "transcript", "proxied", "lost", "snapshot", "gui_session",
+        "gui_trouble", "gui_event", "gui_model_call", "gui_verification", "gui_result",
+    ),
+}  # fmt: skip
+"""The kinds of record that each kind of moment is made of; a kind that we do not know makes a note."""
 
 HIDDEN = frozenset(("snapshot", "status"))
-"""Records that are for the machine alone. A `status` is what the supervisor found at its next step; people were told by
-the `state` before it."""
-
-RECORDS: dict[str, frozenset[str]] = {
-    "step": frozenset(("step", "gui_chunk")),
-    "review": frozenset(("step",)),
-    "issue": frozenset(("issue",)),
-    "intervention": frozenset(("intervention", "effect", "applied")),
-    "checkpoint": frozenset(("checkpoint", "restored")),
-    "control": frozenset(("request", "ack", "result", "audit")),
-    "state": frozenset(("state", "end", "started", "spec", "hold")),
-    "limit": frozenset(("limit",)),
-    "incident": frozenset(("incident", "plan")),
-    "approval": frozenset(("state",)),
-    "picture": frozenset(("gui_event",)),
-}
-"""Which records a kind of moment may come from; everything else is a note."""
-
-NAMED = frozenset().union(*RECORDS.values()) | HIDDEN
-
-
-EVERY = {**TOLD, **GUI_TOLD}
-"""The words for every kind of record that we know."""
-
+"""Records for a successor of the supervisor only. Timelines leave them out: the `state` before a `status` says it."""
 
 CONTROL = (*range(0x09), 0x0B, 0x0C, *range(0x0D, 0x20), *range(0x7F, 0xA0))
 TURNING = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
@@ -55,7 +49,8 @@ HARMLESS = dict.fromkeys((*CONTROL, *TURNING), "\N{REPLACEMENT CHARACTER}")
 class Moment(Struct, frozen=True):
     """What happened at one point of a run.
 
-    `title` and `detail` steer no terminal, but are not safe as HTML; `data` is the record's own body, as it stands.
+    `title` and `detail` steer no terminal, but are not safe as HTML; `data` is the JSON of the record's body, as it
+    is in the journal.
     """
 
     seq: int
@@ -65,36 +60,40 @@ class Moment(Struct, frozen=True):
     level: Level
     title: str
     detail: str
-    data: dict[str, Any]
+    record: str
+    data: msgspec.Raw
+
+    @property
+    def body(self) -> RecordBody | None:
+        """The record's body; None where another version or another program wrote it."""
+        return decode_body(self.record, self.data)
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The record's body as plain JSON values."""
+        return from_json(self.data)  # type: ignore[no-any-return]
 
 
-def read_moment(record: Record) -> Moment | None:
-    """The line that a record makes; None for what is not shown. A record that nobody knows is still a line."""
-    if record.kind in HIDDEN:
+def read_moment(record: Record, *, hidden: bool = False) -> Moment | None:
+    """The line that a record makes; None for what is not shown. A record of an unknown kind is still a line."""
+    if record.kind in HIDDEN and not hidden:
         return None
-    body = _body(record)
-    if record.kind == "state" and _says_nothing(body):
+    body, data = decode_body(record.kind, record.body), record.body
+    if body is None:
+        fields = _fields(record)
+        data = msgspec.Raw(msgspec.json.encode(fields))
+        kind: MomentKind = next((kind for kind, made_of in RECORDS.items() if record.kind in made_of), "note")
+        told = Told(kind, "quiet", plain(record.kind), _first_words(fields))
+    elif isinstance(body, State) and body.status == "running" and body.waiting is None and not hidden:
+        # A sign of life. Who resumed the run is in the RESULT.
         return None
-    tell = EVERY.get(record.kind)
-    told = None
-    if tell is not None:
-        try:
-            told = tell(body)
-        except (KeyError, TypeError, AttributeError, ValueError, IndexError):
-            # Another version wrote it, or another program.
-            told = None
-    if told is None:
-        told = Told("note", "quiet", record.kind.replace("_", " "), _first_words(body))
+    else:
+        told = tell(body)
     title, detail = told.title.translate(HARMLESS), told.detail.translate(HARMLESS)
-    return Moment(record.seq, record.time, told.kind, told.step, told.level, title, detail, body)
+    return Moment(record.seq, record.time, told.kind, told.step, told.level, title, detail, record.kind, data)
 
 
-def _says_nothing(body: dict[str, Any]) -> bool:
-    """A sign of life: the run goes on, as it did before. Whoever resumed it is told of by the RESULT."""
-    return body.get("status") == "running" and not body.get("waiting") and body.get("event", "STATE") == "STATE"
-
-
-def _body(record: Record) -> dict[str, Any]:
+def _fields(record: Record) -> dict[str, Any]:
     try:
         body = from_json(record.body)
     except msgspec.DecodeError:
@@ -102,6 +101,6 @@ def _body(record: Record) -> dict[str, Any]:
     return body if isinstance(body, dict) else {"value": body}
 
 
-def _first_words(body: dict[str, Any]) -> str:
-    shown = [f"{key}: {value}" for key, value in body.items() if isinstance(value, str | int | float)]
+def _first_words(fields: dict[str, Any]) -> str:
+    shown = [f"{key}: {value}" for key, value in fields.items() if isinstance(value, str | int | float)]
     return ", ".join(shown)[:200]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ..control.messages import Abort, Done
 from ..core import ENDED
+from ..records import EndRecord
 from .changes import Changed
 from .document import Chain, Rung
+from .episodes import Problem
 from .story import Story
-from .words import plain
+from .words import dollars, plain
 
 ENDINGS = {
     "COMPLETE": "It came to its end.",
@@ -23,12 +26,22 @@ ENDINGS = {
 }
 
 
-def tell(story: Story, ladder: Iterable[Rung], chains: tuple[Chain, ...], changed: Changed) -> tuple[str, ...]:
+STUCK_TOLD = 5
+"""Problems that the narrative names; the section below has all."""
+
+
+def tell(
+    story: Story,
+    ladder: Iterable[Rung],
+    episodes: tuple[Problem, ...],
+    chains: tuple[Chain, ...],
+    changed: Changed,
+) -> tuple[str, ...]:
     """The story in sentences."""
     parts = [
         _ending(story),
         _refusals(story),
-        _trouble(story, chains),
+        _stuck(episodes) or _trouble(story, chains),
         _answers(tuple(ladder)),
         _looks(story),
         _files(story, changed),
@@ -53,11 +66,6 @@ def length(seconds: float) -> str:
 def many(count: int, word: str) -> str:
     """A count with its word."""
     return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
-
-
-def dollars(amount: float) -> str:
-    """An amount of money, with more digits where it is small."""
-    return f"${amount:,.2f}" if amount >= 0.1 or amount == 0 else f"${amount:.4f}"
 
 
 def known_cost(amount: float, unpriced_tokens: int) -> str:
@@ -91,7 +99,7 @@ def _ending(story: Story) -> str:
 def _reason(story: Story) -> str:
     """Why a run has ended, from its records, for summaries that do not say it."""
     ends = story.page(kinds=frozenset(("state",)), limit=20)
-    return next((str(line.data["reason"]) for line in reversed(ends) if line.data.get("reason")), "")
+    return next((end.reason for line in reversed(ends) if isinstance(end := line.body, EndRecord | Abort | Done)), "")
 
 
 def _refusals(story: Story) -> str:
@@ -111,6 +119,16 @@ def _refusals(story: Story) -> str:
     ]
     said = f", {_list(kinds)}" if kinds else ", all of them harmless"
     return f"{many(reviewed, 'call')} {'was' if reviewed == 1 else 'were'} reviewed before they ran{said}."
+
+
+def _stuck(episodes: tuple[Problem, ...]) -> str:
+    if not episodes:
+        return ""
+    told = [f"{each.what} ({each.achieved})" for each in episodes[:STUCK_TOLD]]
+    if len(episodes) > STUCK_TOLD:
+        told.append(f"{len(episodes) - STUCK_TOLD:,} more")
+    first = min(each.opened_step for each in episodes)
+    return f"It had {many(len(episodes), 'problem')}, from step {first} on: {_list(told)}."
 
 
 def _trouble(story: Story, chains: tuple[Chain, ...]) -> str:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from .gui_words import find_pictures
+from ..records import InterventionEvent
 from .moment import Moment
 from .story import Story
+from .words import find_pictures
 
 PICTURES = 24
 """Pictures in a report: those of interventions first, then the newest ones."""
@@ -19,10 +20,6 @@ LARGEST = 2 * 1024 * 1024
 
 MAGIC = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"))
 """How pictures begin; nothing else is ever put into a report as one."""
-
-
-ACTED = ("recovered", "failed")
-"""Outcomes of looks after which something was done."""
 
 
 class Picture(Struct, frozen=True):
@@ -43,8 +40,8 @@ def gather_pictures(story: Story, albums: tuple[Path, ...] = ()) -> tuple[Pictur
     found: dict[int, list[Picture]] = {}
     seen: set[str] = set()
     newest = [(index, line) for index, line in reversed(list(enumerate(lines)))]
-    for index, line in sorted(newest, key=lambda each: each[1].data.get("outcome") not in ACTED):
-        own = [name for _, name in find_pictures(line.data)]
+    for index, line in sorted(newest, key=lambda each: not _acted(each[1])):
+        own = [name for _, name in find_pictures(line.body)]
         room = PICTURES - sum(map(len, found.values()))
         if len(own) <= room:
             read = [picture for picture in _of_line(line, story.folder.pictures, albums) if picture.name not in seen]
@@ -53,10 +50,14 @@ def gather_pictures(story: Story, albums: tuple[Path, ...] = ()) -> tuple[Pictur
     return tuple(picture for index in sorted(found) for picture in found[index])
 
 
+def _acted(line: Moment) -> bool:
+    return isinstance(body := line.body, InterventionEvent) and body.outcome in ("recovered", "failed")
+
+
 def _of_line(line: Moment, folder: Path, albums: tuple[Path, ...]) -> list[Picture]:
     """The pictures of one look, the one before a recovery first."""
     pictures: list[Picture] = []
-    for word, name in find_pictures(line.data):
+    for word, name in find_pictures(line.body):
         read = read_picture(name, folder, albums)
         if read is not None and all(Path(name).name != each.name for each in pictures):
             data = base64.b64encode(read[1]).decode()

@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterable
 
-import msgspec
 from msgspec import Struct, field
 
-from ..core.typed import json_decoder
+from ..core import Intervention, Issue
+from ..records import (
+    GuiChunkRecord,
+    GuiModelCallRecord,
+    InterventionEvent,
+    InterventionRecord,
+    RecordBody,
+    StepRecord,
+    decode_body,
+)
 
 KINDS = frozenset(("step", "issue", "intervention", "effect", "gui_chunk", "gui_event", "gui_model_call"))
 
@@ -53,83 +61,9 @@ class Sums(Struct):
     looks: Counter[str] = field(default_factory=Counter)
 
 
-class _Usage(Struct):
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost_usd: float = 0.0
-
-
-class _Tool(Struct):
-    name: str = ""
-
-
-class _Step(Struct):
-    index: int
-    kind: str = "message"
-    error: bool | None = None
-    exit_code: int | None = None
-    usage: _Usage | None = None
-    tool: _Tool | None = None
-
-
-class _Review(Struct):
-    verdict: str = "allow"
-
-
-class _Decision(Struct):
-    action: str = "proceed"
-
-
-class _StepLine(Struct):
-    step: _Step
-    review: _Review | None = None
-    decision: _Decision | None = None
-    stalled: bool = False
-    cost_usd: float = 0.0
-
-
-class _Issue(Struct):
-    type: str = ""
-    severity: str | None = None
-
-
-class _Made(Struct, frozen=True):
-    type: str = ""
-    outcome: str = "pending"
-
-
-class _MadeLine(Struct):
-    intervention: _Made = _Made()
-    directives: list[msgspec.Raw] = []
-
-
-class _Chunk(Struct):
-    chunk: int
-
-
-class _Look(Struct):
-    status: str = ""
-    outcome: str = "none"
-
-
-class _Call(Struct):
-    input_tokens: int | None = 0
-    output_tokens: int | None = 0
-    cost_usd: float | None = 0.0
-
-
 def count(counter: Counter[str], name: str) -> None:
     """Count a name; when there are too many different ones, under `…`."""
     counter[name if name in counter or len(counter) < NAMES else "…"] += 1
-
-
-_step = json_decoder(_StepLine)
-_issue = json_decoder(_Issue)
-_made = json_decoder(_MadeLine)
-_effect = json_decoder(_Made)
-_chunk = json_decoder(_Chunk)
-_look = json_decoder(_Look)
-_call = json_decoder(_Call)
 
 
 class Tally:
@@ -150,10 +84,7 @@ class Tally:
         """Add records (seq, kind, body) of these KINDS; one that cannot be read is left out."""
         for seq, kind, body in records:
             self.seq = seq
-            try:
-                self._take(kind, body)
-            except msgspec.DecodeError:
-                continue
+            self._take(decode_body(kind, body))
 
     def series(self, max_points: int) -> Series:
         """At most so many points, evenly, with the first and the last."""
@@ -166,39 +97,38 @@ class Tally:
         columns = list(zip(*points, strict=True)) if points else [()] * 6
         return Series(*(list(column) for column in columns))
 
-    def _take(self, kind: str, body: str) -> None:
+    def _take(self, body: RecordBody | None) -> None:
         sums = self.sums
-        if kind == "step":
-            self._step(_step.decode(body))
-        elif kind == "issue":
-            issue = _issue.decode(body)
-            self._issues += 1
-            count(sums.issues, issue.type)
-            count(sums.severities, issue.severity or "medium")
-            self._amend()
-        elif kind == "intervention":
-            line = _made.decode(body)
-            self._acted += bool(line.directives)
-            sums.interventions.setdefault(line.intervention.type, Counter())[line.intervention.outcome] += 1
-            self._amend()
-        elif kind == "gui_chunk":
-            # A chunk that was typed is a GUI session's step, and a step forward.
-            self._step(_StepLine(_Step(_chunk.decode(body).chunk)))
-        elif kind == "gui_event":
-            self._look(_look.decode(body))
-        elif kind == "gui_model_call":
-            usage = _call.decode(body)
-            sums.input_tokens += usage.input_tokens or 0
-            sums.output_tokens += usage.output_tokens or 0
-            sums.cost_usd += usage.cost_usd or 0.0
-        else:
-            judged = _effect.decode(body)
-            outcomes = sums.interventions.setdefault(judged.type, Counter())
-            outcomes[judged.outcome] += 1
-            if outcomes["pending"] > 0:
-                outcomes["pending"] -= 1
+        match body:
+            case StepRecord():
+                self._step(body)
+            case Issue():
+                self._issues += 1
+                count(sums.issues, body.type)
+                count(sums.severities, body.severity or "medium")
+                self._amend()
+            case InterventionRecord():
+                made = body.intervention
+                self._acted += bool(body.directives)
+                sums.interventions.setdefault(made.type, Counter())[made.outcome] += 1
+                self._amend()
+            case Intervention():
+                outcomes = sums.interventions.setdefault(body.type, Counter())
+                outcomes[body.outcome] += 1
+                if outcomes["pending"] > 0:
+                    outcomes["pending"] -= 1
+            case GuiChunkRecord():
+                # A chunk that was typed is a GUI session's step, and a step forward.
+                sums.steps += 1
+                self._add(body.chunk, forward=True)
+            case InterventionEvent():
+                self._check(body)
+            case GuiModelCallRecord():
+                sums.input_tokens += body.input_tokens
+                sums.output_tokens += body.output_tokens
+                sums.cost_usd += body.cost_usd
 
-    def _step(self, line: _StepLine) -> None:
+    def _step(self, line: StepRecord) -> None:
         sums, step = self.sums, line.step
         sums.steps += 1
         usage = step.usage
@@ -217,13 +147,17 @@ class Tally:
                 count(sums.verdicts, "deny" if verdict == "modify" and refused else verdict)
         elif step.kind == "tool_result":
             sums.failed += failed
+        self._add(step.index, forward=not (line.stalled or failed))
+
+    def _add(self, index: int, *, forward: bool) -> None:
+        """A point after a step."""
+        sums = self.sums
         if len(self._forward) == WINDOW:
             self._ahead -= self._forward[0]
-        forward = not (line.stalled or failed)
         self._forward.append(forward)
         self._ahead += forward
         self._last = (
-            step.index,
+            index,
             sums.input_tokens + sums.output_tokens,
             sums.cost_usd,
             self._ahead / len(self._forward),
@@ -238,14 +172,14 @@ class Tally:
                 self._points = self._points[::2]
                 self._every *= 2
 
-    def _look(self, look: _Look) -> None:
-        """A look at the screen that found something is an issue, one that did something about it an answer."""
-        count(self.sums.looks, look.outcome)
-        if look.outcome == "none":
+    def _check(self, check: InterventionEvent) -> None:
+        """A check of the screen that found something is an issue, one that did something about it an answer."""
+        count(self.sums.looks, check.outcome)
+        if check.outcome == "none":
             return
         self._issues += 1
-        self._acted += look.outcome in ("recovered", "failed")
-        count(self.sums.issues, f"screen: {look.status}")
+        self._acted += check.outcome in ("recovered", "failed")
+        count(self.sums.issues, f"screen: {check.status.value}")
         self._amend()
 
     def _amend(self) -> None:

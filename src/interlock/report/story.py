@@ -6,18 +6,18 @@ import os
 import threading
 from collections import deque
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
-from ..core import CheckpointInfo, InterlockError, Intervention, Issue, NotFound, Record, RunSpec
-from ..core.typed import from_json
+from ..control.messages import Abort, Done, State, Waiting
+from ..core import ENDED, CheckpointInfo, InterlockError, Intervention, Issue, NotFound, Record, RunSpec
 from ..journal import JournalReader, RunFolder, RunSummary
+from ..records import EndRecord, EpisodeRecord, InterventionRecord, read_body
 from . import controls, series
 from .controls import Control, take_controls
-from .moment import HIDDEN, NAMED, RECORDS, Moment, read_moment
+from .episodes import EpisodeLog, Problem
+from .moment import HIDDEN, RECORDS, Moment, read_moment
 from .series import Series, Sums, Tally
 from .words import one_line
 
@@ -35,24 +35,16 @@ NEWS = 500
 VERDICTS = ('"decision":{', '"verdict":"warn"', '"verdict":"modify"', '"verdict":"block"')
 """What a step's record has in it if its review said more than allow, or if it was refused for another reason."""
 
-Known = TypeVar("Known")
+KEPT_KINDS = frozenset(("issue", "episode", "intervention", "effect", "checkpoint", "state"))
 
 
-class Waiting(Struct, frozen=True):
-    """What a run needs a person for: `kind` approval (of a step), pause, recovery or limit."""
-
-    kind: str
-    step: int
-    text: str
-
-
-class _State(Struct):
-    waiting: Waiting | None = None
-
-
-class _End(Struct):
-    reason: str = ""
-    message: str = ""
+KEPT_AT_HAND = (
+    (("issue",), KEPT),
+    (("episode",), 4 * KEPT),
+    (("intervention", "effect"), 2 * KEPT),
+    (("checkpoint",), KEPT),
+)
+"""What is read when a run is opened: how many of the newest records of each kind."""
 
 
 class Story:
@@ -166,6 +158,12 @@ class Story:
             return list(self._interventions.values())
 
     @property
+    def episodes(self) -> list[Problem]:
+        """What the run got stuck on, with everything that was tried, in the order in which it began."""
+        with self._lock:
+            return self._episodes.problems(self._interventions.values(), ended=self._summary.status in ENDED)
+
+    @property
     def checkpoints(self) -> list[CheckpointInfo]:
         """The newest checkpoints, oldest first."""
         with self._lock:
@@ -216,6 +214,7 @@ class Story:
         self._tally = Tally()
         self._issues: deque[Issue] = deque(maxlen=KEPT)
         self._interventions: dict[str, Intervention] = {}
+        self._episodes = EpisodeLog()
         self._checkpoints: deque[CheckpointInfo] = deque(maxlen=KEPT)
         self._controls: dict[str, Control] = {}
         self._waiting: Waiting | None = None
@@ -231,13 +230,13 @@ class Story:
         last = reader.last()
         self._seq = last.seq if last is not None else 0
         self._counts = reader.counts()
-        for kinds, keep in ((("issue",), KEPT), (("intervention", "effect"), 2 * KEPT), (("checkpoint",), KEPT)):
+        for kinds, keep in KEPT_AT_HAND:
             self._take(reader.search(kinds=frozenset(kinds), limit=keep, newest=True, before=self._seq + 1))
         asked = reader.search(kinds=controls.KINDS, limit=3 * KEPT_CONTROLS, newest=True, before=self._seq + 1)
         take_controls(self._controls, asked, KEPT_CONTROLS)
         state = reader.last("state")
         if state is not None:
-            self._take_state(state)
+            self._take((state,))
         reader.changed()
         self._look(reader)
         self.problem = None
@@ -267,36 +266,35 @@ class Story:
 
     def _take(self, records: Iterable[Record]) -> None:
         for record in records:
-            if record.kind == "issue":
-                if (issue := _decode(record, Issue)) is not None:
+            if record.kind not in KEPT_KINDS:
+                continue
+            match read_body(record):
+                case Issue() as issue:
                     self._issues.append(issue)
-            elif record.kind == "intervention":
-                if (made := _decode(record, _Made)) is not None:
+                case EpisodeRecord() as episode:
+                    self._episodes.take(episode, record.time)
+                case InterventionRecord() as made:
                     self._keep(made.intervention)
-            elif record.kind == "effect":
-                if (judged := _decode(record, Intervention)) is not None:
+                case Intervention() as judged:
                     self._keep(judged)
-            elif record.kind == "checkpoint":
-                if (info := _decode(record, CheckpointInfo)) is not None:
+                case CheckpointInfo() as info:
                     self._checkpoints.append(info)
-            elif record.kind == "state":
-                self._take_state(record)
+                case State() as state:
+                    self._waiting = state.waiting
+                case Abort() | Done():
+                    self._waiting = None
 
     def _keep(self, made: Intervention) -> None:
         self._interventions[made.id] = made
         if len(self._interventions) > KEPT:
             del self._interventions[next(iter(self._interventions))]
 
-    def _take_state(self, record: Record) -> None:
-        state = _decode(record, _State)
-        self._waiting = state.waiting if state is not None else None
-
     def _look(self, reader: JournalReader) -> None:
         self._summary = reader.summary() or RunSummary.of(self._spec, 0.0)
         self._ending = self._summary.ending
         if self._summary.reason == "ERROR" and (record := reader.last("end")) is not None:
-            end = _decode(record, _End)
-            self._ending = one_line(end.message) if end is not None and end.message else self._ending
+            end = read_body(record)
+            self._ending = one_line(end.message) if isinstance(end, EndRecord) and end.message else self._ending
         self._look_owner()
 
     def _look_owner(self) -> None:
@@ -315,33 +313,19 @@ class Story:
         """The questions to the journal that find moments of these kinds: record kinds, and what must be in them."""
         if kinds is None:
             return [(None, ())]
-        wanted: set[str] = set()
-        for kind in kinds - {"review"}:
-            wanted |= RECORDS.get(kind, frozenset())
-        if "note" in kinds or "picture" in kinds:
-            wanted |= {kind for kind in self._counts if kind not in NAMED} | {"fault", "lost"}
-            wanted |= RECORDS["picture"] & self._counts.keys()
+        asked = kinds - {"review"}
+        wanted = {each for kind, made_of in RECORDS.items() if kind in asked for each in made_of}
+        if "note" in kinds:
+            wanted |= self._counts.keys() - {each for made_of in RECORDS.values() for each in made_of}
         ask: list[tuple[frozenset[str] | None, tuple[str, ...]]] = [(frozenset(wanted - HIDDEN), ())]
         if "review" in kinds and "step" not in kinds:
-            ask.append((RECORDS["review"], VERDICTS))
+            ask.append((frozenset(("step",)), VERDICTS))
         return ask
 
     def _close(self) -> None:
         if self._reader is not None:
             self._reader.close()
             self._reader = None
-
-
-class _Made(Struct):
-    intervention: Intervention
-
-
-def _decode(record: Record, kind: type[Known]) -> Known | None:
-    """The body as a value; None where another version wrote something else."""
-    try:
-        return from_json(record.body, kind)
-    except msgspec.DecodeError:
-        return None
 
 
 def _fits(moment: Moment, kinds: frozenset[str] | None) -> bool:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal, assert_never
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
+from .. import core, records
+from ..control import Abort, Ack, Audit, Done, Request, Result, State
+from ..core import Inject, Step
 from ..journal.summary import ENDINGS
+from ..records import InterventionEvent, InterventionRecord, RecordBody, StepRecord
 
 MomentKind = Literal[
     "step", "review", "issue", "intervention", "checkpoint", "control", "state", "limit", "incident", "approval",
@@ -17,28 +20,36 @@ MomentKind = Literal[
 Level = Literal["quiet", "info", "notice", "warning", "critical"]
 
 TITLE = 200
-"""Characters of a title; the whole is in the moment's data."""
+"""Characters of a title; the whole is in the record."""
 
 DETAIL = 2000
 
 VERDICT_LEVEL: dict[str, Level] = {"warn": "notice", "modify": "warning", "block": "critical"}
 SEVERITY_LEVEL: dict[str, Level] = {"low": "info", "medium": "notice", "high": "warning", "critical": "critical"}
 RUNG_LEVEL: tuple[Level, ...] = ("notice", "notice", "warning", "warning", "critical")
+CHECK_LEVEL: dict[str, Level] = {"none": "quiet", "recovered": "notice", "failed": "warning"}
 
-DOING = {
-    "inject": "tell the agent",
-    "set_limits": "set tighter limits",
-    "delay": "wait before the next call",
-    "deny": "refuse the call",
-    "rewrite": "change the call",
-    "hold": "pause the run",
-    "defer": "put the call off",
-    "restore": "take the files back",
-    "stop": "stop the run",
-    "notify": "notify a person",
-    "switch_model": "switch the model",
+DIRECTIVES = {
+    "Inject": ("send the message to the agent", "message sent to the agent"),
+    "SetLimits": ("tighten the limits", "limits tightened"),
+    "Delay": ("delay the next call", "next call delayed"),
+    "Deny": ("block the call", "call blocked"),
+    "Rewrite": ("rewrite the call", "call rewritten"),
+    "Hold": ("pause the run", "run paused"),
+    "Defer": ("defer the call", "call deferred"),
+    "Restore": ("restore the files", "files restored"),
+    "Stop": ("stop the run", "run stopped"),
+    "Notify": ("notify a person", "notification sent"),
+    "SwitchModel": ("switch the model", "model switched"),
 }
-"""What was ordered, in words."""
+"""Each directive in words: what to do, and done."""
+
+AUDITS = {
+    "refused": "request refused",
+    "unreadable": "request could not be read",
+    "bad_request": "invalid request",
+    "expired": "request expired",
+}
 
 SALIENT = ("command", "cmd", "file_path", "path", "url", "query", "code")
 """The argument that says most about a call, by the names that tools give it."""
@@ -54,214 +65,262 @@ class Told(Struct, frozen=True):
     step: int | None = None
 
 
-Body = dict[str, Any]
+def tell(body: RecordBody) -> Told:
+    """The words for a record. A kind without words is a type error."""
+    level: Level
+    match body:
+        case StepRecord():
+            return tell_step(body)
+        case core.Issue():
+            severity = body.severity or "medium"
+            title = f"{plain(body.type)} ({severity})"
+            return Told("issue", SEVERITY_LEVEL[severity], title, body.description, body.step)
+        case InterventionRecord():
+            return tell_intervention(body)
+        case records.AppliedRecord():
+            return tell_applied(body)
+        case core.Intervention():
+            worked = body.outcome == "success"
+            title = f"{plain(body.type)} on {plain(body.issue_type)} {'worked' if worked else 'did not work'}"
+            return Told("intervention", "info" if worked else "notice", title, body.reason, body.step)
+        case core.CheckpointInfo():
+            label = body.label or body.cause
+            detail = f"{label}; {body.files:,} files" if label else f"{body.files:,} files"
+            return Told("checkpoint", "quiet", f"checkpoint {body.id}", detail, body.step)
+        case State() | Abort() | Done():
+            return tell_state(body)
+        case records.Opinion():
+            said = {True: "agrees", False: "disagrees", None: "gave no usable answer"}[body.agrees]
+            title = f"second opinion on {body.issue_id}: {body.model} {said}"
+            return Told("note", "info" if body.agrees is False else "quiet", one_line(title), body.why)
+        case core.Plan():
+            title = f"recovery plan for {plain(body.issue.type)}: needs you"
+            return Told("incident", "warning", title, cut("\n".join(body.steps), DETAIL), body.issue.step)
+        case core.RollbackEntry():
+            return Told("checkpoint", "quiet", f"rolled back to checkpoint {body.to_checkpoint}")
+        case records.EpisodeRecord():
+            return tell_episode(body)
+        case records.PersonRecord():
+            return Told("note", "quiet", f"{'a' if body.reachable else 'no'} person can be reached")
+        case records.RestoredRecord():
+            return tell_restored(body)
+        case records.SnapshotRecord():
+            return Told("note", "quiet", f"supervision saved its state before step {body.next_index:,}")
+        case records.StatusRecord():
+            return Told("state", "quiet", f"status at this step: {body.status}")
+        case core.Hold():
+            return Told("state", "warning", "paused: needs you", body.reason)
+        case records.LimitRecord():
+            return Told("limit", "notice", one_line(body.what), body.limit)
+        case records.IncidentRecord():
+            return Told("incident", "critical", f"emergency stop: {body.id}", body.summary)
+        case records.Fault():
+            off = "switched off" if body.dropped else ""
+            return Told("note", "warning", f"supervision impaired: {body.part}", _join("; ", body.why, off))
+        case records.TamperRecord():
+            answer = f"answer: {body.answer}" if body.answer else ""
+            title = f"supervision was tampered with: {body.what}"
+            return Told("note", "critical", title, _join("; ", body.path, answer))
+        case records.TranscriptRecord():
+            return Told("note", "quiet", f"transcript read up to byte {body.offset:,}", body.path)
+        case records.ProxiedRecord():
+            if body.until:
+                return Told("note", "quiet", "rolled-back part of the conversation left out")
+            return Told("note", "quiet", "message put into the agent's conversation", cut(body.text, DETAIL))
+        case core.LostRecord():
+            what = f"{body.entries:,} records" if body.entries else _join(" ", "a record of kind", body.kind)
+            return Told("note", "warning", f"{what} could not be written", body.reason)
+        case core.RunSpec():
+            return Told("state", "info", "run started", body.task)
+        case records.StartedRecord():
+            return Told("state", "quiet", f"process {body.pid} started", _join("; ", body.mechanism, body.limits))
+        case records.EndRecord():
+            level = "notice" if body.status == "done" else "warning"
+            return Told("state", level, f"{body.status}: {_ending(body.reason)}", body.message)
+        case Request():
+            return Told("control", "info", f"{body.command} requested by {body.actor or 'somebody'}", body.reason or "")
+        case Ack():
+            return Told("control", "quiet", f"{body.command} acknowledged")
+        case Result():
+            done = body.payload.status == "success"
+            title = f"{body.command or 'request'}: {'success' if done else plain(body.payload.code or 'failure')}"
+            return Told("control", "info" if done else "notice", title, body.payload.message)
+        case Audit():
+            why = _join(", ", body.command or "", body.why or "", body.problem or "")
+            return Told("control", "quiet", AUDITS.get(body.what, plain(body.what)), cut(why, DETAIL))
+        case records.GuiSessionRecord():
+            return Told("note", "info", f"session {body.session_id}: {body.chunks:,} chunks")
+        case records.GuiChunkRecord():
+            return Told("step", "info", one_line(f"chunk {body.chunk}: {body.path}"), "", body.chunk)
+        case records.GuiTroubleRecord():
+            return Told("note", "warning", one_line(f"trouble: {body.trouble}"), "", body.chunk)
+        case InterventionEvent():
+            return tell_check(body)
+        case records.GuiModelCallRecord():
+            tokens = body.input_tokens + body.output_tokens
+            return Told("note", "quiet", f"asked model {body.model}: {tokens:,} tokens", body.outcome)
+        case records.VerificationResult():
+            level, word = ("notice", "success") if body.success else ("warning", "failure")
+            return Told("note", level, f"verification: {word}", cut(body.summary, DETAIL))
+        case records.GuiResultRecord():
+            word = "completed" if body.completed else "not completed"
+            return Told("note", "info" if body.completed else "warning", f"session {word}", cut(body.reason, DETAIL))
+        case _:
+            assert_never(body)
 
 
-def tell_step(body: Body) -> Told:
-    step, review = body["step"], body.get("review") or {}
-    decision = body.get("decision") or {}
-    verdict, index = review.get("verdict", "allow"), step.get("index")
-    title, detail = step_title(step), cut(str(step.get("content") or ""), DETAIL)
-    if verdict in VERDICT_LEVEL:
-        why = review.get("reason") or decision.get("reason") or ""
-        instead = f" Instead: {review['instead']}" if review.get("instead") else ""
+def tell_step(body: StepRecord) -> Told:
+    step, review, decision = body.step, body.review, body.decision
+    title, verdict = step_title(step), review.verdict if review is not None else "allow"
+    if review is not None and verdict in VERDICT_LEVEL:
+        why = review.reason or (decision.reason if decision is not None else "")
+        instead = f" Instead: {review.instead}" if review.instead else ""
         # A call that has no safe form is refused, whatever was hoped for.
-        refused = verdict == "modify" and decision.get("action") == "deny"
+        refused = verdict == "modify" and decision is not None and decision.action == "deny"
         word = "deny" if refused else verdict
-        return Told("review", VERDICT_LEVEL[verdict], f"{word}: {title}", cut(f"{why}{instead}", DETAIL), index)
-    if decision.get("action") in ("deny", "stop"):
-        return Told("review", "warning", f"{decision['action']}: {title}", decision.get("reason", ""), index)
-    if body.get("unobserved"):
-        return Told("step", "notice", title, "supervision was broken when this step came", index)
-    failed = bool(step.get("error")) or bool(step.get("exit_code"))
-    return Told("step", "notice" if failed else "info", title, detail, index)
+        return Told("review", VERDICT_LEVEL[verdict], f"{word}: {title}", cut(f"{why}{instead}", DETAIL), step.index)
+    if decision is not None and decision.action in ("deny", "stop"):
+        return Told("review", "warning", f"{decision.action}: {title}", decision.reason, step.index)
+    if body.unobserved:
+        return Told("step", "notice", title, "supervision was impaired when this step came", step.index)
+    failed = bool(step.error) or bool(step.exit_code)
+    return Told("step", "notice" if failed else "info", title, cut(step.content, DETAIL), step.index)
 
 
-def step_title(step: Body) -> str:
+def step_title(step: Step) -> str:
     """A step in one line."""
-    tool = step.get("tool")
-    if isinstance(tool, dict) and step.get("kind") != "tool_result":
-        arguments = tool.get("arguments") or {}
+    if step.tool is not None and step.kind != "tool_result":
+        arguments = step.tool.arguments
         said = next((arguments[key] for key in SALIENT if arguments.get(key)), None)
         if said is None:
             said = msgspec.json.encode(arguments).decode() if arguments else ""
-        return one_line(f"{tool.get('name', 'tool')} {said}")
-    content = one_line(str(step.get("content") or ""))
-    if step.get("kind") == "tool_result" or step.get("role") == "tool":
-        status = step.get("exit_code")
-        mark = f"exit {status}" if status else "failed" if step.get("error") else "ok"
+        return one_line(f"{step.tool.name} {said}")
+    content = one_line(step.content)
+    if step.kind == "tool_result" or step.role == "tool":
+        mark = f"exit {step.exit_code}" if step.exit_code else "failed" if step.error else "ok"
         return one_line(f"{mark}: {content}" if content else mark)
-    usage = step.get("usage")
-    if not content and isinstance(usage, dict):
-        return f"{usage.get('input_tokens', 0) + usage.get('output_tokens', 0):,} tokens"
-    return one_line(f"{step.get('role', '')}: {content}")
+    if not content and step.usage is not None:
+        return f"{step.usage.tokens:,} tokens"
+    return one_line(f"{step.role}: {content}")
 
 
-def tell_issue(body: Body) -> Told:
-    severity = body.get("severity") or "medium"
-    title = f"{plain(body['type'])} ({severity})"
-    return Told("issue", SEVERITY_LEVEL.get(severity, "notice"), title, body.get("description", ""), body.get("step"))
+def tell_intervention(body: InterventionRecord) -> Told:
+    made = body.intervention
+    about = f"{plain(made.type)} on {plain(made.issue_type)}"
+    if made.outcome in ("held_back", "not_applied"):
+        why = made.reason.removeprefix("postponed: ")
+        return Told("intervention", "info", f"{outcome_words(made)}: {about}", why, made.step)
+    rung = RUNG_LEVEL[max(0, min(made.level, len(RUNG_LEVEL) - 1))]
+    return Told("intervention", rung, about, made.reason, made.step)
 
 
-def tell_intervention(body: Body) -> Told:
-    made = body["intervention"]
-    outcome, level = made.get("outcome", "pending"), made.get("level", 0)
-    about = f"{plain(made['type'])} on {plain(made.get('issue_type', ''))}"
-    reason = made.get("reason", "")
-    if outcome in ("held_back", "not_applied"):
-        return Told("intervention", "info", f"{plain(outcome)}: {about}", reason, made.get("step"))
-    if not body.get("directives") and body.get("would"):
-        return Told("intervention", "notice", f"would have been: {about}", reason, made.get("step"))
-    rung = RUNG_LEVEL[max(0, min(level, len(RUNG_LEVEL) - 1))]
-    return Told("intervention", rung, about, reason, made.get("step"))
+def tell_episode(body: records.EpisodeRecord) -> Told:
+    """A problem that opens or is answered is told by its issue and its intervention; that it is over, here."""
+    what, cost = one_line(body.what), episode_cost(body.calls, body.tokens, body.cost_usd)
+    if body.ending is not None:
+        return Told("issue", "info", f"{what}: {episode_ending(body.ending)}", cost)
+    title = f"stuck on {what}" if not body.relapses else f"stuck on {what} again"
+    return Told("issue", "quiet", title, body.description, body.opened_step)
 
 
-def said_to_agent(body: Body) -> list[str]:
+EPISODE_ENDINGS = {
+    "solved": "solved",
+    "improved": "improved",
+    "stopped_happening": "stopped happening",
+    "new_instructions": "a person gave new instructions",
+    "resumed": "a person resumed the run",
+}
+
+
+def episode_ending(ending: str) -> str:
+    """How an episode ended, in words."""
+    return EPISODE_ENDINGS.get(ending, plain(ending))
+
+
+def episode_cost(calls: int, tokens: int, cost_usd: float) -> str:
+    """What an episode cost."""
+    parts = [f"{calls:,} call{'' if calls == 1 else 's'}"]
+    if tokens:
+        parts.append(f"{tokens:,} tokens")
+    if cost_usd:
+        parts.append(dollars(cost_usd))
+    return ", ".join(parts)
+
+
+def dollars(amount: float) -> str:
+    """An amount of money, with more digits where it is small."""
+    return f"${amount:,.2f}" if amount >= 0.1 or amount == 0 else f"${amount:.4f}"
+
+
+def outcome_words(made: core.Intervention) -> str:
+    """What became of an intervention, in words; only what is known to have worked is said to have worked."""
+    match made.outcome:
+        case "success":
+            return "worked"
+        case "failure":
+            return "did not work"
+        case "pending":
+            return "not judged yet"
+        case "held_back":
+            return "postponed" if made.reason.startswith("postponed: ") else "held back"
+        case "not_applied":
+            return "would have been applied" if made.reason.startswith("observe: ") else "not applied"
+
+
+def said_to_agent(body: RecordBody | None) -> list[str]:
     """What an intervention told the agent, in full."""
-    orders = (order for order in body.get("directives") or () if isinstance(order, dict))
-    return [str((order.get("message") or {}).get("content", "")) for order in orders if order.get("do") == "inject"]
+    directives = body.directives if isinstance(body, InterventionRecord) else ()
+    return [order.message.content for order in directives if isinstance(order, Inject)]
 
 
-def tell_effect(body: Body) -> Told:
-    worked = body.get("outcome") == "success"
-    title = f"{plain(body['type'])} on {plain(body.get('issue_type', ''))} {'worked' if worked else 'did not work'}"
-    return Told("intervention", "info" if worked else "notice", title, body.get("reason", ""), body.get("step"))
-
-
-def tell_applied(body: Body) -> Told:
-    applied, order = body["applied"], body["directive"]
-    do = str(order.get("do", ""))
-    what = DOING.get(do, plain(do))
-    words = (order.get("message") or {}).get("content", "") or order.get("reason", "") or order.get("text", "")
-    how = str(applied.get("how", ""))
-    if applied.get("ok"):
-        detail = "\n".join(filter(None, (how, words)))
-        return Told("intervention", "quiet", f"done: {what}", cut(detail, DETAIL))
+def tell_applied(body: records.AppliedRecord) -> Told:
+    order, how = body.directive, body.applied.how
+    attempt, done = DIRECTIVES[type(order).__name__]
+    words = order.message.content if isinstance(order, Inject) else getattr(order, "reason", getattr(order, "text", ""))
+    if body.applied.ok:
+        return Told("intervention", "quiet", done, cut(_join("\n", how, words), DETAIL))
     # Whoever set up no channel wants no messages.
-    level: Level = "quiet" if do == "notify" else "notice"
-    why = f": {one_line(how)}" if how else ""
-    return Told("intervention", level, f"could not {what}{why}", cut(words, DETAIL))
+    level: Level = "quiet" if isinstance(order, core.Notify) else "notice"
+    return Told("intervention", level, _join(": ", f"could not {attempt}", one_line(how)), cut(words, DETAIL))
 
 
-def tell_checkpoint(body: Body) -> Told:
-    label = body.get("label") or body.get("cause", "")
-    detail = f"{label}; {body.get('files', 0):,} files" if label else f"{body.get('files', 0):,} files"
-    return Told("checkpoint", "quiet", f"checkpoint {body['id']}", detail, body.get("step"))
-
-
-def tell_restored(body: Body) -> Told:
-    changed, left = body.get("changed", ()), body.get("left_alone", ())
-    title = f"{len(changed):,} paths put back to checkpoint {body['checkpoint_id']} by {body.get('by', 'interlock')}"
+def tell_restored(body: records.RestoredRecord) -> Told:
+    changed, left = body.changed, body.left_alone
+    paths = f"{len(changed):,} path{'' if len(changed) == 1 else 's'}"
+    title = f"{body.by.replace('interlock', 'Interlock')} restored {paths} from checkpoint {body.checkpoint_id}"
     detail = ", ".join(changed[:20]) + (", …" if len(changed) > 20 else "")
     if left:
         detail += f"; left alone: {', '.join(left[:20])}"
-    return Told("checkpoint", "warning", title, f"{detail}\nUndo with {body.get('safety_id', '')}".strip())
+    return Told("checkpoint", "warning", title, f"{detail}\nUndo with {body.safety_id}".strip())
 
 
-def tell_request(body: Body) -> Told:
-    actor, reason = body.get("actor") or "somebody", body.get("reason") or ""
-    return Told("control", "info", f"{body['command']} requested by {actor}", reason)
+def tell_state(body: State | Abort | Done) -> Told:
+    if not isinstance(body, State):
+        return Told("state", "notice" if isinstance(body, Done) else "warning", f"ended: {_ending(body.reason)}")
+    status, waiting = body.status if body.status is not UNSET else "running", body.waiting
+    if waiting is None:
+        return Told("state", "quiet" if status == "running" else "notice", status)
+    if waiting.kind == "approval":
+        return Told("approval", "warning", f"step {waiting.step} needs approval", waiting.text, waiting.step)
+    return Told("state", "warning", f"{status}: needs you", waiting.text, waiting.step)
 
 
-def tell_ack(body: Body) -> Told:
-    return Told("control", "quiet", f"{body['command']} acknowledged", "")
+def tell_check(body: InterventionEvent) -> Told:
+    """A check of the screen: how it was, what was done, with its picture if there is one."""
+    sure = f" ({body.confidence:.0%} sure)" if body.confidence else ""
+    came = f"; {plain(body.outcome)}" if body.outcome != "none" else ""
+    words = _join(" ", body.description, body.reason, ", ".join(body.actions_taken))
+    kind: MomentKind = "picture" if find_pictures(body) else "note"
+    title = one_line(f"screen: {plain(body.status.value)}{sure}{came}")
+    return Told(kind, CHECK_LEVEL.get(body.outcome, "notice"), title, cut(words, DETAIL))
 
 
-def tell_result(body: Body) -> Told:
-    payload = body["payload"]
-    command = body.get("command") or "request"
-    if payload["status"] == "success":
-        return Told("control", "info", f"{command}: success", payload.get("message", ""))
-    return Told("control", "notice", f"{command}: {payload.get('code', 'failure')}", payload.get("message", ""))
-
-
-def tell_audit(body: Body) -> Told:
-    rest = {key: value for key, value in body.items() if key not in ("what", "time")}
-    return Told("control", "quiet", str(body["what"]), _pairs(rest))
-
-
-def tell_state(body: Body) -> Told:
-    event = body.get("event", "STATE")
-    if event in ("DONE", "ABORT"):
-        return Told("state", "notice" if event == "DONE" else "warning", f"ended: {_ending(body)}")
-    waiting = body.get("waiting")
-    status = body.get("status", "running")
-    if isinstance(waiting, dict):
-        kind: MomentKind = "approval" if waiting.get("kind") == "approval" else "state"
-        title = f"step {waiting.get('step')} waits for a person" if kind == "approval" else f"{status}, for a person"
-        return Told(kind, "warning", title, waiting.get("text", ""), waiting.get("step"))
-    return Told("state", "quiet" if status == "running" else "notice", status)
-
-
-def tell_end(body: Body) -> Told:
-    level: Level = "notice" if body.get("status") == "done" else "warning"
-    return Told("state", level, f"{body['status']}: {_ending(body)}", body.get("message", ""))
-
-
-def tell_started(body: Body) -> Told:
-    return Told("state", "quiet", f"process {body.get('pid')} started", str(body.get("mechanism", "")))
-
-
-def tell_spec(body: Body) -> Told:
-    return Told("state", "info", "the run begins", body.get("task", ""))
-
-
-def tell_hold(body: Body) -> Told:
-    return Told("state", "warning", "paused, for a person", body.get("reason", ""))
-
-
-def tell_limit(body: Body) -> Told:
-    return Told("limit", "notice", one_line(str(body["what"])), str(body.get("limit", "")))
-
-
-def tell_incident(body: Body) -> Told:
-    return Told("incident", "critical", f"emergency stop, incident {body['id']}", body.get("summary", ""))
-
-
-def tell_plan(body: Body) -> Told:
-    return Told("incident", "warning", "a recovery plan waits for a person", _pairs(body))
-
-
-def tell_fault(body: Body) -> Told:
-    return Told("note", "warning", f"supervision was impaired: {body['part']}", body.get("why", ""))
-
-
-def tell_tamper(body: Body) -> Told:
-    return Told("note", "critical", f"tampered with: {body['what']}", _pairs({**body, "what": ""}))
-
-
-def tell_lost(body: Body) -> Told:
-    many = body.get("entries")
-    title = f"{many:,} records could not be written" if isinstance(many, int) else "a record could not be written"
-    return Told("note", "warning", title, body.get("reason", ""))
-
-
-Tell = Callable[[Body], Told]
-
-TOLD: dict[str, Tell] = {
-    "step": tell_step,
-    "issue": tell_issue,
-    "intervention": tell_intervention,
-    "effect": tell_effect,
-    "applied": tell_applied,
-    "checkpoint": tell_checkpoint,
-    "restored": tell_restored,
-    "request": tell_request,
-    "ack": tell_ack,
-    "result": tell_result,
-    "audit": tell_audit,
-    "state": tell_state,
-    "end": tell_end,
-    "started": tell_started,
-    "spec": tell_spec,
-    "hold": tell_hold,
-    "limit": tell_limit,
-    "incident": tell_incident,
-    "plan": tell_plan,
-    "fault": tell_fault,
-    "lost": tell_lost,
-    "tamper": tell_tamper,
-}
+def find_pictures(body: RecordBody | None) -> list[tuple[str, str]]:
+    """The names of the pictures that a record mentions, each with what to say beside its title."""
+    if not isinstance(body, InterventionEvent):
+        return []
+    named = (("", body.screenshot_path), (", afterwards", body.screenshot_after))
+    return [(word, name) for word, name in named if name]
 
 
 def plain(name: str) -> str:
@@ -277,13 +336,9 @@ def cut(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
-def _ending(body: Body) -> str:
-    reason = str(body.get("reason", ""))
-    return ENDINGS.get(reason, reason)
+def _ending(reason: str) -> str:
+    return ENDINGS.get(reason, plain(reason.lower()))
 
 
-def _pairs(values: Body) -> str:
-    shown = (
-        f"{plain(key)}: {value}" for key, value in values.items() if isinstance(value, str | int | float) and value
-    )
-    return cut(", ".join(shown), DETAIL)
+def _join(between: str, *parts: str) -> str:
+    return between.join(filter(None, parts))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from ..core import Applied, Directive, Stop
 from ..decide import Ruling
 from ..intervene import Continue, RecoveryNeeded, Stopped
+from ..records import AppliedRecord, IncidentRecord
 from .guard import Guard
 from .hands import Hands, timed
 from .incidents import save_stop
 from .judgement import Judgement
-from .records import AppliedRecord
 from .run import Run
 
 SAVE_PATIENCE_S = 5.0
@@ -40,10 +40,10 @@ class Answers:
             if isinstance(ruling.answer, Stopped):
                 self._save(ruling.answer)
             elif isinstance(ruling.answer, RecoveryNeeded) and ruling.directives:
-                self.run.record("plan", ruling.answer.plan)
+                self.run.record(ruling.answer.plan)
             elif isinstance(ruling.answer, Continue):
                 for entry in ruling.answer.history:
-                    self.run.record("history", entry)
+                    self.run.record(entry)
             for directive in ruling.directives:
                 if not (isinstance(directive, Stop) and ruling.intervention.id in self._stopped):
                     self._do(directive, ruling)
@@ -54,7 +54,7 @@ class Answers:
             lambda: self.hands.carry_out(directive),
             Applied(False, "it failed; see the fault beside it"),
         )
-        self.run.record("applied", AppliedRecord(directive, applied, ruling.intervention.id))
+        self.run.record(AppliedRecord(directive, applied, ruling.intervention.id))
         return applied
 
     def _save(self, stopped: Stopped) -> None:
@@ -65,5 +65,5 @@ class Answers:
             where = saved or "it could not be saved"
         else:
             where = "kept in memory only"
-        self.run.record("incident", {"id": stopped.incident_id, "where": where, "summary": stopped.report.summary})
+        self.run.record(IncidentRecord(stopped.incident_id, where, stopped.report.summary))
         self._guard.part("journal", lambda: self.run.end("aborted", "EMERGENCY_STOP", stopped.report.summary), None)

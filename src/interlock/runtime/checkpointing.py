@@ -6,9 +6,9 @@ from msgspec.structs import replace
 
 from ..checkpoint import Restored
 from ..core import CheckpointInfo, Context, Restore, Review
+from ..records import RestoredRecord
 from .guard import Guard
 from .hands import Hands
-from .records import RestoredRecord
 from .run import Run
 from .watch import Watch
 
@@ -38,7 +38,7 @@ class Checkpointing:
             limits=self._watch.meter.limits,
             context=self._context,
         )
-        self._run.record("checkpoint", info)
+        self._run.record(info)
         self._watch.mark(info)
         return info
 
@@ -46,7 +46,6 @@ class Checkpointing:
         """The workspace went back, and what supervision remembers goes back with it."""
         self._watch.go_back(order.checkpoint_id)
         self._run.record(
-            "restored",
             RestoredRecord(
                 checkpoint_id=order.checkpoint_id,
                 safety_id=restored.safety_id,

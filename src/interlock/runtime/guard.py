@@ -9,10 +9,9 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Generic, TypeVar, TypeVarTuple
 
-from msgspec import Struct
-
 from ..core import InvalidState, Issue, Seen
 from ..detect import Asked
+from ..records import Fault
 
 T = TypeVar("T")
 Given = TypeVarTuple("Given")
@@ -28,14 +27,6 @@ NEVER_DROPPED = frozenset(("supervisor", "border", "journal"))
 
 PATIENCE = 20
 """A worker that is stuck for this many time-outs is left behind; less may be a busy machine."""
-
-
-class Fault(Struct, frozen=True):
-    """A part of supervision that failed: which, how, and whether it is asked no more."""
-
-    part: str
-    why: str
-    dropped: bool = False
 
 
 class Broken(Exception):

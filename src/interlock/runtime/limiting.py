@@ -8,10 +8,10 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from ..core import Decision, Hold, Stop
+from ..records import LimitRecord
 from .guard import Guard
 from .hands import Hands
 from .meter import Over
-from .records import LimitRecord
 from .run import Run
 from .scribe import Scribe
 from .watch import Watch
@@ -41,9 +41,9 @@ class Limiting:
         if wait is None or wait.seconds <= 0 or decision.action not in ("proceed", "rewrite"):
             return decision
         if math.isinf(wait.seconds):
-            self._scribe.limit(LimitRecord(wait.reason))
+            self._scribe.run.record(LimitRecord(wait.reason))
             return Decision("deny", reason=wait.reason)
-        self._scribe.limit(LimitRecord(wait.reason, seconds=wait.seconds))
+        self._scribe.run.record(LimitRecord(wait.reason, seconds=wait.seconds))
         if "hold" in self._hands.adapter.capabilities:
             return replace(decision, delay_s=wait.seconds, reason=wait.reason)
         return Decision("deny", reason=f"{wait.reason}. Try again in {wait.seconds:.0f} s.")
@@ -62,7 +62,7 @@ class Limiting:
         return self._watch.meter.over(replace(spend, execution_time=awake))
 
     def _over(self, over: Over) -> Decision:
-        self._scribe.limit(LimitRecord(str(over), limit=over.limit))
+        self._scribe.run.record(LimitRecord(str(over), limit=over.limit))
         if not over.ends:
             self._guard.part("journal", lambda: self._hold(Hold(str(over), kind="limit")), "")
             return Decision("deny", reason=f"{over}. The run waits for a person.")

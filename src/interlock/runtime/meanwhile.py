@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
 from ..core import Status, Step
+from ..decide import Episode
+from ..records import EpisodeRecord, StatusRecord, StepRecord
 from .glance import Glance
 from .guard import Late
 from .judgement import Judgement
 from .opinion import SecondOpinion
-from .records import StepRecord
 from .run import Run
 from .watch import Watch
 
 Take = Callable[[StepRecord, Judgement], None]
+Describe = Callable[[Sequence[Episode]], list[EpisodeRecord]]
 
 
 class Meanwhile:
     """Collected without waiting; taken in by whoever holds the supervisor, at its next step."""
 
-    def __init__(self, run: Run, watch: Watch, take: Take, opinion: SecondOpinion | None = None) -> None:
-        self._run, self._watch, self._take, self._opinion = run, watch, take, opinion
+    def __init__(
+        self, run: Run, watch: Watch, take: Take, describe: Describe, opinion: SecondOpinion | None = None
+    ) -> None:
+        self._run, self._watch, self._take, self._describe, self._opinion = run, watch, take, describe, opinion
         self._statuses: deque[Status] = deque()
         self._late: list[tuple[StepRecord, Late]] = []
 
@@ -47,11 +51,11 @@ class Meanwhile:
         """Take in everything that has come."""
         while self._statuses:
             status = self._statuses.popleft()
-            self._watch.be(status)
-            self._run.record("status", {"status": status})
+            over = self._watch.be(status)
+            self._run.append([StatusRecord(status), *self._describe(over)], changes={"stuck": self._watch.stuck()})
         for opinion in self._opinion.take() if self._opinion is not None else ():
             self._watch.heed(opinion)
-            self._run.record("opinion", opinion)
+            self._run.record(opinion)
         while self._late:
             record, late = self._late[0]
             answer = late.take()
@@ -60,7 +64,7 @@ class Meanwhile:
             elif isinstance(answer, Judgement):
                 self._take(record, answer)
             elif answer is not None or late.given_up:
-                self._run.record("step", replace(record, unobserved=True))
+                self._run.record(replace(record, unobserved=True))
             else:
                 return
             self._late.pop(0)

@@ -36,6 +36,7 @@ class Metrics:
         self._cost_usd = 0.0
         self._interventions: Counter[tuple[str, ...]] = Counter()
         self._requests: Counter[tuple[str, ...]] = Counter()
+        self._episodes: Counter[tuple[str, ...]] = Counter()
         self._judged: dict[tuple[str, str], deque[bool]] = {}
         self._timed = [0] * (len(STEP_BUCKETS) + 1)
         self._seconds = 0.0
@@ -55,6 +56,11 @@ class Metrics:
             self._interventions[made.type, made.issue_type, made.outcome] += 1
             last = self._judged.setdefault((made.type, made.issue_type), deque(maxlen=LAST_JUDGED))
             last.append(made.outcome == "success")
+
+    def episode_ended(self, issue_type: str, ending: str) -> None:
+        """Count a problem that is over, by how it ended."""
+        with self._lock:
+            self._episodes[issue_type, ending] += 1
 
     def escalated(self) -> None:
         self._add("escalations")
@@ -115,6 +121,7 @@ class Metrics:
         with self._lock:
             counts, cost, seconds, timed = dict(self._counts), self._cost_usd, self._seconds, list(self._timed)
             interventions, requests = dict(self._interventions), dict(self._requests)
+            episodes = dict(self._episodes)
             shares = {key: sum(last) / len(last) for key, last in self._judged.items()}
         for name, text in COUNTS.items():
             value = cost if name == "cost_usd" else counts.get(name, 0)
@@ -122,16 +129,18 @@ class Metrics:
         made = CounterMetricFamily("interlock_interventions", MADE, labels=INTERVENTION_LABELS)
         for labels, count in interventions.items():
             made.add_metric(labels, count)
-        worked = GaugeMetricFamily("interlock_intervention_effectiveness", WORKED, labels=INTERVENTION_LABELS)
+        worked = GaugeMetricFamily("interlock_intervention_effectiveness", WORKED, labels=INTERVENTION_LABELS[:2])
         for key, share in shares.items():
-            worked.add_metric((*key, "success"), share)
-            worked.add_metric((*key, "failure"), 1 - share)
+            worked.add_metric(key, share)
+        over = CounterMetricFamily("interlock_episodes", OVER, labels=("issue_type", "ending"))
+        for labels, count in episodes.items():
+            over.add_metric(labels, count)
         asked = CounterMetricFamily("interlock_control_requests", ASKED, labels=("command", "status"))
         for labels, count in requests.items():
             asked.add_metric(labels, count)
         took = HistogramMetricFamily("interlock_step_seconds", "Time that supervision took for a step")
         took.add_metric((), _cumulative(timed), seconds)
-        yield from (made, worked, asked, took)
+        yield from (made, worked, over, asked, took)
         if self.runs is not None:
             runs = GaugeMetricFamily("interlock_runs", "Runs by status", labels=("status",))
             for status, count in self.runs.items():
@@ -152,7 +161,8 @@ COUNTS = {
     "steps": "Steps supervised",
 }
 MADE = "Interventions by outcome: pending when made, success or failure when judged"
-WORKED = f"Share of the last {LAST_JUDGED} judged interventions that had this outcome"
+WORKED = f"Share of the last {LAST_JUDGED} judged interventions that worked"
+OVER = "Episodes that are over, by how they ended"
 ASKED = "Control requests by command and status"
 
 

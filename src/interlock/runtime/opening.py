@@ -16,11 +16,11 @@ from ..config.nearest import nearest
 from ..core import Adapter, Clock, Context, InterlockError, RunSpec
 from ..core.typed import from_plain
 from ..journal import RunFolder, Store, new_run_id
+from ..records import Fault
 from .alerts import Alerts
 from .approvals import Approvals
 from .border import one_line, redact_argv, redact_text, redact_tree
 from .direct import Direct
-from .guard import Fault
 from .hands import Hands, Processes
 from .metrics import Metrics, process_metrics
 from .mutes import read_mutes
@@ -147,7 +147,7 @@ def open_alerts(run: Run, config: Config, given: Notifier | None) -> Alerts | No
 
     def note(trouble: Trouble) -> None:
         with suppress(InterlockError):
-            run.record("fault", Fault(f"channel {trouble.channel}", trouble.why))
+            run.record(Fault(f"channel {trouble.channel}", trouble.why))
 
     notifier = given or open_notifier(config, note)
     return Alerts(notifier, config, run) if notifier is not None else None

@@ -19,6 +19,7 @@ from ..core import Issue, Step, Usage
 from ..core.issue import GOAL_DRIFT, HALLUCINATION
 from ..core.typed import from_json
 from ..detect import finding_key
+from ..records import Opinion
 from .prices import Prices
 
 ASKED_ABOUT = frozenset((GOAL_DRIFT, HALLUCINATION))
@@ -47,17 +48,6 @@ SYSTEM = (
 
 Ask = Callable[[str, str], tuple[str, Usage]]
 """Asks a model (its name, the question); gives its answer and what it used."""
-
-
-class Opinion(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """kind `opinion`: what the model said of a finding; `agrees` is None where it said nothing usable."""
-
-    issue_id: str
-    key: str
-    model: str
-    agrees: bool | None = None
-    why: str = ""
-    cost_usd: float = 0.0
 
 
 class SecondOpinion:

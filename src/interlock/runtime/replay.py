@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
-
-from ..core import CheckpointInfo, Status
+from ..core import CheckpointInfo
 from ..core.typed import from_json
 from ..journal.interface import Reading
-from .opinion import Opinion
-from .records import PersonRecord, RestoredRecord, SnapshotRecord, StepRecord
+from ..records import Opinion, PersonRecord, RestoredRecord, SnapshotRecord, StatusRecord, StepRecord
 from .watch import Watch
 
 KINDS = frozenset(("step", "checkpoint", "restored", "status", "opinion", "person"))
-
-
-class _StatusBody(Struct):
-    status: Status
 
 
 def replay(watch: Watch, journal: Reading) -> int:
@@ -40,7 +33,7 @@ def replay(watch: Watch, journal: Reading) -> int:
             case "restored":
                 watch.go_back(from_json(record.body, RestoredRecord).checkpoint_id)
             case "status":
-                watch.be(from_json(record.body, _StatusBody).status)
+                watch.be(from_json(record.body, StatusRecord).status)
             case "person":
                 watch.note_person(from_json(record.body, PersonRecord).reachable)
             case "opinion":

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Protocol
 
-from msgspec import Struct
 from msgspec.structs import replace
 
+from ..control import Abort, Done, State
 from ..core import ENDED, Clock, Hold, RunSpec, Status, SystemClock
-from ..core.typed import from_json
 from ..journal import Entry, Journal, MemoryJournal, RunFolder, RunSummary, Store
 from ..journal.interface import Reading, Writing
+from ..records import EndRecord, RecordBody, kind_of, read_body
 from .gate import Gate
 from .steady import SteadyClock
 
@@ -60,7 +60,7 @@ class Run:
         clock = clock or SystemClock()
         folder = store.create(spec)
         run = cls(spec, Journal.open(folder, clock), folder, clock)
-        run.record("spec", spec, durable=True)
+        run.record(spec, durable=True)
         log.info("run started", extra={"run_id": spec.run_id, "run": spec.name, "adapter": spec.adapter})
         return run
 
@@ -91,14 +91,25 @@ class Run:
     def ended(self) -> bool:
         return self._summary.status in ENDED
 
-    def record(self, kind: str, body: object, *, durable: bool = False, time: float | None = None) -> int:
-        """Put one thing into the journal."""
-        return self.journal.append([Entry(kind, body, time)], durable=durable)
+    def record(self, body: RecordBody, *, durable: bool = False, time: float | None = None) -> int:
+        """Put one record into the journal."""
+        return self.journal.append([Entry(kind_of(body), body, time)], durable=durable)
 
     def append(
-        self, entries: list[Entry], *, durable: bool = False, changes: Mapping[str, object] | None = None
+        self,
+        bodies: Sequence[RecordBody],
+        *,
+        time: float | None = None,
+        durable: bool = False,
+        changes: Mapping[str, object] | None = None,
     ) -> int:
-        """Put several things into the journal, all or none, with what they change in the summary."""
+        """Put several records into the journal, all or none, with what they change in the summary."""
+        return self.append_entries([Entry(kind_of(body), body, time) for body in bodies], durable, changes)
+
+    def append_entries(
+        self, entries: Sequence[Entry], durable: bool = False, changes: Mapping[str, object] | None = None
+    ) -> int:
+        """The same for what is encoded already, as messages of the control protocol are."""
         # Under one lock: a summary that is stored after a newer one would hide what that one said.
         with self._lock:
             self._summary = replace(self._summary, updated=self.clock.time(), **(changes or {}))
@@ -123,7 +134,7 @@ class Run:
             if self.steering is not None:
                 return self.steering.pause(hold, step)
             self.gate.be("paused", self.gate.revision + 1)
-            self.append([Entry("hold", hold)], durable=True, changes={"status": "paused", "waiting": hold.reason})
+            self.append([hold], durable=True, changes={"status": "paused", "waiting": hold.reason})
             return f"paused: {hold.reason}"
         finally:
             self.on_waiting(step, hold.reason)
@@ -161,9 +172,8 @@ class Run:
             self._why_ended = message or reason
             self.reason = self.reason or reason
             self.gate.close(status)
-            body = {"status": status, "reason": reason, "message": message}
             changes = {"status": status, "ended": self.clock.time(), "waiting": None, "reason": self.reason}
-            self.append([Entry("end", body)], durable=True, changes=changes)
+            self.append([EndRecord(status, reason, message)], durable=True, changes=changes)
             log.info("run ended", extra={"run_id": self.spec.run_id, "status": status, "reason": reason})
         if self.steering is not None:
             self.steering.end(reason)
@@ -181,21 +191,15 @@ class Run:
         self.close()
 
 
-class _Told(Struct):
-    """What a record of how the run is may say about its end."""
-
-    reason: str | None = None
-    status: str | None = None
-
-
 def rest_in(journal: Reading, now: float) -> float:
     """How long a run has been paused, as its journal says; a pause that goes on is counted up to now."""
     rested, since = 0.0, None
     for record in journal.read(kinds=frozenset(("state",))):
-        status = from_json(record.body, _Told).status
-        if status == "paused" and since is None:
+        state = read_body(record)
+        paused = isinstance(state, State) and state.status == "paused"
+        if paused and since is None:
             since = record.time
-        elif status != "paused" and since is not None:
+        elif not paused and since is not None:
             rested, since = rested + record.time - since, None
     return rested + (now - since if since is not None else 0.0)
 
@@ -204,6 +208,7 @@ def _reason_in(journal: Reading) -> str | None:
     """Why a run has ended, as its journal says; None if it has not."""
     for kind in ("end", "state"):
         record = journal.last(kind)
-        if record is not None and (told := from_json(record.body, _Told)).reason is not None:
-            return told.reason
+        said = read_body(record) if record is not None else None
+        if isinstance(said, EndRecord | Abort | Done):
+            return said.reason
     return None

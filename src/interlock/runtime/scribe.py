@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from ..core import LADDER, Issue, Step
+from ..core import Issue, Step
 from ..decide import Episode
-from ..journal import Entry
+from ..records import EpisodeRecord, InterventionRecord, LimitRecord, RecordBody, StepRecord
 from .alerts import Alerts
-from .guard import Fault
 from .judgement import Judgement
 from .metrics import Metrics
-from .records import EpisodeRecord, InterventionRecord, LimitRecord, StepRecord
 from .run import Run
 from .watch import Watch
 
@@ -38,12 +37,10 @@ class Scribe:
         cost = self.watch.priced if record.step.usage is not None else 0.0
         if cost or not judgement.progressed:
             record = replace(record, stalled=not judgement.progressed, cost_usd=cost)
-        entries = [Entry("step", record, judgement.now)]
-        entries += [Entry("issue", issue, judgement.now) for issue in judgement.issues]
-        entries += [Entry("effect", judged, judgement.now) for judged in judgement.judged]
-        entries += [Entry("episode", self._episode(episode), judgement.now) for episode in judgement.episodes]
-        for ruling in judgement.rulings:
-            body = InterventionRecord(
+        bodies: list[RecordBody] = [record, *judgement.issues, *judgement.judged]
+        bodies += self.describe(judgement.episodes)
+        bodies += [
+            InterventionRecord(
                 intervention=ruling.intervention,
                 score=ruling.score,
                 combined=ruling.combined,
@@ -51,27 +48,28 @@ class Scribe:
                 would=ruling.would,
                 escalated=ruling.escalated,
             )
-            entries.append(Entry("intervention", body, judgement.now))
-        entries += [Entry("limit", blind, judgement.now) for blind in self._find_blind_limit(record.step)]
+            for ruling in judgement.rulings
+        ]
+        bodies += self._find_blind_limit(record.step)
         self._count(record, judgement)
         if log.isEnabledFor(logging.INFO):
             self._log(judgement)
         if self.alerts is not None:
             self.alerts.found(judgement.issues)
             self.alerts.spent(self.watch.ledger.spend, self.watch.meter.limits)
-        return self.run.append(entries, durable=durable, changes=self._changes(record.step))
+        return self.run.append(bodies, time=judgement.now, durable=durable, changes=self._changes(record.step))
 
-    def fault(self, fault: Fault) -> None:
-        """A part of supervision that failed."""
-        self.run.record("fault", fault)
-
-    def limit(self, record: LimitRecord) -> None:
-        """A limit that was set, waited for or reached."""
-        self.run.record("limit", record)
+    def describe(self, episodes: Sequence[Episode]) -> list[EpisodeRecord]:
+        """What is recorded of episodes that opened, were answered or ended."""
+        if self.metrics is not None:
+            for episode in episodes:
+                if episode.ending is not None:
+                    self.metrics.episode_ended(episode.issue.type, episode.ending)
+        return [self._episode(episode) for episode in episodes]
 
     def _episode(self, episode: Episode) -> EpisodeRecord:
         spend, before = self.watch.ledger.spend, episode.spent
-        rung = LADDER[episode.level] if episode.level is not None else None
+        rung = episode.answer.type if episode.answer is not None else episode.failed or None
         return EpisodeRecord(
             id=episode.id,
             type=episode.issue.type,
@@ -80,6 +78,8 @@ class Scribe:
             opened_at=episode.opened_at,
             issue_id=episode.issue.id,
             description=episode.issue.description,
+            severity=episode.issue.severity or "medium",
+            place=episode.place,
             agent=episode.agent,
             answers=episode.answers,
             rung=rung,
@@ -130,6 +130,7 @@ class Scribe:
             "issues": self._issues,
             "interventions": self._interventions,
             "last_issue": self._last_issue,
+            "stuck": self.watch.stuck(),
         }
         if step.model is not None:
             changes["model"] = step.model

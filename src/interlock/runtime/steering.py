@@ -165,7 +165,7 @@ class RunLog(JournalLog):
         return seq
 
     def write(self, rows: list[Entry], state: ControlState, durable: bool) -> int:
-        return self._run.append(rows, durable=durable, changes=self._changes(state))
+        return self._run.append_entries(rows, durable, self._changes(state))
 
     def _changes(self, state: ControlState) -> dict[str, object]:
         waiting = state.waiting[0] if state.waiting else state.held

@@ -25,6 +25,7 @@ from ..core import (
     Stop,
 )
 from ..journal import RunFolder, is_viewed
+from ..records import Fault, PersonRecord, SnapshotRecord, StepRecord
 from .answers import Answers
 from .approvals import Answer, Approvals
 from .asking import Asking
@@ -34,7 +35,7 @@ from .causes import AFTER_STEP
 from .checkpointing import Checkpointing, may_change
 from .disk import absent_files
 from .glance import look_back
-from .guard import Broken, Fault, Guard
+from .guard import Broken, Guard
 from .hands import Hands
 from .judgement import Judgement
 from .limiting import Limiting
@@ -43,7 +44,6 @@ from .metrics import Metrics
 from .opinion import SecondOpinion
 from .permission import Permission
 from .plugins import Plugins
-from .records import PersonRecord, SnapshotRecord, StepRecord
 from .run import Run
 from .scribe import Scribe
 from .verdict import degrade
@@ -112,7 +112,11 @@ class Supervisor(Asking):
         self._told: set[str] = set()
         opinion = config.detect.second_opinion
         self.meanwhile = Meanwhile(
-            run, self.watch, self._take, SecondOpinion(opinion, self.watch.prices) if opinion.enabled else None
+            run,
+            self.watch,
+            self._take,
+            self.scribe.describe,
+            SecondOpinion(opinion, self.watch.prices) if opinion.enabled else None,
         )
         self._looks_for_person = hands.notifier is None and not self.approvals.needed
         if not self._looks_for_person:
@@ -294,7 +298,7 @@ class Supervisor(Asking):
         self._since_snapshot += 1
         if self._since_snapshot >= SNAPSHOT_EVERY:
             self._since_snapshot = 0
-            self.run.record("snapshot", SnapshotRecord(self.watch.save(), self.next_index))
+            self.run.record(SnapshotRecord(self.watch.save(), self.next_index))
 
     def _standing(self, decision: Decision, *, before: bool) -> Decision:
         """The decision with what waits for the agent: messages, the end, and a delay where a call is about to start."""
@@ -317,7 +321,7 @@ class Supervisor(Asking):
         if broken.late is not None and record.decision is None:
             self.meanwhile.wait_for(record, broken.late)
         else:
-            self.run.record("step", replace(record, unobserved=True))
+            self.run.record(replace(record, unobserved=True))
         if self._observe:
             return PROCEED
         if record.decision is not None and record.decision.action not in LET:
@@ -334,7 +338,7 @@ class Supervisor(Asking):
 
     def _note_fault(self, fault: Fault) -> None:
         self.faults += 1
-        self.run.record("fault", fault)
+        self.run.record(fault)
         if fault.part not in self._told:
             self._told.add(fault.part)
             log.warning("supervision of run %s is impaired: %s: %s", self.run.spec.run_id, fault.part, fault.why)
@@ -353,7 +357,7 @@ class Supervisor(Asking):
         self._looked_for_person = now
         reachable = is_viewed(self.run.folder.path.parent)
         if reachable != self.watch.person_reachable:
-            self.run.record("person", PersonRecord(reachable))
+            self.run.record(PersonRecord(reachable))
             self.watch.note_person(reachable)
 
     def _time(self, begin: float) -> None:

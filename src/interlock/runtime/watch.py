@@ -39,13 +39,13 @@ from ..decide import (
     strongest,
 )
 from ..detect import Detectors
+from ..records import Fault, Opinion
 from ..review import Reviewer
 from .causes import AFTER_STEP
-from .guard import Fault, Guard
+from .guard import Guard
 from .judgement import Judgement
 from .ledger import Ledger
 from .meter import Meter
-from .opinion import Opinion
 from .plugins import Plugins
 from .prices import Prices
 from .touching import count_files
@@ -203,8 +203,23 @@ class Watch:
             started=self.ledger.started,
         )
 
-    def be(self, status: Status) -> None:
-        """Know the run's status: a paused run gets no new answers, and who resumed it has looked at it."""
+    def stuck(self) -> str | None:
+        """What the run is stuck on now: of several episodes the one that has climbed highest, then the newest.
+
+        Empty where all are over; None where there never was one.
+        """
+        state = self._controller_state
+        found = [episode for episode in state.episodes if episode.open]
+        if not found:
+            return "" if state.opened else None
+        return max(found, key=lambda one: (one.level or 0, one.opened_step)).standing
+
+    def be(self, status: Status) -> tuple[Episode, ...]:
+        """Know the run's status: a paused run gets no new answers, and who resumed it has looked at it.
+
+        Gives the episodes that ended with that.
+        """
+        before = self._controller_state
         if status == "running" and self._run.status != "running":
             self._controller_state = count_anew(self._controller_state)
             over = self.meter.over(self.ledger.spend)
@@ -212,6 +227,7 @@ class Watch:
                 self.meter.loosen()
                 self.meter.raise_ceiling(self.ledger.spend)
         self._run = replace(self._run, status=status)
+        return _changed(before, self._controller_state)
 
     @property
     def person_reachable(self) -> bool:
@@ -282,15 +298,16 @@ class Watch:
         for directive in ruling.directives:
             if isinstance(directive, SetLimits) and ruling.intervention.type == THROTTLING:
                 self.meter.throttle(directive, self.ledger.spend)
-                self._throttled_for.add(ruling.issue.type)
+                self._throttled_for.add(ruling.intervention.episode or ruling.issue.type)
             elif isinstance(directive, SetLimits):
                 self.meter.tighten(directive.limits)
 
-    def _come_down(self, judged: Sequence[Intervention]) -> None:
+    def _come_down(self, judged: Sequence[Intervention], over: Iterable[Episode]) -> None:
         """Lift the throttle when the trouble that it was for is over, whichever answer ended it."""
         if not self._throttled_for:
             return
         self._throttled_for -= {made.issue_type for made in judged if made.outcome == "success"}
+        self._throttled_for -= {episode.id for episode in over}
         if not self._throttled_for:
             self.meter.loosen()
 
@@ -336,14 +353,14 @@ class Watch:
 
     def _settle(self, rulings: Rulings, changed: tuple[Episode, ...]) -> None:
         """Hold the run to what was decided; count anew what is over."""
-        self._come_down(rulings.judged)
-        over = {episode.issue.type for episode in changed if not episode.open}
+        over = [episode for episode in changed if not episode.open]
+        self._come_down(rulings.judged, over)
         for ruling in rulings.rulings:
             if ruling.directives:
                 self._set_limits(ruling)
                 if ruling.intervention.episode is None:
                     self.detectors.restart(ruling.issue.type, ruling.issue.agent)
-        for issue_type in over:
+        for issue_type in dict.fromkeys(episode.issue.type for episode in over):
             self.detectors.restart(issue_type, self.detectors.seen)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ..core import LADDER
+from ..core import LADDER, PAUSE
 from .line import Line, Piece, fit
 
-NAMES = ("correct", "reinforce", "throttle", "roll back", "stop")
+NAMES = ("hint", "reminder", "throttle", "rollback", "ask/stop")
 """The rungs in one word each, from the mildest to the strongest: what there is room for of their names."""
 
 WIDTH = 10
@@ -35,7 +35,7 @@ class Ladder(Struct, frozen=True):
 
 def level_of(kind: str) -> int | None:
     """The rung of an intervention by its name; None for one of a plug-in."""
-    return LADDER.index(kind) if kind in LADDER else None
+    return LADDER.index(kind) if kind in LADDER else len(LADDER) - 1 if kind == PAUSE else None
 
 
 def empty_ladder() -> Ladder:

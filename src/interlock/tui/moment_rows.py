@@ -6,6 +6,8 @@ from typing import Any
 
 import msgspec
 
+from ..core import Intervention, Issue
+from ..records import InterventionRecord, StepRecord
 from ..report import Moment
 from .ladder import level_of
 from .line import Line, Piece, fit, flat
@@ -64,16 +66,17 @@ def draw_moment(moment: Moment, width: int) -> Line:
 def moment_style(moment: Moment) -> str:
     """Colour by the ladder's level for an intervention, by severity for an issue, else by how much it matters."""
     if moment.kind == "intervention":
-        made = moment.data.get("intervention", moment.data)
-        level = level_of(str(made.get("type", ""))) if isinstance(made, dict) else None
+        level = _rung(moment)
         if level is not None and moment.level != "quiet":
             return f"level{level}!"
     if moment.kind == "issue":
-        return f"{severity_style(moment.data.get('severity'))}!"
+        issue = moment.body
+        return f"{severity_style(issue.severity if isinstance(issue, Issue) else None)}!"
     if moment.kind == "checkpoint" and moment.level == "quiet":
         return "link"
-    if moment.kind == "step" and moment.data.get("step", {}).get("kind") == "tool_result" and moment.level == "info":
-        return "dim"
+    if moment.kind == "step" and moment.level == "info":
+        body = moment.body
+        return "dim" if isinstance(body, StepRecord) and body.step.kind == "tool_result" else ""
     return LEVELS.get(moment.level, "")
 
 
@@ -96,10 +99,18 @@ def moment_lines(moment: Moment, width: int) -> list[Line]:
 
 def _title(moment: Moment) -> str:
     if moment.kind == "intervention" and moment.level != "quiet":
-        made = moment.data.get("intervention")
-        level = level_of(str(made.get("type", ""))) if isinstance(made, dict) else None
+        level = _rung(moment) if moment.record == "intervention" else None
         return f"L{level + 1} {moment.title}" if level is not None else moment.title
     return moment.title
+
+
+def _rung(moment: Moment) -> int | None:
+    """The level of the intervention that a moment is about."""
+    match moment.body:
+        case InterventionRecord(intervention=made) | (Intervention() as made):
+            return level_of(made.type)
+        case _:
+            return None
 
 
 def _said(moment: Moment) -> bool:
@@ -109,7 +120,7 @@ def _said(moment: Moment) -> bool:
 
 def _parts(moment: Moment) -> list[tuple[str, object]]:
     """The parts of a record that have more to say than title and detail."""
-    data: dict[str, Any] = dict(moment.data)
+    data: dict[str, Any] = moment.fields
     step = data.pop("step", None)
     parts: list[tuple[str, object]] = []
     if isinstance(step, dict):

@@ -12,19 +12,19 @@ from textual.containers import Horizontal
 from textual.widgets import ContentSwitcher, Input
 
 from ..core import CheckpointInfo, Issue
-from ..report import Moment, RunRow, Series
+from ..report import Moment, Problem, RunRow, Series
 from .checkpoint_keys import CheckpointKeys
 from .checkpoint_rows import checkpoint_heading, draw_checkpoint
 from .control_rows import Entry, control_heading, control_lines, draw_control, gather
 from .drawing import Drawing
 from .incident_words import incident_lines
-from .issue_rows import draw_issue, issue_heading, issue_lines
 from .keybar import KeyBar
 from .line import Line, clean
 from .listing import Listing
 from .moment_rows import moment_lines
 from .pager import Pager
 from .place import Place
+from .problem_rows import draw_problem, problem_heading, problem_lines
 from .run_desk import Counted, Failed, Looked, Read, RunDesk
 from .run_head import draw_head
 from .search import Search
@@ -36,8 +36,8 @@ from .view import View
 WIDE, HIGH = 118, 30
 """From this size on there is room for a side."""
 
-TIMELINE, ISSUES, CHECKPOINTS, CONTROL = range(4)
-TABS = ("Timeline", "Issues", "Checkpoints", "Control")
+TIMELINE, PROBLEMS, CHECKPOINTS, CONTROL = range(4)
+TABS = ("Timeline", "Problems", "Checkpoints", "Control")
 
 READING = "Reading the journal …"
 NOBODY = "Nobody has asked this run for anything yet: p pauses it."
@@ -76,7 +76,7 @@ class RunPage(CheckpointKeys):
         with Horizontal(id="middle"):
             with ContentSwitcher(initial="tab0", id="lists"):
                 yield Timeline(self._desk.fetch, id="tab0")
-                yield Listing(draw_issue, lambda issue: issue.id, heading=issue_heading, empty=READING, id="tab1")
+                yield Listing(draw_problem, lambda each: each.id, heading=problem_heading, empty=READING, id="tab1")
                 yield Listing(
                     draw_checkpoint, lambda info: info.id, heading=checkpoint_heading, empty=READING, id="tab2"
                 )
@@ -182,8 +182,8 @@ class RunPage(CheckpointKeys):
             return
         if isinstance(item, Moment):
             self.top.push_screen(Pager(f"Record {item.seq}", partial(moment_lines, item)))
-        elif isinstance(item, Issue):
-            self.top.push_screen(Pager("Issue", partial(issue_lines, item)))
+        elif isinstance(item, Problem | Issue):
+            self.top.push_screen(Pager("Problem", partial(problem_lines, item)))
         elif isinstance(item, Entry):
             self.top.push_screen(Pager(f"Request {item.request_id}", partial(control_lines, item)))
         elif isinstance(item, CheckpointInfo):
@@ -195,7 +195,7 @@ class RunPage(CheckpointKeys):
         self._problem = view.problem
         self._note_owner(view.row.owner_pid)
         self.timeline.hear(event.news.moments)
-        self._fill(ISSUES, view.issues, "No issues so far.")
+        self._fill(PROBLEMS, view.problems, "Nothing so far.")
         self._fill(CHECKPOINTS, view.checkpoints, _no_checkpoints(view))
         self.redraw()
 
@@ -223,7 +223,7 @@ class RunPage(CheckpointKeys):
     def _fill(self, tab: int, items: tuple[object, ...], empty: str) -> None:
         listing = self.query_one(f"#tab{tab}", Listing)
         listing.say(empty)
-        if len(items) != len(listing.items) or (items and items[0] != listing.items[0]):
+        if tuple(listing.items) != items:
             listing.show(items)
 
     def _fit(self, width: int, height: int) -> None:
@@ -236,7 +236,7 @@ class RunPage(CheckpointKeys):
         narrowed = " ".join(filter(None, (timeline.filter_name if timeline.chosen else "", timeline.text)))
         under_way = any(entry.outcome in ("sending", "pending") for entry in self._entries)
         asked = f"{len(self._entries)}{'…' if under_way else ''}"
-        return clean(narrowed), str(view.row.issues), str(len(view.checkpoints)), asked
+        return clean(narrowed), str(len(view.problems)), str(len(view.checkpoints)), asked
 
     def _draw_head(self, width: int) -> list[Line]:
         doing, now = self.top.steering.doing(self.run_id), self.top.clock.time()

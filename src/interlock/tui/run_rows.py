@@ -76,7 +76,7 @@ def _name(row: RunRow, room: int, _now: float) -> Piece:
 
 
 def _issue(row: RunRow, _room: int, _now: float) -> Piece:
-    return flat((row.issue or "–").replace("_", " "), 60), "level2" if row.issue else "dim"
+    return flat(row.issue or "–", 80), "level2" if row.issue else "dim"
 
 
 def _task(row: RunRow, _room: int, _now: float) -> Piece:
@@ -89,7 +89,7 @@ _COLUMNS = (
     Column("HOST", 12, lambda row, _r, _n: (flat(row.host or "", 20), "link"), rank=1),
     Column("ITER", 6, lambda row, _r, _n: (iteration(row), ""), right=True),
     Column("MODEL", 12, lambda row, _r, _n: (flat(short_model(row.model), 20), ""), rank=3),
-    Column("ISSUE NOW", 12, _issue, grow=10),
+    Column("STUCK ON", 12, _issue, grow=34),
     Column("INT", 3, lambda row, _r, _n: (count(row.interventions), "" if row.interventions else "dim"), right=True),
     Column("SPEND", 9, lambda row, _r, _n: (_spent(row), budget_style(row)), right=True),
     Column("TOKENS", 6, lambda row, _r, _n: (count(row.tokens), ""), rank=5, right=True),

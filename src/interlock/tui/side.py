@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from ..core import Issue
 from ..report import Series
 from .control_rows import OUTCOMES, Entry
 from .ladder import draw_ladder
-from .line import Line, fit, flat, spread
-from .palette import severity_style
+from .line import Line, fit, flat
+from .problem_rows import draw_briefly
 from .view import View
 from .words import clock_time, count, gauge, spark, spend
 
@@ -23,9 +22,9 @@ def draw_side(view: View, series: Series | None, entries: Sequence[Entry], width
     asked = entries[: max(2, rest // 3)]
     lines += [_title("CONTROL", width)]
     lines += [_control(entry, width) for entry in asked] or [(("nobody has asked for anything yet", "dim"),)]
-    lines += [(), _title("ISSUES", width)]
+    lines += [(), _title("STUCK ON", width)]
     room = max(1, height - len(lines))
-    lines += [_issue(issue, width) for issue in view.issues[:room]] or [(("none so far", "dim"),)]
+    lines += [draw_briefly(each, width) for each in view.problems[:room]] or [(("nothing so far", "dim"),)]
     return lines
 
 
@@ -74,12 +73,6 @@ def _growth(sums: Sequence[float], most: int) -> list[float]:
 
 def _title(words: str, width: int) -> Line:
     return ((words, "link!"), (f" {'─' * max(0, width - len(words) - 1)}", "faint"))
-
-
-def _issue(issue: Issue, width: int) -> Line:
-    style = severity_style(issue.severity)
-    name = issue.type.replace("_", " ")
-    return spread(((f"! {name}", style),), ((f"{issue.severity or 'medium'} @{issue.step}", "dim"),), width)
 
 
 def _control(entry: Entry, width: int) -> Line:

@@ -8,8 +8,8 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from ..control import Command
+from ..control.messages import Waiting
 from ..report import RunRow
-from ..report.story import Waiting
 from .errand import run_errand
 from .question import Answers, Field, Question
 from .run_rows import short_model

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ..control.messages import Waiting
 from ..core import CheckpointInfo, Intervention, Issue
-from ..report import Control, Moment, RunRow, Story
+from ..report import Control, Moment, Problem, RunRow, Story
 from ..report.fleet import to_row
-from ..report.story import Waiting
 from .ladder import Ladder, Rung, empty_ladder
 
 if TYPE_CHECKING:
@@ -19,12 +19,15 @@ if TYPE_CHECKING:
 
 
 class View(Struct, frozen=True, kw_only=True):
-    """A run as it was when it was looked at; the parts that have not changed are the same objects as before."""
+    """A run as it was when it was looked at; what has not changed is the same object as before.
+
+    `problems` are its episodes, the newest first, or its issues where those belong to no episode.
+    """
 
     row: RunRow
     waiting: Waiting | None = None
     ladder: Ladder
-    issues: tuple[Issue, ...] = ()
+    problems: tuple[Problem | Issue, ...] = ()
     checkpoints: tuple[CheckpointInfo, ...] = ()
     controls: tuple[Control, ...] = ()
     incidents: tuple[StoredIncident, ...] = ()
@@ -45,7 +48,7 @@ def take_view(story: Story, host: str = "", *, away: bool = False) -> View:
         row=replace(row, status="unknown") if away and row.live else row,
         waiting=story.waiting,
         ladder=count_ladder(interventions),
-        issues=tuple(reversed(story.issues)),
+        problems=tuple(reversed(story.episodes or story.issues)),
         checkpoints=tuple(reversed(story.checkpoints)),
         controls=tuple(replace(control) for control in story.controls),
         incidents=incidents,

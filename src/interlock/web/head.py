@@ -6,7 +6,6 @@ import msgspec
 from msgspec import Struct
 
 from ..core import CheckpointInfo, Intervention, Issue
-from ..core.typed import from_plain
 from ..report import Control, Story
 from ..report.switching import why_not_switched
 from .controls import Sent
@@ -62,6 +61,7 @@ def make_head(story: Story, sent: list[Sent]) -> Parts:
         },
         "spec": story.spec,
         "controls": merge_controls(story.controls, sent, owned=summary.owner_pid is not None),
+        "episodes": story.episodes[-NEWEST:],
         "issues": [_without_details(issue) for issue in story.issues[-NEWEST:]],
         "interventions": [_brief(made) for made in story.interventions[-NEWEST:]],
         "checkpoints": [_small(info) for info in story.checkpoints[-NEWEST:]],
@@ -133,10 +133,8 @@ def _first_checkpoint(story: Story) -> dict[str, object] | None:
     if len(known) == story.counts.get("checkpoint", 0):
         return _small(known[0]) if known else None
     found = story.page(after=0, kinds=FIRST_KINDS, limit=1)
-    try:
-        return _small(from_plain(found[0].data, CheckpointInfo)) if found else None
-    except msgspec.ValidationError:
-        return None
+    first = found[0].body if found else None
+    return _small(first) if isinstance(first, CheckpointInfo) else None
 
 
 def _small(info: CheckpointInfo) -> dict[str, object]:

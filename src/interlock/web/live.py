@@ -13,6 +13,7 @@ from msgspec import Struct
 from ..core import InterlockError
 from ..journal import mark_viewed
 from ..journal.presence import EVERY_S
+from ..records import InterventionRecord, StepRecord
 from ..report import Moment, RunRow, Story
 from .controls import Controls
 from .head import Parts, make_head
@@ -52,7 +53,7 @@ class Line(Struct, frozen=True, omit_defaults=True):
     title: str
     detail: str = ""
     step: int | None = None
-    record: str = ""
+    look: str = ""
     cut: bool = False
 
 
@@ -60,19 +61,19 @@ def to_line(moment: Moment) -> Line:
     """A moment as the timeline has it: without the record's body."""
     cut = len(moment.detail) > SHOWN_DETAIL
     detail = moment.detail[:SHOWN_DETAIL] + "…" if cut else moment.detail
-    data = moment.data.get("intervention") if moment.kind == "intervention" else None
-    level = data.get("level") if isinstance(data, dict) else None
-    record = f"rung-{level}" if isinstance(level, int) else _sort(moment)
-    return Line(moment.seq, moment.time, moment.kind, moment.level, moment.title, detail, moment.step, record, cut)
+    look = _look(moment) if moment.record in ("step", "intervention") else ""
+    return Line(moment.seq, moment.time, moment.kind, moment.level, moment.title, detail, moment.step, look, cut)
 
 
-def _sort(moment: Moment) -> str:
-    """What kind of step it is, so that calls, results and words look different."""
-    step = moment.data.get("step")
-    kind = step.get("kind", "message") if isinstance(step, dict) else ""
-    if kind == "message" and isinstance(step, dict):
-        return str(step.get("role", "message"))[:20]
-    return str(kind)[:20]
+def _look(moment: Moment) -> str:
+    """What makes calls, results, messages and each level of intervention look different."""
+    match moment.body:
+        case StepRecord(step=step):
+            return step.role if step.kind == "message" else step.kind
+        case InterventionRecord(intervention=made):
+            return f"rung-{made.level}"
+        case _:
+            return ""
 
 
 class Watched:

@@ -17,7 +17,7 @@ from ...core import PROCEED, Applied, Decision, Inject, Message
 from ...core.typed import from_json
 from ...intervene import restore_after_compaction
 from ...journal.interface import Reading
-from ...runtime.records import AppliedRecord
+from ...records import AppliedRecord, TranscriptRecord
 from ..process.book import Asker, StepBook
 from ..process.lines import Refusal, Told
 from .adapter import HookAdapter
@@ -54,13 +54,6 @@ class HookLine(Struct, frozen=True):
     hook: HookTold
 
 
-class Followed(Struct, frozen=True):
-    """kind `transcript`: up to where a transcript has been taken in."""
-
-    path: str
-    offset: int
-
-
 class HookExchange:
     """For one run. Every connection has its own thread, so much may happen at once."""
 
@@ -76,7 +69,7 @@ class HookExchange:
     def recall(self, journal: Reading) -> None:
         """Know how far a predecessor had read."""
         for record in journal.read(kinds=frozenset(("transcript",))):
-            followed = from_json(record.body, Followed)
+            followed = from_json(record.body, TranscriptRecord)
             self._offsets[followed.path] = followed.offset
 
     def answer(self, line: bytes, asker: Asker) -> bytes | None:
@@ -160,9 +153,7 @@ class HookExchange:
         _, message = restore_after_compaction(supervisor.watch.state(now), now)
         if message is None or supervisor.config.interventions.observe:
             return self._standing()
-        supervisor.run.record(
-            "applied", AppliedRecord(Inject(message), Applied(True, "said with the reply to its hook"))
-        )
+        supervisor.run.record(AppliedRecord(Inject(message), Applied(True, "said with the reply to its hook")))
         return _merge((self._standing(), Decision(messages=(message,))))
 
     def _standing(self) -> Decision:
@@ -202,7 +193,7 @@ class HookExchange:
                     usage=said.usage, agent=said.agent or agent,
                 )  # fmt: skip
                 decisions.append(self._book.after(told)[1])
-        self._book.supervisor.run.record("transcript", Followed(tail.path, tail.offset))
+        self._book.supervisor.run.record(TranscriptRecord(tail.path, tail.offset))
         return decisions
 
     def _spend(self, event: Event) -> Decision:

@@ -7,9 +7,8 @@ import threading
 from collections import OrderedDict
 from pathlib import Path
 
-from msgspec import Struct
-
 from ...core import PROCEED, Decision, Hold, Notify, Stop
+from ...records import TamperRecord
 from ...runtime import Supervisor
 from ..process.held import HeldTree
 from .event import Event, Said
@@ -25,14 +24,6 @@ NEVER_S = 60.0
 
 REMEMBERED = 1024
 SWITCHED_OFF = "settings that switch the hooks off were written"
-
-
-class TamperRecord(Struct, frozen=True, omit_defaults=True):
-    """kind `tamper`: supervision was interfered with, and what was done about it."""
-
-    what: str
-    answer: str = ""
-    path: str = ""
 
 
 class HookGuardian:
@@ -115,7 +106,7 @@ class HookGuardian:
         run, answer = self._supervisor.run, self._supervisor.config.runtime.on_tamper
         where = f" ({path})" if path else ""
         log.warning("run %s: %s%s", run.spec.run_id, what, where)
-        run.record("tamper", TamperRecord(what, answer, path), durable=True)
+        run.record(TamperRecord(what, answer, path), durable=True)
         reason = f"Supervision was interfered with: {what}{where}."
         self._supervisor.hands.carry_out(Notify("Supervision was interfered with", reason, "critical"))
         if run.ended or self._supervisor.config.interventions.observe:

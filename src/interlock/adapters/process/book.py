@@ -10,8 +10,8 @@ from typing import Protocol
 from ...core import PROCEED, Decision, Step
 from ...core.typed import from_json
 from ...journal.interface import Reading
+from ...records import StepRecord
 from ...runtime import Supervisor
-from ...runtime.records import StepRecord
 from .lines import Phase, Told
 
 REMEMBERED = 1024

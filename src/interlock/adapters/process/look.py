@@ -7,9 +7,9 @@ import threading
 from collections.abc import Callable
 
 from ...core import Limits
+from ...records import LimitRecord
 from ...runtime import Supervisor
 from ...runtime.causes import MEANWHILE
-from ...runtime.records import LimitRecord
 from .held import HeldTree
 from .steps import StepServer
 
@@ -58,7 +58,7 @@ class Look:
         for event in tree.events() if tree is not None else ():
             if event.count > self._told.get(event.limit, 0):
                 self._told[event.limit] = event.count
-                self._supervisor.scribe.limit(LimitRecord(event.words, limit=event.limit))
+                self._supervisor.run.record(LimitRecord(event.words, limit=event.limit))
 
     def _run(self) -> None:
         while not self._over.wait(self._pause()):

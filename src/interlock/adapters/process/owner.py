@@ -23,6 +23,7 @@ from ...core.typed import from_json
 from ...journal import JournalReader, Reading, RunFolder, Store
 from ...link import socket_path
 from ...process import UNKNOWN_STATUS, Tree, attach
+from ...records import StartedRecord
 from ...runtime import Supervisor
 from ...runtime.approvals import Approvals
 from ...runtime.causes import MEANWHILE
@@ -112,7 +113,7 @@ class Owner:
         """The command runs."""
         self.held.take(tree)
         held = self.held.limit(self._supervisor.process_limits)
-        self._supervisor.run.record("started", {"pid": tree.pid, "mechanism": tree.mechanism, "limits": held})
+        self._supervisor.run.record(StartedRecord(tree.pid, tree.mechanism, held))
         for words in self.held.not_held:
             self._say(f"nobody on this machine can hold the run to {words}: it goes on without")
         if self._supervisor.run.reason is not None:

@@ -6,37 +6,17 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 
-from msgspec import Struct
-
 from ...core import CheckpointInfo, Inject, Message, Restore, Step
 from ...core.typed import from_json
 from ...journal.interface import Reading
+from ...records import InterventionRecord, ProxiedRecord, StepRecord, read_body
 from ...runtime import Run
 from ...runtime.causes import AFTER_STEP
-from ...runtime.records import InterventionRecord, StepRecord
 from ..inprocess.turn import Marks
 from .formats import Format, Json, Result
 from .formats.form import digest
 
-NOTED = "proxied"
-"""The kind of record that a message's place is kept in."""
-
 MOST = 512
-
-
-class Note(Struct, frozen=True):
-    """Something that is not in the client's own history, and where it belongs: after this item.
-
-    `text` are words for the agent; `items` an exchange between the model and us, which is not written down. With
-    `until` it is a gap instead: what follows up to that item is left out, because the run went back.
-    """
-
-    place: str
-    index: int
-    text: str = ""
-    items: tuple[Json, ...] = ()
-    until: str = ""
-    until_index: int = 0
 
 
 class Memory:
@@ -45,7 +25,7 @@ class Memory:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._lock = threading.Lock()
-        self._notes: list[Note] = []
+        self._notes: list[ProxiedRecord] = []
         self._waiting: list[Message] = []
         self._open: OrderedDict[str, Step] = OrderedDict()
         self._heard: OrderedDict[str, None] = OrderedDict()
@@ -55,11 +35,12 @@ class Memory:
 
     def recall(self, journal: Reading) -> None:
         """Know what a predecessor knew: where messages belong, and which calls have no result yet."""
-        for record in journal.read(kinds=frozenset((NOTED, "step"))):
-            if record.kind == NOTED:
-                self._notes.append(from_json(record.body, Note))
+        for record in journal.read(kinds=frozenset(("proxied", "step"))):
+            taken = read_body(record)
+            if isinstance(taken, ProxiedRecord):
+                self._notes.append(taken)
+            if not isinstance(taken, StepRecord):
                 continue
-            taken = from_json(record.body, StepRecord)
             step, decision = taken.step, taken.decision
             if step.tool is None or step.tool.call_id is None:
                 continue
@@ -119,8 +100,8 @@ class Memory:
             waiting, self._waiting = self._waiting, []
         if waiting and items:
             text = "\n\n".join(message.content for message in waiting)
-            note = Note(form.place(items[-1]), len(items) - 1, text)
-            self._run.record(NOTED, note)
+            note = ProxiedRecord(form.place(items[-1]), len(items) - 1, text)
+            self._run.record(note)
             self._add(note)
 
     def mark(self, agent: str | None, step: int, length: int) -> None:
@@ -139,8 +120,8 @@ class Memory:
         if keep is None or keep >= len(items):
             return None
         last = len(items) - 1
-        gap = Note(form.place(items[keep - 1]), keep - 1, until=form.place(items[last]), until_index=last)
-        self._run.record(NOTED, gap)
+        gap = ProxiedRecord(form.place(items[keep - 1]), keep - 1, until=form.place(items[last]), until_index=last)
+        self._run.record(gap)
         self._add(gap)
         return keep
 
@@ -156,7 +137,7 @@ class Memory:
 
     def put_exchange(self, form: Format, items: list[Json], exchange: list[Json]) -> None:
         """An exchange that the client does not know of belongs after the newest item."""
-        self._add(Note(form.place(items[-1]), len(items) - 1, items=tuple(exchange)))
+        self._add(ProxiedRecord(form.place(items[-1]), len(items) - 1, items=tuple(exchange)))
 
     def apply(self, form: Format, items: list[Json]) -> bool:
         """Put everything where it belongs; False where nothing does."""
@@ -183,7 +164,7 @@ class Memory:
             items[:] = [item for item in items if item is not GONE]
         return bool(found or gone)
 
-    def _add(self, note: Note) -> None:
+    def _add(self, note: ProxiedRecord) -> None:
         with self._lock:
             self._notes.append(note)
             del self._notes[:-MOST]
@@ -193,7 +174,7 @@ GONE: Json = {}
 """Stands where an item is left out, until everything else has its place."""
 
 
-def _gone(notes: list[Note], places: list[str]) -> set[int]:
+def _gone(notes: list[ProxiedRecord], places: list[str]) -> set[int]:
     """The items that are left out of this request."""
     gone: set[int] = set()
     for note in notes:

@@ -7,8 +7,8 @@ import socket
 from collections.abc import Mapping
 
 from ...journal.interface import Reading
+from ...records import Fault
 from ...runtime.border import redact_text
-from ...runtime.guard import Fault
 from ..process.book import StepBook
 from .adapter import ModelChoice
 from .back import WayBack
@@ -67,7 +67,7 @@ class Proxy:
     def note_fault(self, fault: Fault) -> None:
         """Trouble of our own: recorded, and said once."""
         why = redact_text(fault.why)
-        self.supervisor.scribe.fault(Fault(fault.part, why))
+        self.supervisor.run.record(Fault(fault.part, why))
         if why not in self._told:
             self._told.add(why)
             log.warning("the proxy of run %s is impaired: %s", self.supervisor.run.spec.run_id, why)

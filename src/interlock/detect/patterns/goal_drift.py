@@ -83,12 +83,12 @@ class GoalDrift(Remembering[Course]):
         )
 
     def shows(self, stuck: Stuck, standing: bool) -> bool:
-        """One more call that is not about the goal."""
+        """One more call that has nothing to do with the goal; one word in common is a way back to it."""
         if stuck.needed == 1:
             return standing
         call = self.history.call
         step, alignment = self.state.recent[-1] if self.state.recent else (-1, 1.0)
-        return call is not None and step == call.step and alignment < self.tuning.drift_mean
+        return call is not None and step == call.step and alignment == 0.0
 
     def _alignment(self, step: Step, call: Call) -> float:
         """How much a call, or else the thought before it, is about the subject."""

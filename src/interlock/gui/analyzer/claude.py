@@ -10,6 +10,8 @@ from typing import Any
 import structlog
 
 from ...core import BadInput, Clock, SystemClock
+from ...core.typed import from_plain
+from ...records.gui import GuiModelCallRecord
 from ..screenshot.frame import Frame, is_unchanged
 from ..screenshot.screenshot import Screenshot
 from .answer import MAX_RAW, read_answer
@@ -48,7 +50,7 @@ class ClaudeAnalyzer:
         timeout_s: float = TIMEOUT_S,
         wait: Callable[[float], bool] | None = None,
         clock: Clock | None = None,
-        on_call: Callable[[dict[str, object]], None] | None = None,
+        on_call: Callable[[GuiModelCallRecord], None] | None = None,
     ) -> None:
         key = api_key or os.environ.get("ANTHROPIC_API_KEY", "")
         if not key.strip():
@@ -173,7 +175,7 @@ class ClaudeAnalyzer:
         record["seconds"] = round(self._clock.monotonic() - started, 3)
         record["outcome"] = outcome
         log.info("asked a model", **record)
-        self._on_call(record)
+        self._on_call(from_plain(record, GuiModelCallRecord))
 
     def _without(self, reason: str, raw: str = "") -> AnalysisResult:
         log.warning("no verdict from the model", model=self.model.name, reason=reason)

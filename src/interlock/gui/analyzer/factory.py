@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 
 from ...config.model import Gui
+from ...records.gui import GuiModelCallRecord
 from .auto import Analyzer, AutoAnalyzer
 from .budget import Budget
 from .claude import ClaudeAnalyzer
@@ -14,7 +15,7 @@ from .claude import ClaudeAnalyzer
 def create_analyzer(
     config: Gui,
     local: Analyzer,
-    on_call: Callable[[dict[str, object]], None] | None = None,
+    on_call: Callable[[GuiModelCallRecord], None] | None = None,
 ) -> tuple[Analyzer, Budget]:
     """The analyzer and the budget of its questions. Without a key, `auto` is local; `claude` is an error."""
     budget = Budget(config.budget.max_checks, config.budget.max_cost_usd)

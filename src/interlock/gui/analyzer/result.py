@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import enum
 import math
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-
-class ReplayStatus(enum.Enum):
-    """How the session looks."""
-
-    NORMAL = "normal"
-    DIALOG_BLOCKING = "dialog"
-    WRONG_FILE = "wrong_file"
-    ERROR_STATE = "error"
-    TERMINAL_FOCUS = "terminal"
-    UNKNOWN = "unknown"
+from ...records.gui import ReplayStatus as ReplayStatus
 
 
 class AnalysisResult(Struct, frozen=True):

@@ -16,6 +16,7 @@ import structlog
 from ...config.model import Gui
 from ...core import Clock, InterlockError, SystemClock
 from ...core.typed import from_plain
+from ...records.gui import InterventionEvent
 from ..analyzer.auto import Analyzer
 from ..analyzer.result import AnalysisResult, ReplayStatus, Situation, unknown
 from ..recovery.executor import RecoveryExecutor, RecoveryResult
@@ -24,7 +25,6 @@ from ..screenshot.album import Album
 from ..screenshot.backend import ScreenshotBackend
 from ..screenshot.screenshot import Screenshot
 from .decision import decide
-from .event import InterventionEvent
 from .pacing import Pacing
 
 InterventionConfig = Gui
@@ -252,7 +252,7 @@ class InterventionOrchestrator:
     def _record(self, event: InterventionEvent) -> InterventionEvent:
         self._events.append(event)
         try:
-            self._run.record("gui_event", event)
+            self._run.record(event)
         except InterlockError as error:
             log.error("the event could not be recorded", error=str(error))
         self.on_event(event)

@@ -12,6 +12,7 @@ import structlog
 
 from ...config.model import Gui
 from ...core import Clock, InterlockError, InvalidState, SystemClock
+from ...records.gui import GuiChunkRecord, GuiSessionRecord, GuiTroubleRecord
 from ..analyzer.result import Situation
 from ..orchestrator import InterventionEvent, InterventionOrchestrator
 from ..run import NoRun, RunLike
@@ -93,7 +94,7 @@ class ReplayEngine:
         started = self._clock.monotonic()
         store = self._new_store(self.vscode_controller.folder, self._session.session_id)
         plan, done, resumed = self._prepare(store, resume)
-        self._run.record("gui_session", {"session_id": self._session.session_id, "chunks": len(plan.chunks)})
+        self._run.record(GuiSessionRecord(self._session.session_id, len(plan.chunks)))
         with self._watched(store, plan):
             done, reason = self._replay(plan, done, store, resumed)
             verification = self._verify(plan, verify) if not reason else None
@@ -188,7 +189,7 @@ class ReplayEngine:
         """After trouble: look at the screen, have it recovered, and go back to where the text is known."""
         log.warning("the replay is disturbed", chunk=done, trouble=trouble)
         self._troubles.append(f"chunk {done}: {trouble}")
-        self._run.record("gui_trouble", {"chunk": done, "trouble": trouble})
+        self._run.record(GuiTroubleRecord(done, trouble))
         start = plan.restart(done)
         for attempt in range(MAX_TRIES):
             self._look_until_clear(f"Trouble: {trouble}")
@@ -279,7 +280,7 @@ class ReplayEngine:
         self._last_progress = self._clock.monotonic()
         if store is not None:
             store.done(chunk, self._clock.time())
-        self._run.record("gui_chunk", {"chunk": chunk.index, "path": chunk.path, "sha256": chunk.expected})
+        self._run.record(GuiChunkRecord(chunk.index, chunk.path, chunk.expected))
 
     def _verify(self, plan: Plan, wanted: bool | None) -> VerificationResult | None:
         settings = self._config.verification
@@ -290,7 +291,7 @@ class ReplayEngine:
             strict=True, originals=plan.before,
         )  # fmt: skip
         result = verifier.verify_session(plan.session)
-        self._run.record("gui_verification", result)
+        self._run.record(result)
         return result
 
     def _repair(self, plan: Plan) -> str:

@@ -1,6 +1,6 @@
 """Verification: are the files on disk what the script meant?"""
 
-from .comparison import FileComparison, MatchStatus, VerificationResult
+from ...records.gui import FileComparison, MatchStatus, VerificationResult
 from .similarity import Similarity, similarity
 from .verifier import FileVerifier
 

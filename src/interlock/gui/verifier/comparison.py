@@ -1,55 +1,10 @@
-"""FileComparison: one file on disk against what the script meant; VerificationResult: all of them."""
+"""The comparisons of all files, counted and judged."""
 
 from __future__ import annotations
 
-from typing import Literal
-
-from msgspec import Struct
-
-MatchStatus = Literal["match", "partial", "mismatch", "missing"]
+from ...records.gui import FileComparison, MatchStatus, VerificationResult
 
 MATCH_STATUSES: tuple[MatchStatus, ...] = ("match", "partial", "mismatch", "missing")
-
-
-class FileComparison(Struct, frozen=True):
-    """How one file came out.
-
-    `exact` is equality after line ends; `method` says how the similarity was found; `reason` why a file could not
-    be compared. `lines_lost`, `lines_added` and `lines_changed` count lines that differ.
-    """
-
-    path: str
-    exists: bool
-    similarity: float
-    match_status: MatchStatus
-    diff_lines: list[str] = []
-    expected_lines: int = 0
-    actual_lines: int = 0
-    exact: bool = False
-    method: str = ""
-    reason: str = ""
-    lines_lost: int = 0
-    lines_added: int = 0
-    lines_changed: int = 0
-
-    def says(self) -> str:
-        """The comparison in one line."""
-        if not self.exists:
-            return f"{self.path}: missing"
-        if self.reason:
-            return f"{self.path}: {self.match_status}, {self.reason}"
-        line = f"{self.path}: {self.match_status}, similarity {self.similarity:.4f}"
-        if self.exact:
-            return f"{line}, exact"
-        return f"{line}, not exact: {self.lines_lost} lost, {self.lines_added} added, {self.lines_changed} changed"
-
-
-class VerificationResult(Struct, frozen=True):
-    """All comparisons; success means that all match (and, if strict, that all are exact)."""
-
-    success: bool
-    comparisons: list[FileComparison]
-    summary: str
 
 
 def summarise(comparisons: list[FileComparison], *, strict: bool) -> VerificationResult:

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ...core import BadInput
+from ...records.gui import FileComparison, MatchStatus, VerificationResult
 from ..session import ReplaySession, inside
 from ..text import expected_content, normalise
-from .comparison import FileComparison, MatchStatus, VerificationResult, summarise
+from .comparison import summarise
 from .difference import count_changes, unified_diff
 from .similarity import similarity
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import shlex
 
 from ...core import ENDED
+from ...records import VerificationResult
 from ...runtime.incidents import StoredIncident
-from ..document import Document, Verification
+from ..document import Document
 from ..moment import Moment
-from ..narrative import dollars, known_cost, length, many
-from ..words import plain, said_to_agent
+from ..narrative import known_cost, length, many
+from ..words import dollars, plain, said_to_agent
 from .charts import line_chart, short
 from .element import Html, el, join, page
-from .sections import brand, chains, changes, clock, control_table, gallery, ladder, section
+from .sections import brand, chains, changes, clock, control_table, episodes, gallery, ladder, section
 
 
 def render_run(document: Document) -> str:
@@ -24,6 +25,9 @@ def render_run(document: Document) -> str:
 def _parts(document: Document) -> list[Html]:
     parts = [_head(document), _told(document), _tiles(document)]
     parts += [_incident(stored) for stored in document.incidents]
+    if document.episodes:
+        shown = episodes(document.episodes)
+        parts.append(section("What it got stuck on", shown, note="what was tried, what it achieved, what it cost"))
     if not document.sums.looks or any(rung.made for rung in document.ladder):
         drawn = ladder(document.ladder, ended=document.run.status in ENDED)
         parts.append(section("The ladder", drawn, note="from the strongest intervention to the mildest"))
@@ -31,10 +35,10 @@ def _parts(document: Document) -> list[Html]:
     if document.chains:
         parts.append(section("Why", chains(document.chains), note="what was found, and what was done about it"))
     if document.verifications or document.pictures:
-        shown = [_verification(each) for each in document.verifications]
+        checks = [_verification(each) for each in document.verifications]
         if document.pictures:
-            shown.append(gallery(document.pictures))
-        parts.append(section("Verification", *shown))
+            checks.append(gallery(document.pictures))
+        parts.append(section("Verification", *checks))
     if document.run.workspace is not None:
         parts.append(section("Changed files", changes(document), note="checkpoint by checkpoint, secrets removed"))
     if document.controls:
@@ -154,18 +158,17 @@ def _incident(stored: StoredIncident) -> Html:
     )  # fmt: skip
 
 
-def _verification(found: Verification) -> Html:
+def _verification(found: VerificationResult) -> Html:
     rows = [
         el(
             "tr",
             None,
-            el("td", None, el("code", None, str(each.get("path", "")))),
-            el("td", {"class": "success" if each.get("match_status") == "match" else "failure"},
-               str(each.get("match_status", ""))),
-            el("td", None, f"{each['similarity']:.2%}" if isinstance(each.get("similarity"), int | float) else ""),
-            el("td", None, str(each.get("reason") or ("exact" if each.get("exact") else ""))),
+            el("td", None, el("code", None, each.path)),
+            el("td", {"class": "success" if each.match_status == "match" else "failure"}, each.match_status),
+            el("td", None, f"{each.similarity:.2%}"),
+            el("td", None, each.reason or ("exact" if each.exact else "")),
         )
-        for each in found.files
+        for each in found.comparisons
     ]  # fmt: skip
     head = el("tr", None, *(el("th", None, word) for word in ("File", "Result", "Similarity", "")))
     table = el("table", None, el("thead", None, head), el("tbody", None, *rows)) if rows else None
@@ -182,7 +185,7 @@ def _timeline(document: Document) -> Html:
 
 
 def _line(moment: Moment) -> Html:
-    detail = "\n".join((moment.detail, *said_to_agent(moment.data))).strip()
+    detail = "\n".join((moment.detail, *said_to_agent(moment.body))).strip()
     if "\n" not in detail and detail in moment.title:
         detail = ""
     long = len(detail) > 160 or "\n" in detail

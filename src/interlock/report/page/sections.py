@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+from ...core import PAUSE
 from ..controls import Control
 from ..document import Chain, Document, Rung, strongest_first
-from ..narrative import many
+from ..episodes import Problem
+from ..narrative import length, many
 from ..pictures import Picture
 from ..words import plain
 from .element import Html, el, join
@@ -18,6 +20,7 @@ MEANING = {
     "resource_throttling": "tighter limits, enforced",
     "checkpoint_rollback": "files back to a safe checkpoint",
     "emergency_stop": "stop first, then report",
+    PAUSE: "the run waits for you",
 }
 
 OUTCOMES = {
@@ -86,6 +89,48 @@ def ladder(rungs: Sequence[Rung], *, ended: bool) -> Html:
         ),
     )  # fmt: skip
     return join((el("ol", {"class": "ladder"}, *rows), legend))
+
+
+def episodes(found: Iterable[Problem]) -> Html:
+    """What the run got stuck on: one card each, with what was tried in order, what that achieved and what it cost."""
+    return el("div", {"class": "chains"}, *(_episode(each) for each in found))
+
+
+def _episode(problem: Problem) -> Html:
+    took = length((problem.closed_at or problem.updated_at) - problem.opened_at)
+    facts = [plain(problem.type), problem.agent, f"since step {problem.opened_step}", f"{clock(problem.opened_at)}"]
+    facts.append(f"for {took}" if problem.closed_at is not None else f"open for {took} so far")
+    if problem.relapses:
+        facts.append("came back once" if problem.relapses == 1 else f"came back {problem.relapses:,} times")
+    chips = [
+        el(
+            "li",
+            {"class": f"chip rung{each.level}", "title": each.reason or None},
+            el("b", None, f"{each.step}"),
+            f" {each.name} ",
+            el("i", {"class": f"dot {DOT_OF.get(each.outcome, 'open')}"}),
+            el("span", {"class": "came"}, f" {each.outcome}"),
+        )
+        for each in problem.tried
+    ]
+    return el(
+        "article",
+        {"class": f"chain {problem.severity}"},
+        el(
+            "h3",
+            None,
+            el("code", None, problem.what),
+            el("span", {"class": f"badge {problem.severity}"}, problem.severity),
+            el("span", {"class": f"badge {'open' if problem.open else 'over'}"}, problem.achieved),
+        ),
+        el("p", {"class": "facts-line"}, ", ".join(filter(None, facts))),
+        el("p", None, problem.description, el("code", None, problem.place) if problem.place else None),
+        el("ol", {"class": "chips"}, *chips) if chips else el("p", {"class": "empty"}, "Nothing was tried."),
+        el("p", {"class": "cost"}, "It cost ", problem.cost, "." if not problem.open else " up to its newest answer."),
+    )
+
+
+DOT_OF = {"worked": "worked", "did not work": "failed", "postponed": "held", "held back": "held", "not applied": "held"}
 
 
 def chains(found: Iterable[Chain]) -> Html:

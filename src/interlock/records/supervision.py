@@ -1,18 +1,18 @@
-"""What supervision writes into the journal, kind by kind."""
+"""What supervision records: steps, interventions and how they went."""
 
 from __future__ import annotations
 
 from msgspec import Struct
 
-from ..core import Applied, Decision, Directive, Intervention, Review, Step
+from ..core import Applied, Decision, Directive, Intervention, Review, Severity, Step
 
 
 class StepRecord(Struct, frozen=True, omit_defaults=True):
-    """kind `step`: a step as admitted, the review that it got, and what was decided where that was not to proceed.
+    """kind `step`: a step as admitted, its review, and the decision where that was not to proceed.
 
-    `unobserved` says that supervision was broken when it came, `stalled` that the run was not on the way forward after
-    it. `cost_usd` is what it cost by the price list, where its usage does not say. `absent` are files that it claims
-    and that are missing.
+    `unobserved` says that supervision was broken when it came, `stalled` that the run made no progress with it.
+    `cost_usd` is its price by the price list, where its usage does not say. `absent` are files that it claims to have
+    written and that are missing.
     """
 
     step: Step
@@ -43,6 +43,17 @@ class AppliedRecord(Struct, frozen=True, omit_defaults=True):
     intervention_id: str | None = None
 
 
+class Opinion(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """kind `opinion`: what a second model said of a finding; `agrees` is None where it said nothing usable."""
+
+    issue_id: str
+    key: str
+    model: str
+    agrees: bool | None = None
+    why: str = ""
+    cost_usd: float = 0.0
+
+
 class RestoredRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """kind `restored`: the workspace went back to a checkpoint."""
 
@@ -63,8 +74,8 @@ class SnapshotRecord(Struct, frozen=True):
 class EpisodeRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """kind `episode`: a problem as it opened, was answered or ended; the newest of an id says how it stands.
 
-    `what` is stuck, in a few words; `rung` is the newest answer's; `tokens`, `cost_usd` and `calls` were spent since it
-    opened; `ending` is how it ended.
+    `what` is stuck, in a few words, and `place` where in the code; `rung` is the newest answer's; `tokens`, `cost_usd`
+    and `calls` were spent since it opened; `ending` is how it ended.
     """
 
     id: str
@@ -74,6 +85,8 @@ class EpisodeRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
     opened_at: float
     issue_id: str
     description: str = ""
+    severity: Severity = "medium"
+    place: str = ""
     agent: str = ""
     answers: int = 0
     rung: str | None = None
@@ -89,11 +102,3 @@ class PersonRecord(Struct, frozen=True):
     """kind `person`: whether a person can be asked, from now on."""
 
     reachable: bool
-
-
-class LimitRecord(Struct, frozen=True, omit_defaults=True):
-    """kind `limit`: a limit that was set, or that made the run wait, or that ended it."""
-
-    what: str
-    limit: str = ""
-    seconds: float = 0.0

@@ -1,0 +1,135 @@
+"""Every kind of record that a journal holds: one union, from which writers, readers, reports and schemas come.
+
+The journal stores a record's kind beside its JSON body, so the kind is the union's tag. To add a kind: write its
+struct, add it to KINDS and to RecordBody, give it words in `report/words.py`, and run `make web`.
+"""
+
+from __future__ import annotations
+
+from types import UnionType
+from typing import get_args
+
+import msgspec
+
+from ..control.effects import Audit
+from ..control.messages import Abort, Ack, Done, Request, Result, State
+from ..core import CheckpointInfo, Hold, Intervention, Issue, LostRecord, Plan, Record, RollbackEntry, RunSpec
+from ..core.typed import Text, from_json
+from .gui import (
+    FileComparison,
+    GuiChunkRecord,
+    GuiModelCallRecord,
+    GuiResultRecord,
+    GuiSessionRecord,
+    GuiTroubleRecord,
+    InterventionEvent,
+    ReplayStatus,
+    VerificationResult,
+)
+from .run import (
+    EndRecord,
+    Fault,
+    IncidentRecord,
+    LimitRecord,
+    ProxiedRecord,
+    StartedRecord,
+    StatusRecord,
+    TamperRecord,
+    TranscriptRecord,
+)
+from .supervision import (
+    AppliedRecord,
+    EpisodeRecord,
+    InterventionRecord,
+    Opinion,
+    PersonRecord,
+    RestoredRecord,
+    SnapshotRecord,
+    StepRecord,
+)
+
+RecordBody = (
+    StepRecord | Issue | InterventionRecord | AppliedRecord | Intervention | EpisodeRecord | PersonRecord
+    | Opinion | Plan | RollbackEntry | CheckpointInfo | RestoredRecord | SnapshotRecord | StatusRecord
+    | LimitRecord | Fault | IncidentRecord | RunSpec | StartedRecord | Hold | EndRecord | TamperRecord
+    | TranscriptRecord | ProxiedRecord | LostRecord | Request | Ack | Result | State | Abort | Done | Audit
+    | GuiSessionRecord | GuiChunkRecord | GuiTroubleRecord | InterventionEvent | GuiModelCallRecord
+    | VerificationResult | GuiResultRecord
+)  # fmt: skip
+"""What can be written to a journal."""
+
+KINDS: dict[str, type | UnionType] = {
+    "spec": RunSpec,
+    "started": StartedRecord,
+    "step": StepRecord,
+    "issue": Issue,
+    "intervention": InterventionRecord,
+    "applied": AppliedRecord,
+    "effect": Intervention,
+    "episode": EpisodeRecord,
+    "person": PersonRecord,
+    "opinion": Opinion,
+    "plan": Plan,
+    "history": RollbackEntry,
+    "checkpoint": CheckpointInfo,
+    "restored": RestoredRecord,
+    "snapshot": SnapshotRecord,
+    "status": StatusRecord,
+    "hold": Hold,
+    "limit": LimitRecord,
+    "incident": IncidentRecord,
+    "fault": Fault,
+    "tamper": TamperRecord,
+    "transcript": TranscriptRecord,
+    "proxied": ProxiedRecord,
+    "lost": LostRecord,
+    "request": Request,
+    "ack": Ack,
+    "result": Result,
+    "state": State | Abort | Done,
+    "audit": Audit,
+    "end": EndRecord,
+    "gui_session": GuiSessionRecord,
+    "gui_chunk": GuiChunkRecord,
+    "gui_trouble": GuiTroubleRecord,
+    "gui_event": InterventionEvent,
+    "gui_model_call": GuiModelCallRecord,
+    "gui_verification": VerificationResult,
+    "gui_result": GuiResultRecord,
+}
+"""Each kind with the type of its body."""
+
+_KIND_OF: dict[type, str] = {each: kind for kind, body in KINDS.items() for each in get_args(body) or (body,)}
+
+
+def kind_of(body: RecordBody) -> str:
+    """The kind under which a body is stored."""
+    try:
+        return _KIND_OF[type(body)]
+    except KeyError:
+        raise TypeError(f"{type(body).__name__} is not the body of any record: see interlock.records.KINDS") from None
+
+
+def decode_body(kind: str, body: Text) -> RecordBody | None:
+    """A stored body; None for a kind that we do not know, or a body that another version wrote differently."""
+    known = KINDS.get(kind)
+    if known is None:
+        return None
+    try:
+        return from_json(body, known)  # type: ignore[no-any-return]
+    except msgspec.DecodeError:
+        return None
+
+
+def read_body(record: Record) -> RecordBody | None:
+    """The body of a record, as `decode_body`."""
+    return decode_body(record.kind, record.body)
+
+
+__all__ = [
+    "KINDS", "AppliedRecord", "EndRecord", "EpisodeRecord", "Fault", "FileComparison", "GuiChunkRecord",
+    "GuiModelCallRecord", "GuiResultRecord", "GuiSessionRecord", "GuiTroubleRecord", "IncidentRecord",
+    "InterventionEvent", "InterventionRecord", "LimitRecord", "Opinion", "PersonRecord", "ProxiedRecord", "RecordBody",
+    "ReplayStatus", "RestoredRecord", "SnapshotRecord", "StartedRecord", "StatusRecord", "StepRecord", "TamperRecord",
+    "TranscriptRecord", "VerificationResult", "decode_body", "kind_of", "read_body",
+]  # fmt: skip

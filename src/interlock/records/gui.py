@@ -1,0 +1,134 @@
+"""What a GUI session records: chunks typed, checks of the screen, questions to a model, the comparison of files."""
+
+from __future__ import annotations
+
+import enum
+from typing import Literal
+
+from msgspec import Struct
+
+CheckOutcome = Literal["none", "skipped", "no_action", "recovered", "failed"]
+MatchStatus = Literal["match", "partial", "mismatch", "missing"]
+
+
+class ReplayStatus(enum.Enum):
+    """How the session looks."""
+
+    NORMAL = "normal"
+    DIALOG_BLOCKING = "dialog"
+    WRONG_FILE = "wrong_file"
+    ERROR_STATE = "error"
+    TERMINAL_FOCUS = "terminal"
+    UNKNOWN = "unknown"
+
+
+class GuiSessionRecord(Struct, frozen=True):
+    """kind `gui_session`: a session of so many chunks begins."""
+
+    session_id: str
+    chunks: int
+
+
+class GuiChunkRecord(Struct, frozen=True):
+    """kind `gui_chunk`: a chunk was typed, and its file is as expected."""
+
+    chunk: int
+    path: str = ""
+    sha256: str = ""
+
+
+class GuiTroubleRecord(Struct, frozen=True):
+    """kind `gui_trouble`: something disturbed a chunk."""
+
+    chunk: int
+    trouble: str
+
+
+class InterventionEvent(Struct, frozen=True):
+    """kind `gui_event`: one check of the screen.
+
+    `outcome` says what came of it, `reason` why nothing was done or why it failed. `screenshot_after` is the picture
+    after a recovery.
+    """
+
+    timestamp: float
+    status: ReplayStatus
+    confidence: float = 0.0
+    actions_taken: list[str] = []
+    recovery_success: bool | None = None
+    screenshot_path: str | None = None
+    outcome: CheckOutcome = "none"
+    reason: str = ""
+    description: str = ""
+    raw_response: str = ""
+    evidence: tuple[str, ...] = ()
+    screenshot_after: str | None = None
+
+
+class GuiModelCallRecord(Struct, frozen=True, kw_only=True):
+    """kind `gui_model_call`: a model was asked about a screen; neither picture nor key."""
+
+    model: str
+    attempt: int = 1
+    file: str | None = None
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float = 0.0
+    answer: str = ""
+    seconds: float = 0.0
+    outcome: str = ""
+
+
+class FileComparison(Struct, frozen=True):
+    """How one file came out.
+
+    `exact` is equality after line ends; `method` says how the similarity was found; `reason` why a file could not
+    be compared. `lines_lost`, `lines_added` and `lines_changed` count lines that differ.
+    """
+
+    path: str
+    exists: bool
+    similarity: float
+    match_status: MatchStatus
+    diff_lines: list[str] = []
+    expected_lines: int = 0
+    actual_lines: int = 0
+    exact: bool = False
+    method: str = ""
+    reason: str = ""
+    lines_lost: int = 0
+    lines_added: int = 0
+    lines_changed: int = 0
+
+    def says(self) -> str:
+        """The comparison in one line."""
+        if not self.exists:
+            return f"{self.path}: missing"
+        if self.reason:
+            return f"{self.path}: {self.match_status}, {self.reason}"
+        line = f"{self.path}: {self.match_status}, similarity {self.similarity:.4f}"
+        if self.exact:
+            return f"{line}, exact"
+        return f"{line}, not exact: {self.lines_lost} lost, {self.lines_added} added, {self.lines_changed} changed"
+
+
+class VerificationResult(Struct, frozen=True):
+    """kind `gui_verification`: all comparisons; success means that all match (and, if strict, that all are exact)."""
+
+    success: bool
+    comparisons: list[FileComparison]
+    summary: str
+
+
+class GuiResultRecord(Struct, frozen=True, kw_only=True):
+    """kind `gui_result`: how the session went."""
+
+    completed: bool
+    success: bool = False
+    chunks: int = 0
+    chunks_done: int = 0
+    seconds: float = 0.0
+    reason: str = ""
+    troubles: tuple[str, ...] = ()
+    repaired: bool = False
+    cost_usd: float = 0.0

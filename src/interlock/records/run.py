@@ -1,0 +1,83 @@
+"""What a run records of itself: its process, its status, its limits, its end, and what interfered with it."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ..core import Status
+
+
+class StartedRecord(Struct, frozen=True, omit_defaults=True):
+    """kind `started`: the command runs. `limits` says who enforces each limit on its processes."""
+
+    pid: int
+    mechanism: str = ""
+    limits: str = ""
+
+
+class StatusRecord(Struct, frozen=True):
+    """kind `status`: the status that supervision found at a step; a successor needs it to decide the same."""
+
+    status: Status
+
+
+class LimitRecord(Struct, frozen=True, omit_defaults=True):
+    """kind `limit`: a limit that was set, that made the run wait, or that ended it."""
+
+    what: str
+    limit: str = ""
+    seconds: float = 0.0
+
+
+class IncidentRecord(Struct, frozen=True, omit_defaults=True):
+    """kind `incident`: an emergency stop, and where its report is saved."""
+
+    id: str
+    where: str = ""
+    summary: str = ""
+
+
+class EndRecord(Struct, frozen=True):
+    """kind `end`: the run is over, with a reason of the control protocol."""
+
+    status: Status
+    reason: str
+    message: str = ""
+
+
+class Fault(Struct, frozen=True):
+    """kind `fault`: a part of supervision that failed: which, how, and whether it is switched off now."""
+
+    part: str
+    why: str
+    dropped: bool = False
+
+
+class TamperRecord(Struct, frozen=True, omit_defaults=True):
+    """kind `tamper`: supervision was interfered with, and what was done about it."""
+
+    what: str
+    answer: str = ""
+    path: str = ""
+
+
+class TranscriptRecord(Struct, frozen=True):
+    """kind `transcript`: how far an agent's transcript has been read."""
+
+    path: str
+    offset: int
+
+
+class ProxiedRecord(Struct, frozen=True):
+    """kind `proxied`: something that the client's own history lacks, and the item after which it belongs.
+
+    `text` is a message to the agent; `items` an exchange between the model and us, which is never stored. With `until`
+    it is a gap instead: what follows up to that item is left out, because the run was rolled back.
+    """
+
+    place: str
+    index: int
+    text: str = ""
+    items: tuple[dict[str, object], ...] = ()
+    until: str = ""
+    until_index: int = 0

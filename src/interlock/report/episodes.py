@@ -1,0 +1,161 @@
+"""Episodes: what a run got stuck on, what was tried in which order, what that achieved and what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ..core import SEVERITIES, Intervention, Severity, short_name
+from ..journal import JournalReader
+from ..records import EpisodeRecord, InterventionRecord, read_body
+from .words import episode_cost, episode_ending, outcome_words
+
+KEPT = 500
+"""Episodes of one run that are shown; the journal has all."""
+
+
+class Tried(Struct, frozen=True):
+    """One answer to an episode. `outcome` is in words: worked, did not work, not judged yet, postponed, not applied."""
+
+    step: int
+    time: float
+    type: str
+    name: str
+    level: int
+    outcome: str
+    reason: str = ""
+
+
+class Problem(Struct, frozen=True, kw_only=True):
+    """One episode as people read it.
+
+    `issue_id` is its newest issue, by which it can be muted. `closed_at` is None while it is open, `updated_at` is when
+    its newest record was written; `achieved` says how it stands or ended. `calls`, `tokens` and `cost_usd` were spent
+    from its beginning until then, relapses included.
+    """
+
+    id: str
+    issue_id: str
+    type: str
+    what: str
+    place: str = ""
+    agent: str = ""
+    severity: Severity = "medium"
+    description: str = ""
+    opened_step: int = 0
+    opened_at: float = 0.0
+    closed_at: float | None = None
+    updated_at: float = 0.0
+    ending: str | None = None
+    achieved: str = ""
+    relapses: int = 0
+    calls: int = 0
+    tokens: int = 0
+    cost_usd: float = 0.0
+    tried: tuple[Tried, ...] = ()
+
+    @property
+    def open(self) -> bool:
+        return self.ending is None
+
+    @property
+    def cost(self) -> str:
+        return episode_cost(self.calls, self.tokens, self.cost_usd)
+
+
+class EpisodeLog:
+    """The episodes of a run, from their records; the newest record of an id says how it stands."""
+
+    def __init__(self, keep: int = KEPT) -> None:
+        self._keep = keep
+        self._known: dict[str, Problem] = {}
+        self._before: dict[str, tuple[int, int, float]] = {}
+
+    def take(self, record: EpisodeRecord, time: float) -> None:
+        """Take in one more record."""
+        was = self._known.get(record.id)
+        if was is not None and record.relapses > was.relapses:
+            self._before[record.id] = (was.calls, was.tokens, was.cost_usd)
+        calls, tokens, cost = self._before.get(record.id, (0, 0, 0.0))
+        self._known[record.id] = Problem(
+            id=record.id,
+            issue_id=record.issue_id,
+            type=record.type if was is None else was.type,
+            what=record.what,
+            place=record.place or (was.place if was is not None else ""),
+            agent=record.agent,
+            severity=record.severity if was is None else max(was.severity, record.severity, key=SEVERITIES.index),
+            description=record.description,
+            opened_step=record.opened_step if was is None else was.opened_step,
+            opened_at=record.opened_at if was is None else was.opened_at,
+            closed_at=time if record.ending is not None else None,
+            updated_at=time,
+            ending=record.ending,
+            relapses=record.relapses,
+            calls=calls + record.calls,
+            tokens=tokens + record.tokens,
+            cost_usd=cost + record.cost_usd,
+        )
+        while len(self._known) > self._keep:
+            oldest = next(iter(self._known))
+            del self._known[oldest]
+            self._before.pop(oldest, None)
+
+    def problems(self, made: Iterable[Intervention], *, ended: bool) -> list[Problem]:
+        """Every episode in the order in which it opened, with its answers. `ended` says that the run is over."""
+        answers: dict[str, list[Tried]] = {}
+        for each in made:
+            if each.episode is not None:
+                tried = answers.setdefault(each.episode, [])
+                if tried and tried[-1].outcome == POSTPONED:
+                    del tried[-1]  # what came after says more
+                tried.append(_tried(each, ended=ended))
+        found = [replace(known, tried=tuple(answers.get(known.id, ()))) for known in self._known.values()]
+        return [replace(each, achieved=_achieved(each, ended)) for each in found]
+
+
+POSTPONED = "postponed"
+
+
+def read_problems(reader: JournalReader, *, ended: bool) -> list[Problem]:
+    """The episodes of a run from its journal."""
+    log, made = EpisodeLog(), dict[str, Intervention]()
+    for record in reader.read(kinds=frozenset(("episode", "intervention", "effect"))):
+        match read_body(record):
+            case EpisodeRecord() as episode:
+                log.take(episode, record.time)
+            case InterventionRecord(intervention=each) | (Intervention() as each):
+                made[each.id] = each
+    return log.problems(made.values(), ended=ended)
+
+
+def _tried(made: Intervention, *, ended: bool) -> Tried:
+    outcome = outcome_words(made)
+    if made.outcome == "pending" and made.type in FINAL:
+        outcome = FINAL[made.type]
+    elif made.outcome == "pending" and ended:
+        outcome = "not judged: the run ended first"
+    reason = made.reason.removeprefix("postponed: ")
+    return Tried(made.step, made.time, made.type, short_name(made.type), made.level, outcome, reason)
+
+
+FINAL = {"emergency_stop": "stopped the run", "pause_for_person": "paused the run"}
+"""Answers after which the agent does nothing more, so that nothing is left to judge."""
+
+
+def _achieved(problem: Problem, ended: bool) -> str:
+    if problem.ending is not None:
+        return episode_ending(problem.ending)
+    last = problem.tried[-1].outcome if problem.tried else ""
+    if last == FINAL["emergency_stop"]:
+        return "not solved: the run was stopped"
+    if ended:
+        return "still open when the run ended"
+    return "needs you" if last == FINAL["pause_for_person"] else "still open"
+
+
+def tried_line(problem: Problem) -> str:
+    """What was tried, in order, in one line."""
+    return ", ".join(f"{each.name} {each.outcome}" for each in problem.tried)
