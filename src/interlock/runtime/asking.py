@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from abc import ABC, abstractmethod
 from types import TracebackType
 from typing import Self
@@ -28,6 +27,10 @@ class Asking(ABC):
         """May this step run?"""
 
     @abstractmethod
+    def abandon(self, step: Step) -> None:
+        """Forget a step that was asked about and will not run."""
+
+    @abstractmethod
     def close(self, error: BaseException | None = None) -> None:
         """End the run, if it has not ended, and let go of it."""
 
@@ -43,7 +46,7 @@ class Asking(ABC):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
-        self.close(error)
+        await asyncio.to_thread(self.close, error)
 
     def call(self, tool: str, arguments: dict[str, object], *, call_id: str | None = None, said: str = "") -> Step:
         """A tool call as the run's next step; hand it to `before` or `ask`."""
@@ -59,42 +62,11 @@ class Asking(ABC):
 
     def ask(self, step: Step) -> Decision:
         """`before`, waiting out holds and delays: what comes back is proceed, rewrite, deny, defer or stop."""
-        gate = self.run.gate
-        decision = self._until_let(step)
-        deadline = time.monotonic() + decision.delay_s
-        while (left := deadline - time.monotonic()) > 0 and not self.run.ended:
-            gate.wait(gate.version, left)
-        return self._after_delay(decision, step)
+        return self.run.gate.admit(lambda: self.before(step), abandon=lambda: self.abandon(step))
 
     async def ask_async(self, step: Step) -> Decision:
-        """`ask` for an event loop."""
-        gate = self.run.gate
-        while True:
-            version = gate.version
-            decision = self.before(step)
-            if decision.action != "hold":
-                break
-            await gate.wait_async(version)
-        if decision.delay_s:
-            await asyncio.sleep(decision.delay_s)
-            if self.run.ended or gate.status != "running":
-                return await self.ask_async(step)
-        return decision
-
-    def _until_let(self, step: Step) -> Decision:
-        gate = self.run.gate
-        while True:
-            version = gate.version
-            decision = self.before(step)
-            if decision.action != "hold":
-                return decision
-            gate.wait(version)
-
-    def _after_delay(self, decision: Decision, step: Step) -> Decision:
-        """The decision, asked for again where the run was paused or ended while the call waited."""
-        if decision.delay_s and (self.run.ended or self.run.gate.status != "running"):
-            return self.ask(step)
-        return decision
+        """`ask` for an event loop, which it never blocks."""
+        return await self.run.gate.admit_async(lambda: self.before(step), abandon=lambda: self.abandon(step))
 
     def count_from(self, index: int) -> None:
         """The next step has at least this index."""

@@ -30,6 +30,8 @@ class Steers(Protocol):
 
     def wait(self, step: int, what: str) -> None: ...
 
+    def stop_waiting(self, step: int) -> None: ...
+
     def end(self, reason: str) -> None: ...
 
     def settle(self) -> None: ...
@@ -137,6 +139,13 @@ class Run:
                 self.append([], durable=True, changes={"waiting": what})
         finally:
             self.on_waiting(step, what)
+
+    def stop_waiting(self, step: int, next_waiting: str | None) -> None:
+        """A step waits for a person no longer; `next_waiting` is what still does."""
+        if self.steering is not None:
+            self.steering.stop_waiting(step)
+        else:
+            self.append([], durable=True, changes={"waiting": next_waiting})
 
     def resume(self) -> bool:
         """Go on after a hold; False where the run has ended."""

@@ -15,6 +15,7 @@ from ..control import (
     Execute,
     Executed,
     Held,
+    PersonAnswered,
     Result,
     Rules,
     RunEnded,
@@ -90,6 +91,10 @@ class Steering:
     def wait(self, step: int, what: str) -> None:
         """A step waits for approve or reject."""
         self.endpoint.post(WaitingForPerson(Waiting("approval", step, what)))
+
+    def stop_waiting(self, step: int) -> None:
+        """Its client is gone: nobody has to answer it."""
+        self.endpoint.post(PersonAnswered(step))
 
     def resume(self) -> bool:
         """Go on, for whoever holds the supervisor in their own process."""

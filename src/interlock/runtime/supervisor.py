@@ -163,6 +163,13 @@ class Supervisor(Asking):
             self._time(begin)
             return degrade(decision, self.hands.adapter.capabilities)
 
+    def abandon(self, step: Step) -> None:
+        """Forget a step that was asked about and will not run: it is not under way, and no person has to answer it."""
+        with self._lock:
+            self.run.gate.leave(step)
+            if self._permission.withdraw(step):
+                self._guard.part("journal", self.run.stop_waiting, None, step.index, self.approvals.next_waiting)
+
     def after(self, step: Step) -> Decision:
         """What a step that ran led to: messages for the agent, a stop. A pause is met at the next `before`."""
         begin = time.perf_counter()
@@ -233,7 +240,7 @@ class Supervisor(Asking):
         waiting = self.approvals.waiting
         number = next(iter(waiting), -1) if step is None else step
         what = self.approvals.answer(number, said, reason)
-        self.run.update(waiting=next(iter(self.approvals.waiting.values()), None))
+        self.run.update(waiting=self.approvals.next_waiting)
         self.run.gate.notify()
         return f"step {number} {said}: {what}"
 

@@ -25,9 +25,6 @@ from .dialect import Dialect, Payload
 from .event import Event, Outcome, Said
 from .tail import Tail, size_of
 
-KEEP_ALIVE_S = 2.0
-"""How often a hook that is held hears from us; its own deadline is several times as long."""
-
 
 class Guardian(Protocol):
     """Whoever watches over the hooks themselves."""
@@ -119,7 +116,7 @@ class HookExchange:
         match event.moment:
             case "before" if event.tool is not None:
                 told = Told(tool=event.tool, agent=agent, model=event.model)
-                answered = self._book.before(told, _Patient(asker), KEEP_ALIVE_S)
+                answered = self._book.before(told, _Patient(asker))
                 return None if answered is None else answered[1]
             case "after" | "batch":
                 return _merge([self._outcome(outcome, agent) for outcome in event.outcomes] or [self._standing()])

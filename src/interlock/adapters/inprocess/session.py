@@ -97,19 +97,8 @@ class Session:
     ) -> Asked:
         """`ask` for an event loop."""
         step = self._call(tool, arguments, call_id, agent)
-        gate = self.supervisor.run.gate
         with self.waiting():
-            while True:
-                version = gate.version
-                decision = await self._in_thread(lambda: self.supervisor.before(step), step)
-                if decision.action == "hold":
-                    await gate.wait_async(version)
-                    continue
-                if decision.delay_s:
-                    await asyncio.sleep(decision.delay_s)
-                    if gate.status != "running":
-                        continue
-                return self._asked(step, decision)
+            return self._asked(step, await self.supervisor.ask_async(step))
 
     def run(
         self,
@@ -188,18 +177,14 @@ class Session:
 
     def turn(self, length: int) -> Turn:
         """Before the model is asked with a conversation of `length` items; returns when it may be."""
-        gate = self.supervisor.run.gate
         with self.waiting():
-            while (version := gate.version) is not None and gate.status in SHUT:
-                gate.wait(version)
+            self.supervisor.run.gate.wait_open()
         return self._turn(length)
 
     async def turn_async(self, length: int) -> Turn:
         """`turn` for an event loop."""
-        gate = self.supervisor.run.gate
         with self.waiting():
-            while (version := gate.version) is not None and gate.status in SHUT:
-                await gate.wait_async(version)
+            await self.supervisor.run.gate.wait_open_async()
         return self._turn(length)
 
     def close(self, error: BaseException | None = None) -> None:
@@ -258,19 +243,6 @@ class Session:
         """Before files go back: what changed while a call runs is the run's own work."""
         if self._running:
             self.supervisor.checkpoint(cause=MEANWHILE, step=self.supervisor.next_index)
-
-    async def _in_thread(self, work: Callable[[], Decision], step: Step) -> Decision:
-        """The answer without blocking the loop; a call that was given up meanwhile leaves the gate again."""
-        answer = asyncio.ensure_future(asyncio.to_thread(work))
-        try:
-            return await asyncio.shield(answer)
-        except asyncio.CancelledError:
-            answer.add_done_callback(lambda done: self.supervisor.run.gate.leave(step))
-            raise
-
-
-SHUT = ("paused", "pausing")
-"""How a run is that is asked nothing."""
 
 
 def _since(begin: float) -> float:

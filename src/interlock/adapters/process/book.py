@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import OrderedDict
 from typing import Protocol
 
@@ -11,6 +10,7 @@ from ...core import PROCEED, Decision, Step
 from ...core.typed import from_json
 from ...journal.interface import Reading
 from ...runtime import Supervisor
+from ...runtime.gate import HungUp
 from ...runtime.records import StepRecord
 from .lines import Phase, Told
 
@@ -77,11 +77,11 @@ class StepBook:
                 if taken.decision is not None and taken.decision.action in REFUSED:
                     self._refuse(key)
 
-    def before(self, told: Told, asker: Asker, every_s: float | None = None) -> tuple[Step, Decision] | None:
+    def before(self, told: Told, asker: Asker) -> tuple[Step, Decision] | None:
         """The decision, holds and delays waited out; None where nobody waits for it any more."""
         self.spoken = True
         step, _ = self._number("before", told)
-        decision = self._ask(step, asker, every_s)
+        decision = self._ask(step, asker)
         if decision is None:
             return None
         key = _key("before", told)
@@ -108,21 +108,17 @@ class StepBook:
         """Whether this call was not let run."""
         return ("before", agent or "", call_id) in self._refused
 
-    def _ask(self, step: Step, asker: Asker, every_s: float | None) -> Decision | None:
-        gate = self.supervisor.run.gate
-        while asker.waits():
-            version = gate.version
+    def _ask(self, step: Step, asker: Asker) -> Decision | None:
+        gate, supervisor = self.supervisor.run.gate, self.supervisor
+
+        def ask() -> Decision:
             recalled = self._recalled.get(step.index) if gate.status == "running" else None
-            decision = recalled or self.supervisor.before(step)
-            if decision.action == "hold":
-                gate.wait(version, every_s)
-                continue
-            deadline = time.monotonic() + decision.delay_s
-            while gate.version == version and (left := deadline - time.monotonic()) > 0 and asker.waits():
-                gate.wait(version, min(left, every_s or left))
-            if not decision.delay_s or gate.status == "running":
-                return decision
-        return None
+            return recalled or supervisor.before(step)
+
+        try:
+            return gate.admit(ask, waits=asker.waits, abandon=lambda: supervisor.abandon(step))
+        except HungUp:
+            return None
 
     def _number(self, phase: Phase, told: Told) -> tuple[Step, bool]:
         """The step under its number; whether it was told before."""

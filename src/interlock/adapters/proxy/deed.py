@@ -15,8 +15,6 @@ from .wire import Wire
 if TYPE_CHECKING:
     from .proxy import Proxy
 
-LOOK_S = 2.0
-
 
 class Verdict(Struct):
     """What becomes of an answer: handed on as it came, or with other `parts`; asked for `again`; or the end.
@@ -102,7 +100,7 @@ class Deed:
         changed: dict[int, Json] = {}
         for call in calls:
             told = Told(tool=Tool(call.name, call.arguments, call.id), agent=self._agent)
-            answered = self._book.before(told, wire, LOOK_S)
+            answered = self._book.before(told, wire)
             if answered is None:
                 return Verdict(gone=True)
             step, decision = answered
