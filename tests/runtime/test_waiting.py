@@ -6,6 +6,7 @@ import asyncio
 import socket
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import pytest
 from interlock.adapters.process import ProcessAdapter
 from interlock.adapters.process.steps import StepServer
 from interlock.config import Config
-from interlock.control import encode, new_request
+from interlock.control import Command, encode, new_request
 from interlock.core import PROCEED, Decision, Hold, Limits, Step
 from interlock.journal import Store
 from interlock.link import listen
@@ -52,9 +53,14 @@ def until(what: str, holds: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def cancel(supervisor: Supervisor) -> None:
-    request = new_request("11111111-1111-4111-8111-111111111111", "cancel", supervisor.run.spec.run_id)
+def order(supervisor: Supervisor, command: Command) -> None:
+    """A person's command."""
+    request = new_request(str(uuid.uuid4()), command, supervisor.run.spec.run_id)
     supervisor.run.steering.endpoint.receive(encode(request), None)  # type: ignore[union-attr]
+
+
+def cancel(supervisor: Supervisor) -> None:
+    order(supervisor, "cancel")
 
 
 def is_delayed(supervisor: Supervisor) -> bool:
@@ -219,3 +225,12 @@ def test_another_approval_goes_on_waiting_when_one_is_given_up(attended: Supervi
     assert waiting_steps(attended) == [second.index] and "touch b" in (attended.run.summary.waiting or "")
     attended.answer(None, "approved")
     assert attended.before(second).action == "proceed"
+
+
+def test_the_agents_own_program_takes_back_a_hold_but_not_a_persons_pause(attended: Supervisor) -> None:
+    attended.hands.carry_out(Hold("look at this"))
+    assert attended.resume() and attended.run.summary.status == "running"
+    order(attended, "pause")
+    assert not attended.resume() and attended.run.summary.status == "paused"
+    order(attended, "resume")
+    assert attended.run.summary.status == "running"

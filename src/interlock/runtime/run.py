@@ -148,7 +148,7 @@ class Run:
             self.append([], durable=True, changes={"waiting": next_waiting})
 
     def resume(self) -> bool:
-        """Go on after a hold; False where the run has ended."""
+        """Take a hold back; False where the run has ended, or a person paused it."""
         if self.steering is not None:
             return self.steering.resume()
         if not self.gate.be("running", self.gate.revision + 1):

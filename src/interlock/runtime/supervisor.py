@@ -227,9 +227,11 @@ class Supervisor(Asking):
             self.run.steering.settle()
 
     def resume(self) -> bool:
-        """Go on after a hold; False where the run has ended."""
-        self.note_status("running")
-        return self.run.resume()
+        """Take Interlock's own hold back; False where the run has ended, or a person paused it."""
+        resumed = self.run.resume()
+        if resumed:
+            self.note_status("running")
+        return resumed
 
     def note_status(self, status: Status) -> None:
         """Know that the run was paused or goes on. Never waits: the next step finds it."""
