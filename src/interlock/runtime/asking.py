@@ -48,17 +48,39 @@ class Asking(ABC):
     ) -> None:
         await asyncio.to_thread(self.close, error)
 
-    def call(self, tool: str, arguments: dict[str, object], *, call_id: str | None = None, said: str = "") -> Step:
-        """A tool call as the run's next step; hand it to `before` or `ask`."""
-        return self._next("assistant", said, "tool_call", Tool(tool, arguments, call_id))
+    def call(
+        self,
+        tool: str,
+        arguments: dict[str, object],
+        *,
+        call_id: str | None = None,
+        agent: str | None = None,
+        said: str = "",
+    ) -> Step:
+        """A tool call as the run's next step; pass it to `before` or `ask`.
 
-    def result(self, content: str, *, error: bool | None = None, exit_code: int | None = None) -> Step:
-        """A tool's result as the run's next step; hand it to `after`."""
-        return replace(self._next("tool", content, "tool_result"), error=error, exit_code=exit_code)
+        `call_id` pairs it with its result; calls that run in parallel need one. `agent` names a subagent.
+        """
+        return self._next("assistant", said, "tool_call", Tool(tool, arguments, call_id), agent)
 
-    def message(self, content: str, *, role: Role = "assistant", usage: Usage | None = None) -> Step:
-        """Something said as the run's next step; hand it to `after`."""
-        return replace(self._next(role, content, "message"), usage=usage)
+    def result(
+        self,
+        content: str,
+        *,
+        call_id: str | None = None,
+        agent: str | None = None,
+        error: bool | None = None,
+        exit_code: int | None = None,
+    ) -> Step:
+        """A tool's result as the run's next step; pass it to `after`. Without `call_id`: of its agent's newest call."""
+        tool = Tool("", {}, call_id) if call_id is not None else None
+        return replace(self._next("tool", content, "tool_result", tool, agent), error=error, exit_code=exit_code)
+
+    def message(
+        self, content: str, *, role: Role = "assistant", usage: Usage | None = None, agent: str | None = None
+    ) -> Step:
+        """Something said as the run's next step; pass it to `after`."""
+        return replace(self._next(role, content, "message", agent=agent), usage=usage)
 
     def ask(self, step: Step) -> Decision:
         """`before`, waiting out holds and delays: what comes back is proceed, rewrite, deny, defer or stop."""
@@ -79,6 +101,6 @@ class Asking(ABC):
             index, self.next_index = self.next_index, self.next_index + 1
             return index
 
-    def _next(self, role: Role, content: str, kind: Kind, tool: Tool | None = None) -> Step:
-        index = self.take_index()
-        return Step(run_id=self.run.spec.run_id, index=index, role=role, content=content, kind=kind, tool=tool)
+    def _next(self, role: Role, content: str, kind: Kind, tool: Tool | None = None, agent: str | None = None) -> Step:
+        run_id, index = self.run.spec.run_id, self.take_index()
+        return Step(run_id=run_id, index=index, role=role, content=content, kind=kind, tool=tool, agent=agent)

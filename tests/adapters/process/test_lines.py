@@ -64,6 +64,16 @@ def test_a_call_told_twice_counts_once(desk: Desk) -> None:
     assert desk.supervisor.watch.ledger.spend.steps == 2
 
 
+def test_a_call_issued_again_under_the_id_of_one_that_is_over_is_a_call_of_its_own(desk: Desk) -> None:
+    with desk.client() as steps:
+        for command in ("ls", "rm -rf /", "pwd"):
+            answer = steps.before("bash", {"command": command}, call_id="c1")
+            assert answer["action"] == ("deny" if command.startswith("rm") else "proceed")
+            steps.after("a", call_id="c1", exit_code=0)
+            assert desk.supervisor.run.gate.inside == 0
+    assert desk.supervisor.watch.ledger.spend.steps == 6
+
+
 def test_a_held_step_is_answered_when_the_run_goes_on(desk: Desk) -> None:
     desk.supervisor.run.hold(Hold("somebody looks"), 0)
     answers: list[dict[str, object]] = []

@@ -141,10 +141,8 @@ class Session:
         with self._lock:
             self._running -= 1
         call = asked.step.tool
-        step = self.supervisor.result(outcome.content, error=outcome.error, exit_code=outcome.exit_code)
-        tool = replace(call, arguments={}) if call is not None else None
-        step = replace(step, tool=tool, agent=asked.step.agent, duration_ms=duration_ms)
-        self._keep(self.supervisor.after(step))
+        step = self._result(outcome, replace(call, arguments={}) if call is not None else None)
+        self._keep(self.supervisor.after(replace(step, agent=asked.step.agent, duration_ms=duration_ms)))
 
     def note(
         self,
@@ -155,8 +153,7 @@ class Session:
         call_id: str | None = None,
     ) -> None:
         """A call that failed before anybody could ask about it."""
-        result = self.supervisor.result(outcome.content, error=outcome.error, exit_code=outcome.exit_code)
-        self._keep(self.supervisor.after(replace(result, tool=Tool(tool, dict(arguments), call_id))))
+        self._keep(self.supervisor.after(self._result(outcome, Tool(tool, dict(arguments), call_id))))
 
     def say(
         self,
@@ -170,10 +167,8 @@ class Session:
         """Something that the model, or somebody else, said, and what it cost."""
         if not content and usage is None:
             return
-        step = self.supervisor.message(content, role=role, usage=usage)
-        if not content:
-            step = replace(step, kind="usage")
-        self._keep(self.supervisor.after(replace(step, model=model, agent=agent)))
+        step = self.supervisor.message(content, role=role, usage=usage, agent=agent)
+        self._keep(self.supervisor.after(replace(step, model=model, kind=step.kind if content else "usage")))
 
     def turn(self, length: int) -> Turn:
         """Before the model is asked with a conversation of `length` items; returns when it may be."""
@@ -204,9 +199,13 @@ class Session:
         return Outcome(str(error)) if isinstance(error, self._flow) else read_error(error)
 
     def _call(self, tool: str, arguments: Mapping[str, object], call_id: str | None, agent: str | None) -> Step:
-        step = self.supervisor.call(tool, dict(arguments), call_id=call_id)
+        step = self.supervisor.call(tool, dict(arguments), call_id=call_id, agent=agent)
         named = step.tool if call_id is not None or step.tool is None else replace(step.tool, call_id=f"#{step.index}")
-        return replace(step, tool=named, agent=agent)
+        return replace(step, tool=named)
+
+    def _result(self, outcome: Outcome, tool: Tool | None) -> Step:
+        step = self.supervisor.result(outcome.content, error=outcome.error, exit_code=outcome.exit_code)
+        return replace(step, tool=tool)
 
     def _asked(self, step: Step, decision: Decision) -> Asked:
         self._keep(decision)

@@ -72,6 +72,7 @@ class StepBook:
             if call_id is not None:
                 phase: Phase = "before" if step.kind == "tool_call" else "after"
                 key = (phase, step.agent or "", call_id)
+                self._begin_again(key)
                 self._remember(key, step.index)
                 self._recalled[step.index] = taken.decision or PROCEED
                 if taken.decision is not None and taken.decision.action in REFUSED:
@@ -124,6 +125,7 @@ class StepBook:
         """The step under its number; whether it was told before."""
         key = _key(phase, told)
         with self._lock:
+            self._begin_again(key)
             index = self._known.get(key) if key is not None else None
             again = index is not None
             if index is None:
@@ -131,6 +133,13 @@ class StepBook:
                 if key is not None:
                     self._remember(key, index)
         return told.step(self.supervisor.run.spec.run_id, index, phase), again
+
+    def _begin_again(self, key: Key | None) -> None:
+        """A call that was told after the result of its id is a new one, issued again under the same id."""
+        if key is not None and key[0] == "before" and ("after", *key[1:]) in self._known:
+            del self._known["after", *key[1:]]
+            self._known.pop(key, None)
+            self._refused.pop(key, None)
 
     def _remember(self, key: Key, index: int) -> None:
         self._known[key] = index
