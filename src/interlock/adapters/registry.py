@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from ..core import Capability
 from . import abilities
-from .hooks import claude_code, codex, gemini, opencode
+from .hooks.clients import BUILT_IN
 from .process.adapter import SILENT, SPEAKING
 from .proxy import PROXIED
 
@@ -68,37 +68,9 @@ CLIENTS: tuple[Client, ...] = (
         PROXIED,
         "results are seen one request late; in front of a hooked client it adds switch_model and conversation",
     ),
-    Client(
-        "claude-code",
-        "Claude Code",
-        "hooks",
-        "interlock.adapters.hooks.claude_code",
-        claude_code.CAPABILITIES,
-        "the complete feed (PostToolBatch) also has calls that failed before they ran",
-    ),
-    Client(
-        "codex",
-        "Codex CLI",
-        "hooks",
-        "interlock.adapters.hooks.codex",
-        codex.CAPABILITIES,
-        "stopped by ending its process; no event for calls that fail before they run",
-    ),
-    Client(
-        "gemini",
-        "Gemini CLI",
-        "hooks",
-        "interlock.adapters.hooks.gemini",
-        gemini.CAPABILITIES,
-        "no event for calls that fail before they run",
-    ),
-    Client(
-        "opencode",
-        "opencode",
-        "plugin",
-        "interlock.adapters.hooks.opencode",
-        opencode.CAPABILITIES,
-        "what the model says is not seen, only what it does and costs",
+    *(
+        Client(one.name, one.title, one.how, one.dialect.__module__, one.dialect().capabilities, one.notes)
+        for one in BUILT_IN
     ),
     *PYTHON,
 )
