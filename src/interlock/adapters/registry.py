@@ -76,11 +76,6 @@ CLIENTS: tuple[Client, ...] = (
 )
 
 
-def client_named(name: str) -> Client | None:
-    """The entry with this name."""
-    return next((client for client in CLIENTS if client.name == name), None)
-
-
 def capability_table() -> str:
     """Who can do what, as the Markdown table of docs/agents.md."""
     rows = [["", "reached by", *COLUMNS, "notes"], ["---"] * (len(COLUMNS) + 3)]

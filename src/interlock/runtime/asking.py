@@ -14,25 +14,12 @@ from ..core import Decision, Kind, Role, Step, Tool, Usage
 from .run import Run
 
 
-class Asking(ABC):
-    """The outer half of a supervisor: numbers the run's steps, waits out holds and delays, and ends with its block."""
-
-    def __init__(self, run: Run) -> None:
-        self.run = run
-        self.next_index = 0
-        self._counting = threading.Lock()
-
-    @abstractmethod
-    def before(self, step: Step) -> Decision:
-        """May this step run?"""
-
-    @abstractmethod
-    def abandon(self, step: Step) -> None:
-        """Forget a step that was asked about and will not run."""
+class EndsWithBlock(ABC):
+    """`with` and `async with`: closed at the end of the block, with the error that ended it."""
 
     @abstractmethod
     def close(self, error: BaseException | None = None) -> None:
-        """End the run, if it has not ended, and let go of it."""
+        """End the run, if it has not ended, and release it."""
 
     def __enter__(self) -> Self:
         return self
@@ -47,6 +34,23 @@ class Asking(ABC):
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
         await asyncio.to_thread(self.close, error)
+
+
+class Asking(EndsWithBlock):
+    """The outer half of a supervisor: numbers the run's steps, waits out holds and delays, and ends with its block."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.next_index = 0
+        self._counting = threading.Lock()
+
+    @abstractmethod
+    def before(self, step: Step) -> Decision:
+        """May this step run?"""
+
+    @abstractmethod
+    def abandon(self, step: Step) -> None:
+        """Forget a step that was asked about and will not run."""
 
     def call(
         self,

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from ...core import ENDED, Decision, InterlockError, Message, NotFound, Step, Tool, Usage
 from ...core.step import Role
 from ...runtime import Supervisor
+from ...runtime.asking import EndsWithBlock
 from ...runtime.causes import MEANWHILE
 from .adapter import InProcess
 from .asked import Asked, Outcome, read_error, read_outcome
@@ -35,7 +36,7 @@ class RunStopped(InterlockError):
         self.run_id, self.reason = run_id, reason
 
 
-class Session:
+class Session(EndsWithBlock):
     """Thread-safe. Every waiting method has a twin for event loops, in which nothing of ours blocks the loop."""
 
     def __init__(self, supervisor: Supervisor, adapter: InProcess, children: Children, flow: Flow = ()) -> None:
