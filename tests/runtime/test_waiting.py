@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from interlock.adapters.process import ProcessAdapter
-from interlock.adapters.process.steps import StepServer
+from interlock.adapters.steps.server import StepServer
 from interlock.config import Config
 from interlock.control import Command, encode, new_request
 from interlock.core import PROCEED, Decision, Hold, Limits, Step

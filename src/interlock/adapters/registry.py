@@ -7,8 +7,8 @@ from msgspec import Struct
 from ..core import Capability
 from . import abilities
 from .hooks.clients import BUILT_IN
-from .process.adapter import SILENT, SPEAKING
 from .proxy import PROXIED
+from .steps.adapter import SILENT, SPEAKING
 
 COLUMNS: tuple[Capability, ...] = (
     "deny", "rewrite", "inject", "hold", "defer", "stop", "switch_model", "usage", "conversation", "relaunch",

@@ -11,8 +11,8 @@ from ..config import Config
 from ..core import BadInput, InterlockError
 from .analyzer.layers.progress import ProgressLayer
 from .assembly import Screen, Watch, assemble
-from .editor.opening import open_editor
 from .filmstrip import Filmstrip
+from .opening import open_editor
 from .orchestrator import InterventionEvent
 from .replay.engine import ReplayEngine
 from .replay.result import ReplayResult

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.adapters.process import ProcessAdapter, Steps
-from interlock.adapters.process.lines import read_line
-from interlock.adapters.process.steps import StepServer
+from interlock.adapters.steps.lines import read_line
+from interlock.adapters.steps.server import StepServer
 from interlock.config import Config
 from interlock.core import BadInput, Hold
 from interlock.journal import Store

@@ -257,8 +257,8 @@ def test_a_successor_knows_what_was_said_and_where_it_belongs(desk_with: Make) -
     desk.proxy.memory.keep((Message("remember this"),))
     agent.run("go", turns=2)
     desk.supervisor.run.journal.flush()
-    from interlock.adapters.process.book import StepBook
     from interlock.adapters.proxy.proxy import Proxy
+    from interlock.adapters.steps.book import StepBook
 
     book = StepBook(desk.supervisor)
     upstreams = {"anthropic": desk.model.url}

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from ...core import Adapter, BadInput
 from ...core.extensions import HOOK_CLIENTS
-from ..process.adapter import ProcessAdapter
+from ..steps.adapter import ProcessAdapter
 from . import claude_wiring, codex_wiring, gemini_wiring, opencode_wiring
 from .adapter import HookAdapter
 from .claude_code import ClaudeCode

@@ -18,8 +18,8 @@ from ...core.typed import from_json
 from ...intervene import restore_after_compaction
 from ...journal.interface import Reading
 from ...runtime.records import AppliedRecord
-from ..process.book import Asker, StepBook
-from ..process.lines import Refusal, Told
+from ..steps.book import Asker, StepBook
+from ..steps.lines import Refusal, Told
 from .adapter import HookAdapter
 from .dialect import Dialect, Payload
 from .event import Event, Outcome, Said

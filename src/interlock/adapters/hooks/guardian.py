@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from ...core import PROCEED, Decision, Hold, Notify, Stop
 from ...runtime import Supervisor
-from ..process.held import HeldTree
+from ..held import HeldTree
 from .event import Event, Said
 from .switches import switches_hooks_off
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from ...core.typed import from_json
+from ...link import gates_folder, serve_socket
 from . import claude_code, codex, gemini
 from .codex_wiring import END_S as CODEX_END_S
 from .codex_wiring import label, trust_hash
@@ -24,7 +25,6 @@ from .installing import (
     without_groups,
 )
 from .opencode_wiring import PLUGIN
-from .resident import gates_folder, serve_socket
 from .wiring import HOLD_S
 
 END_S = 5

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from ...core import Decision, Message, Tool
-from ..process.lines import Told
+from ..steps.lines import Told
 from .formats import Call, Format, Json, Reader, Result
 from .wire import Wire
 

@@ -63,7 +63,7 @@ class WaylandBackend(ScreenshotBackend):
         return self._picture(_run(["grim", "-t", "ppm", *options, "-"]))
 
     def _portal(self) -> Screenshot:
-        from ..desktop.portal import take_screenshot
+        from .portal import take_screenshot
 
         file = take_screenshot(TIMEOUT_S)
         try:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlparse
 
-from ..screenshot.backend import CaptureError
+from .backend import CaptureError
 
 PORTAL = "org.freedesktop.portal.Desktop"
 
