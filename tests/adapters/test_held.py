@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from interlock.adapters.held import HeldTree
-from interlock.adapters.process import held as module
+from interlock.adapters import held as module
 from interlock.core import Limits, RunSpec
 from interlock.process import spawn
 

@@ -22,8 +22,6 @@ from .events import (
 from .machine import handle
 from .messages import (
     COMMANDS,
-    CONTROL_TOPIC,
-    CURRENT_TOPIC,
     Abort,
     Ack,
     Command,
@@ -45,7 +43,7 @@ from .recovery import Found, find_request, recover, status_of
 from .state import EXPIRY_S, WINDOW_S, ControlState, Moment, Rules, may_start, new_state
 
 __all__ = [
-    "ACK_WAIT_S", "COMMANDS", "CONTROL_KINDS", "CONTROL_TOPIC", "CURRENT_TOPIC", "EXPIRY_S", "LAST_SEND_S",
+    "ACK_WAIT_S", "COMMANDS", "CONTROL_KINDS", "EXPIRY_S", "LAST_SEND_S",
     "MAX_MESSAGE", "OUTGOING", "WINDOW_S", "Abort", "Ack", "Actuate", "Actuated", "Answer", "Command",
     "ControlMessage", "ControlState", "Controller", "CurrentMessage", "Desired", "Done", "Effect", "Entry", "Event",
     "Execute", "Executed", "Found", "Frame", "Held", "IterationEnded", "IterationStarted", "LookUp", "Malformed",

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from ..core import ENDED, Clock, Hold, RunSpec, Status, SystemClock
 from ..core.typed import from_json
-from ..journal import Entry, Journal, MemoryJournal, RunFolder, RunSummary, Store
+from ..journal import Entry, Journal, RunFolder, RunSummary, Store
 from ..journal.interface import Reading, Writing
 from .gate import Gate
 from .steady import SteadyClock
@@ -74,12 +74,6 @@ class Run:
         run.reason = _reason_in(run.journal.reader())
         run.gate.rested_before(rest_in(run.journal.reader(), clock.time()))
         return run
-
-    @classmethod
-    def in_memory(cls, spec: RunSpec, clock: Clock | None = None) -> Run:
-        """A run that leaves nothing behind."""
-        clock = clock or SystemClock()
-        return cls(spec, MemoryJournal(spec.run_id, clock), None, clock)
 
     @property
     def summary(self) -> RunSummary:

@@ -18,8 +18,9 @@ from interlock.adapters.steps.server import StepServer
 from interlock.config import Config
 from interlock.core import BadInput, Hold
 from interlock.journal import Store
-from interlock.link import listen, write_gate
+from interlock.link import listen
 from interlock.runtime import Supervisor
+from tests.gates import write_gate
 
 
 class Desk:
