@@ -15,8 +15,8 @@ from interlock.intervene import emergency_stop
 from interlock.journal import Entry, RunFolder, Store
 from interlock.runtime import Run, Supervisor
 from interlock.runtime.approvals import Approvals
-from interlock.runtime.direct import Direct
 from interlock.runtime.incidents import save_stop
+from interlock.runtime.opening import Direct
 from interlock.runtime.records import InterventionRecord, StepRecord
 
 EVIL = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>\'"><svg onload=window.pwned=1>'

@@ -39,9 +39,8 @@ def web(
         from ..web.serve import address, open_browser, open_socket, serve
     except ModuleNotFoundError as error:
         raise BadInput(f"the dashboard needs {error.name}", todo="Install it: pip install 'interlock[web]'") from None
-    from ..web.access import EVERYWHERE, LOOPBACK
+    from ..web.access import EVERYWHERE, LOOPBACK, keep_token
     from ..web.source import Source
-    from ..web.token import keep_token
     from .runs import open_hub, the_store
 
     store = the_store()

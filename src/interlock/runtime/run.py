@@ -16,7 +16,6 @@ from ..core.typed import from_json
 from ..journal import Entry, Journal, RunFolder, RunSummary, Store
 from ..journal.interface import Reading, Writing
 from .gate import Gate
-from .steady import SteadyClock
 
 log = logging.getLogger("interlock")
 
@@ -210,3 +209,18 @@ def _reason_in(journal: Reading) -> str | None:
         if record is not None and (told := from_json(record.body, _Told)).reason is not None:
             return told.reason
     return None
+
+
+class SteadyClock:
+    """Seconds since the epoch as they were known at first, and from there by the monotonic clock; never goes back."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._ahead = clock.time() - clock.monotonic()
+
+    def time(self) -> float:
+        return self._ahead + self._clock.monotonic()
+
+    def go_on_from(self, last: float) -> None:
+        """A predecessor has counted up to here."""
+        self._ahead += max(0.0, last - self.time())

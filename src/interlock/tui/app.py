@@ -12,7 +12,7 @@ from textual.screen import Screen
 
 from ..control import Command
 from ..core import Clock, SystemClock
-from ..link.requests import Sent
+from ..link.requests import Requests, Sent
 from ..report import RunRow
 from .fleet_page import FleetPage
 from .help import help_lines
@@ -22,7 +22,6 @@ from .pager import Pager
 from .palette import DARK, LIGHT
 from .place import Place
 from .run_page import RunPage
-from .steering import Steering
 
 
 class Top(App[None]):
@@ -125,3 +124,24 @@ def is_light_terminal(environment: dict[str, str] | os._Environ[str]) -> bool:
     """Whether the terminal says that its background is light."""
     background = environment.get("COLORFGBG", "").rpartition(";")[2]
     return background.isdigit() and int(background) in (7, 15)
+
+
+DOING: dict[str, str] = {
+    "pause": "pausing…",
+    "resume": "resuming…",
+    "cancel": "ending…",
+    "escalate": "escalating",
+    "approve": "approving",
+    "reject": "rejecting…",
+    "rollback": "going back",
+}
+"""What a run is shown as while it has not answered: never as what was asked for."""
+
+
+class Steering(Requests):
+    """The requests of the terminal UI."""
+
+    def doing(self, run_id: str) -> str:
+        """A word for what a run was asked and has not answered yet; empty where there is nothing."""
+        waiting = [sent for sent in self.of(run_id) if sent.state == "sent"]
+        return DOING[waiting[-1].command] if waiting else ""
