@@ -5,7 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import interlock
 from interlock.core import extensions
 from interlock.core.extensions import ExtensionPoint
 
@@ -36,8 +35,3 @@ def test_the_page_names_every_extension_point():
     assert len(points) == 4
     for point in points:
         assert f"`{point.group}`" in PAGE
-
-
-def test_every_public_name_exists():
-    for name in interlock.__all__:
-        assert getattr(interlock, name) is not None
