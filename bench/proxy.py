@@ -17,9 +17,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from interlock.adapters.process.book import StepBook
 from interlock.adapters.proxy import ProxyAdapter
 from interlock.adapters.proxy.proxy import Proxy
+from interlock.adapters.steps.book import StepBook
 from interlock.config import Config
 from interlock.config.model import Interventions
 from interlock.core import Context

@@ -6,12 +6,13 @@ with Supervisor.open(task="fix the tests", workspace=".") as supervisor:
     decision = supervisor.ask(supervisor.call("bash", {"command": "pytest -q"}))
 """
 
+from ._lazy import lazy
 from ._version import __version__
 
 TYPE_CHECKING = False
-"""Type checkers take this for true; importing `typing` for it would double the time of an import."""
 
 if TYPE_CHECKING:
+    from .adapters.inprocess import RunStopped, Session, Supervision
     from .config import Config
     from .core import (
         Adapter,
@@ -33,44 +34,37 @@ if TYPE_CHECKING:
         Tool,
         Usage,
     )
+    from .decide import Situation, Strategy
     from .detect import Detector, Setting
     from .intervene import Continue, Custom, RecoveryNeeded, Stopped
     from .journal import JournalReader, Store
     from .review import review_command
     from .runtime import Plugins, Run, Supervisor
 
-_HOMES = {
-    "config": ("Config",),
-    "core": (
-        "Adapter", "Applied", "CheckpointInfo", "Context", "Decision", "Directive", "Goal", "InterlockError",
-        "Intervention", "Issue", "Limits", "Message", "Review", "RunSpec", "Seen", "Step", "Tool", "Usage",
-    ),
-    "detect": ("Detector", "Setting"),
-    "intervene": ("Continue", "Custom", "RecoveryNeeded", "Stopped"),
-    "journal": ("JournalReader", "Store"),
-    "review": ("review_command",),
-    "runtime": ("Plugins", "Run", "Supervisor"),
-}  # fmt: skip
-_HOME = {name: home for home, names in _HOMES.items() for name in names}
-
 __all__ = [
     "Adapter", "Applied", "CheckpointInfo", "Config", "Context", "Continue", "Custom", "Decision", "Detector",
     "Directive", "Goal", "InterlockError", "Intervention", "Issue", "JournalReader", "Limits", "Message", "Plugins",
-    "RecoveryNeeded", "Review", "Run", "RunSpec", "Seen", "Setting", "Step", "Stopped", "Store", "Supervisor", "Tool",
-    "Usage", "__version__", "review_command",
+    "RecoveryNeeded", "Review", "Run", "RunSpec", "RunStopped", "Seen", "Session", "Setting", "Situation", "Step",
+    "Stopped", "Store", "Strategy", "Supervision", "Supervisor", "Tool", "Usage", "__version__", "review_command",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> object:
-    """Import a public name when it is first used: `import interlock` itself costs nothing."""
-    home = _HOME.get(name)
-    if home is None:
-        raise AttributeError(f"module 'interlock' has no attribute {name!r}")
-    from importlib import import_module
-
-    value = getattr(import_module(f".{home}", __name__), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazy(
+    __name__,
+    {
+        "adapters.inprocess": ("RunStopped", "Session", "Supervision"),
+        "config": ("Config",),
+        "core": (
+            "Adapter", "Applied", "CheckpointInfo", "Context", "Decision", "Directive", "Goal", "InterlockError",
+            "Intervention", "Issue", "Limits", "Message", "Review", "RunSpec", "Seen", "Step", "Tool", "Usage",
+        ),
+        "decide": ("Situation", "Strategy"),
+        "detect": ("Detector", "Setting"),
+        "intervene": ("Continue", "Custom", "RecoveryNeeded", "Stopped"),
+        "journal": ("JournalReader", "Store"),
+        "review": ("review_command",),
+        "runtime": ("Plugins", "Run", "Supervisor"),
+    },
+)  # fmt: skip
 
 
 def __dir__() -> list[str]:

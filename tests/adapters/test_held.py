@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from interlock.adapters.process import held as module
-from interlock.adapters.process.held import HeldTree
+from interlock.adapters import held as module
+from interlock.adapters.held import HeldTree
 from interlock.core import Limits, RunSpec
 from interlock.process import spawn
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.adapters.registry import CLIENTS, COLUMNS, Client, capability_table, client_named
+from interlock.adapters.registry import CLIENTS, COLUMNS, Client, capability_table
 from interlock.core import EVERY_CAPABILITY
 
 PAGE = Path(__file__).parents[2] / "docs" / "agents.md"
@@ -23,8 +23,6 @@ def test_every_capability_has_a_column() -> None:
 
 def test_names_are_found_and_unique() -> None:
     assert len({client.name for client in CLIENTS}) == len(CLIENTS)
-    assert client_named("process") is not None
-    assert client_named("nobody") is None
 
 
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)

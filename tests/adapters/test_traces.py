@@ -6,9 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from interlock.adapters.traces import Begin, End, LineError, read_events, read_lines
+from interlock.adapters.traces import Begin, End, LineError, TraceEvent, read_batches, read_lines
 from interlock.adapters.traces import lines as lines_module
 from interlock.core import BadInput, Step
+
+
+def read_events(name: str) -> list[TraceEvent]:
+    return [event for batch in read_batches(name) for event in batch]
 
 
 def write(path: Path, *lines: object) -> str:

@@ -117,7 +117,7 @@ def test_the_configuration_adds_and_replaces_models() -> None:
     assert models.stronger("house", "gpt-5") is False
     assert models.price("house") == Price(1, 2)
     assert models.stronger("claude-haiku-4-5-20251001", "fable") is True
-    assert models.strengths()["house"] == 250
+    assert models.strength("house") == 250
 
 
 @pytest.mark.parametrize("name", ["", "[", "@", "-20251101", "a/b/c", ":0", "claude-"])

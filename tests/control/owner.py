@@ -14,6 +14,7 @@ from interlock.control import (
     Entry,
     Event,
     Execute,
+    Frame,
     Moment,
     Persist,
     Received,
@@ -36,8 +37,13 @@ RUN = "run-1"
 class Owner:
     """Carries effects out at once; `hold` keeps the actuator from answering, so that a command stays in flight."""
 
-    def __init__(self, model: str | None = "claude-haiku-4-5", rules: Rules | None = None) -> None:
-        self.fresh = new_state(RUN, model=model, max_iterations=10, rules=rules or Rules())
+    def __init__(
+        self,
+        model: str | None = "claude-haiku-4-5",
+        rules: Rules | None = None,
+        stack: tuple[Frame, ...] = (),
+    ) -> None:
+        self.fresh = new_state(RUN, model=model, max_iterations=10, rules=rules or Rules(), stack=stack)
         self.state: ControlState = self.fresh
         self.now = Moment(1_700_000_000.0, 0.0)
         self.log: list[Record] = []

@@ -15,7 +15,6 @@ from interlock.control import (
     IterationStarted,
     Released,
     Rules,
-    StackChanged,
     Waiting,
 )
 
@@ -76,12 +75,11 @@ def test_models_of_the_configuration_are_known_too() -> None:
 
 
 def test_a_frame_id_names_the_run_and_escalate_goes_to_the_current_frame() -> None:
-    owner = Owner()
     frames = (
         Frame(id=RUN, mode="loop", iter=2, max=None, model="claude-haiku-4-5"),
         Frame(id="f2", mode="issue", iter=1, max=None, model="claude-haiku-4-5", issue_id="7"),
     )
-    owner.do(StackChanged(frames))
+    owner = Owner(stack=frames)
     owner.ask("escalate", {"model": "claude-opus-4-1", "reason": "hard"}, run="f2", id="e")
     stack = owner.sent[2]["stack"]
     assert [frame["model"] for frame in stack] == ["claude-haiku-4-5", "claude-opus-4-1"]  # type: ignore[index,union-attr]

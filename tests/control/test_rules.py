@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+from msgspec.structs import replace
 
 from interlock.control import (
     Actuated,
@@ -14,7 +15,6 @@ from interlock.control import (
     Received,
     Refused,
     RunEnded,
-    StackChanged,
     Tick,
     Waiting,
     WaitingForPerson,
@@ -186,7 +186,8 @@ def test_a_refusal_that_depends_on_the_run_is_remembered() -> None:
     owner = Owner()
     owner.ask("pause", id="p", issue_id="7")
     refused = owner.raw[0]
-    owner.do(StackChanged((Frame(id="f", mode="issue", iter=1, max=None, model=None, issue_id="7"),)))
+    frame = Frame(id="f", mode="issue", iter=1, max=None, model=None, issue_id="7")
+    owner.state = replace(owner.state, stack=(frame,))
     owner.ask("pause", id="p", issue_id="7")
     assert owner.raw == [refused] and owner.state.status == "running"
 
@@ -239,7 +240,6 @@ def test_a_run_ends_once() -> None:
     owner.do(RunEnded("COMPLETE"))
     owner.do(RunEnded("ERROR"))
     owner.do(WaitingForPerson(Waiting("approval", 1, "?")))
-    owner.do(StackChanged(()))
     assert owner.kinds() == ["DONE"]
 
 

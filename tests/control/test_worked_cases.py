@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.control import Frame, IterationEnded, IterationStarted, Received, RunEnded, StackChanged
+from interlock.control import IterationEnded, IterationStarted, Received, RunEnded
 
 from .owner import RUN, Owner, make
 
@@ -104,13 +104,6 @@ def test_a_run_that_times_out_while_paused_is_done_and_takes_no_more_commands() 
     owner.do(RunEnded("MAX_ITERATIONS"))
     owner.ask("resume", id="r")
     assert owner.kinds() == ["not_found"] and not owner.state.gate_open
-
-
-def test_a_paused_run_that_is_reset_to_another_stack_stays_paused() -> None:
-    owner = Owner()
-    owner.ask("pause", id="p")
-    owner.do(StackChanged((Frame(id="f2", mode="issue", iter=1, max=None, model=None, issue_id="7"),)))
-    assert owner.state.status == "paused" and not owner.state.gate_open
 
 
 def test_the_same_request_twice_takes_effect_once_and_is_answered_byte_for_byte() -> None:

@@ -9,9 +9,7 @@ import pytest
 
 from interlock.config.model import ContextReinforcement
 from interlock.core import EVERY_CAPABILITY, BadInput, Delay, Inject
-from interlock.decide import registry as strategies_registry
 from interlock.intervene import Continue, Custom, level_of, register_intervention, unregister_intervention
-from interlock.intervene import registry as interventions_registry
 
 from .decide_builders import Driver, config, issue
 
@@ -41,12 +39,8 @@ def installed(tmp_path, monkeypatch):
     (info / "entry_points.txt").write_text("\n".join(lines) + "\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.syspath_prepend(str(EXAMPLE / "src"))
-    for cached in (interventions_registry._installed, strategies_registry._installed):
-        cached.cache_clear()
     yield info
     monkeypatch.undo()
-    for cached in (interventions_registry._installed, strategies_registry._installed):
-        cached.cache_clear()
     sys.modules.pop("slow_down", None)
 
 

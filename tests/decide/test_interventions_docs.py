@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from interlock.core.extensions import INTERVENTIONS
 from interlock.decide import unregister_strategy
-from interlock.intervene import parse_templates, registry
+from interlock.intervene import parse_templates
 from interlock.intervene.values import PLACEHOLDERS
 
 DOCS = (Path(__file__).parents[2] / "docs" / "interventions.md").read_text()
@@ -17,11 +18,11 @@ BLOCKS = re.findall(r"```python\n(.*?)```", DOCS, re.DOTALL)
 
 @pytest.mark.parametrize("code", BLOCKS, ids=range(len(BLOCKS)))
 def test_every_example_runs(code, capsys):
-    before = list(registry._registered)
+    before = list(INTERVENTIONS._registered)
     try:
         exec(compile(code, "docs/interventions.md", "exec"), {})
     finally:
-        registry._registered[:] = before
+        INTERVENTIONS._registered[:] = before
         if "register_strategy" in code:
             unregister_strategy("always_hint")
     if "advance(" in code:

@@ -105,6 +105,17 @@ def test_an_exception_is_for_its_tool_and_type_alone() -> None:
     assert [issue.type for issue in watch(steps([LOOK] * 3), Detectors(detect))] == ["loop"]
 
 
+def test_a_result_belongs_to_the_newest_call_of_its_id() -> None:
+    first, result = steps([LOOK])
+    assert first.tool is not None
+    elsewhere = msgspec.structs.replace(first.tool, arguments={"path": "other.py"})
+    again = msgspec.structs.replace(first, index=5, tool=elsewhere)
+    detectors = Detectors(Detect())
+    watch([first, again, msgspec.structs.replace(result, index=6)], detectors)
+    history = detectors._agents[""].history
+    assert [turn.asked for turn in history.turns] == [5] and history.past.pending == []
+
+
 def test_an_alarm_is_not_repeated_at_every_step() -> None:
     loops = [issue for issue in watch(steps([LOOK] * 30)) if issue.type == "loop"]
     assert [issue.severity for issue in loops] == ["medium", "high", "critical"]

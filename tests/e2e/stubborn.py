@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from interlock.adapters.process.client import Steps
+from interlock.adapters.steps.client import Steps
 
 CHECK = "grep -n total src/main.py"
 FAILING = "grep: src/main.py: Permission denied"

@@ -11,7 +11,7 @@ from .running import Place, finish, until
 from .test_terminal import Screen
 
 AGENT = """
-from interlock.adapters.process.client import Steps
+from interlock.adapters.steps.client import Steps
 import pathlib
 with Steps() as steps:
     for name in ("one", "two", "three"):

@@ -16,7 +16,7 @@ from .running import Place, fill, finish
 SEVERE = {"strategy": {"type": "severity"}, "emergency_stop": {"notification_channels": []}}
 DESTROYER = """
 import pathlib, signal, time
-from interlock.adapters.process.client import Steps
+from interlock.adapters.steps.client import Steps
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 pathlib.Path("ready").touch()
 while not pathlib.Path("go").exists():
@@ -61,7 +61,7 @@ def test_without_disk_space_the_agent_is_stopped_all_the_same(
 
 ENDLESS = """
 import pathlib
-from interlock.adapters.process.client import Steps
+from interlock.adapters.steps.client import Steps
 steps, number = Steps(), 0
 while True:
     number += 1
@@ -107,7 +107,7 @@ def test_a_channel_that_hangs_holds_up_neither_stop_nor_clean_up(place_with: Cal
 def test_limits_hold_against_an_agent_that_ignores_them(place_with: Callable[..., Place]) -> None:
     place = place_with()
     script = (
-        "from interlock.adapters.process.client import Steps\n"
+        "from interlock.adapters.steps.client import Steps\n"
         "steps = Steps()\n"
         "while True:\n"
         "    steps.before('bash', {'command': 'ls'}); steps.after('a b c', exit_code=0)\n"

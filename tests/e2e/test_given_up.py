@@ -13,7 +13,7 @@ from .running import PATIENCE_S, Place, finish, until
 
 SCRIPT = """
 import pathlib
-from interlock.adapters.process.client import Steps
+from interlock.adapters.steps.client import Steps
 steps = Steps(patience_s=0.5)
 steps.before("bash", {"command": "ls"})
 pathlib.Path("first").touch()

@@ -16,7 +16,7 @@ SAID = b"was removed while the run goes on"
 
 TELLING = """
 import os, pathlib, time
-from interlock.adapters.process.client import Steps
+from interlock.adapters.steps.client import Steps
 steps = Steps()
 for number in range(3):
     assert steps.before("bash", {"command": f"touch made{number}"})["action"] == "proceed"

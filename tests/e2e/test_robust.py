@@ -59,7 +59,7 @@ def test_an_owner_that_is_killed_while_it_starts_is_replaced(place: Place) -> No
 
 
 def test_a_run_that_a_limit_ended_is_listed_as_such(place: Place) -> None:
-    script = "import interlock.adapters.process.client as c; s = c.Steps(); [s.before('bash', {'command': f'echo {i}'}) for i in range(9)]"
+    script = "import interlock.adapters.steps.client as c; s = c.Steps(); [s.before('bash', {'command': f'echo {i}'}) for i in range(9)]"
     status, _, err = place.run(sys.executable, "-c", script, options=("--max-steps", "3"))
     assert status == 124, err
     assert b"limit" in place.interlock("ps", "--all")[1]

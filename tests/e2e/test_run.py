@@ -128,7 +128,7 @@ def test_a_killed_owner_is_replaced_and_the_command_goes_on(place: Place) -> Non
 
 def test_a_held_step_stays_held_when_the_owner_dies_and_counts_once(place: Place) -> None:
     script = (
-        "import pathlib\nfrom interlock.adapters.process.client import Steps\nsteps = Steps()\n"
+        "import pathlib\nfrom interlock.adapters.steps.client import Steps\nsteps = Steps()\n"
         "steps.before('bash', {'command': 'ls'}); steps.after('a', exit_code=0); pathlib.Path('first').touch()\n"
         "while not pathlib.Path('go').exists(): pass\n"
         "steps.before('bash', {'command': 'cat a'}); pathlib.Path('second').touch(); steps.after('b', exit_code=0)\n"
@@ -172,7 +172,7 @@ def test_the_time_limit_ends_it(place: Place) -> None:
 
 def test_a_limit_in_dollars_that_could_not_be_held_is_said_at_the_end(place: Place) -> None:
     agent = (
-        "from interlock.adapters.process.client import Steps\n"
+        "from interlock.adapters.steps.client import Steps\n"
         "steps = Steps()\n"
         "steps.before('bash', {'command': 'ls'}, usage={'input_tokens': 900, 'output_tokens': 90})\n"
         "steps.after('a.txt', exit_code=0)\n"

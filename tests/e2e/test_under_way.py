@@ -14,7 +14,7 @@ from .running import PATIENCE_S, Place, finish
 
 SCRIPT = """
 import pathlib, time
-from interlock.adapters.process.client import Steps
+from interlock.adapters.steps.client import Steps
 steps = Steps()
 steps.before("bash", {"command": "python build.py"})
 pathlib.Path("made").write_text("by the first call")
@@ -53,7 +53,7 @@ def test_a_live_run_goes_back_with_what_its_unfinished_call_did(place: Place) ->
 
 DELETING = """
 import os, shutil
-from interlock.adapters.process.client import Steps
+from interlock.adapters.steps.client import Steps
 steps = Steps()
 steps.before("bash", {"command": "python clean.py"})
 shutil.rmtree(os.getcwd())
@@ -87,7 +87,7 @@ def test_a_run_that_deleted_its_workspace_is_taken_back_by_who_still_stands_in_i
 
 READING = """
 import pathlib
-from interlock.adapters.process.client import Steps
+from interlock.adapters.steps.client import Steps
 steps = Steps()
 for command in ("python build.py", "cat kept"):
     steps.before("bash", {"command": command})

@@ -13,7 +13,7 @@ from interlock.gui import InputBackend, RecoveryExecutor, Screenshot
 from interlock.gui.desktop.windows import Place
 from interlock.gui.recovery import VOCABULARY, Refused, parse_action
 from interlock.gui.recovery.actions import Press, Type
-from interlock.gui.recovery.buttons import harmless, is_allowed
+from interlock.gui.recovery.executor import harmless, is_allowed
 
 
 class RecordingInput(InputBackend):

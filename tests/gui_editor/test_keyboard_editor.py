@@ -8,7 +8,7 @@ from interlock.config.model import Gui
 from interlock.gui.assembly import assemble
 from interlock.gui.chaos.faults import is_there, prepare, throw
 from interlock.gui.editor.desk import EditorDesk
-from interlock.gui.editor.opening import screen_of
+from interlock.gui.opening import screen_of
 from interlock.gui.waiting import wait_until
 
 pytestmark = [pytest.mark.editor, pytest.mark.timeout(300)]

@@ -16,7 +16,7 @@ from interlock.gui.assembly import assemble
 from interlock.gui.chaos.faults import FAULTS, clean_up, is_there, prepare, throw
 from interlock.gui.chaos.looks import Looks
 from interlock.gui.editor.desk import EditorDesk
-from interlock.gui.editor.opening import screen_of
+from interlock.gui.opening import screen_of
 from interlock.gui.replay.engine import ReplayEngine
 from interlock.gui.replay.store import SessionStore
 from interlock.gui.waiting import wait_until

@@ -10,9 +10,9 @@ import pytest
 from interlock.config.model import Gui
 from interlock.gui.assembly import assemble
 from interlock.gui.editor.desk import EditorDesk
-from interlock.gui.editor.opening import screen_of
 from interlock.gui.editor.server import CodeServer
 from interlock.gui.editor.title import is_editors
+from interlock.gui.opening import screen_of
 from interlock.gui.waiting import wait_until
 
 pytestmark = [pytest.mark.editor, pytest.mark.timeout(300)]

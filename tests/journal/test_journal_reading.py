@@ -18,7 +18,6 @@ from interlock.journal import (
     Entry,
     Journal,
     JournalReader,
-    MemoryJournal,
     RunFolder,
     RunSummary,
     Store,
@@ -26,6 +25,7 @@ from interlock.journal import (
     Writing,
     new_run_id,
 )
+from tests.journal.memory import MemoryJournal
 
 WRITER = """
 import sys

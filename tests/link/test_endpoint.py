@@ -21,9 +21,10 @@ from interlock.control import (
     new_state,
 )
 from interlock.core import Applied, InterlockError, ManualClock, Record
-from interlock.journal import MemoryJournal
-from interlock.link import Endpoint, FileGate, JournalLog, read_gate, write_gate
+from interlock.link import Endpoint, FileGate, JournalLog, read_gate
 from interlock.link.clock import LiveClock
+from tests.gates import write_gate
+from tests.journal.memory import MemoryJournal
 
 from ..control.owner import make, short
 from .owned import Owned

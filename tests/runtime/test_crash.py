@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 from interlock.config import Config
 from interlock.core import Context, ManualClock
-from interlock.journal import Entry, JournalReader, MemoryJournal, Store
+from interlock.journal import Entry, JournalReader, Store
 from interlock.records import StepRecord
 from interlock.runtime import Supervisor, Watch
 from interlock.runtime.replay import replay
+from tests.journal.memory import MemoryJournal
 from tests.runtime.scripted import PATIENT, START, TASK, decisions, feed, open_run, steps
 
 COUNT = 60

@@ -321,3 +321,34 @@ def test_a_secret_in_the_task_stays_out_of_the_journal(tmp_path, clock):
         folder = supervisor.run.folder
     for file in folder.path.rglob("*"):
         assert not file.is_file() or secret.encode() not in file.read_bytes(), file
+
+
+def test_results_of_parallel_calls_end_their_own_calls_in_any_order(tmp_path, clock):
+    with supervise(tmp_path, clock) as supervisor:
+        first = supervisor.call("bash", {"command": "touch a"}, call_id="a")
+        second = supervisor.call("bash", {"command": "touch b"}, call_id="b", agent="helper")
+        third = supervisor.call("bash", {"command": "touch c"}, call_id="c")
+        for call in (first, second, third):
+            assert supervisor.before(call).action == "proceed"
+        gate = supervisor.run.gate
+        supervisor.after(supervisor.result("", call_id="a"))
+        assert gate._inside.get(first) is None
+        assert gate._inside.get(second) is not None and gate._inside.get(third) is not None
+        supervisor.after(supervisor.result("", call_id="a"))
+        assert gate.inside == 2, "a result that comes twice ends no other call"
+        supervisor.after(supervisor.result("", call_id="b", agent="helper"))
+        supervisor.after(supervisor.result("", call_id="c"))
+        assert gate.inside == 0
+        steps = [record["step"] for record in kinds(supervisor, "step")]
+        assert [step.get("agent") for step in steps] == [None, "helper", None, None, None, "helper", None]
+        assert [step["tool"]["call_id"] for step in steps] == ["a", "b", "c", "a", "a", "b", "c"]
+
+
+def test_a_call_that_is_refused_while_another_runs_ends_no_other(tmp_path, clock):
+    with supervise(tmp_path, clock) as supervisor:
+        running = supervisor.call("bash", {"command": "ls"}, call_id="a")
+        assert supervisor.before(running).action == "proceed"
+        refused = supervisor.call("bash", {"command": DESTRUCTIVE}, call_id="b")
+        assert supervisor.before(refused).action == "deny"
+        supervisor.abandon(refused)
+        assert supervisor.run.gate.inside == 1

@@ -19,7 +19,7 @@ from interlock.journal import Store
 from interlock.link import ask_owner
 from interlock.runtime import Supervisor
 from interlock.runtime.approvals import Approvals
-from interlock.runtime.direct import Direct
+from interlock.runtime.opening import Direct
 from interlock.tui import Place, Top
 
 START = 1_700_000_000.0

@@ -102,10 +102,10 @@ def test_a_run_is_called_paused_only_after_its_RESULT(stage: Stage) -> None:
     class Slow(Place):
         """A way to the run that takes its time."""
 
-        def ask(self, request, notice):  # type: ignore[no-untyped-def]
+        def ask(self, request, timeout, notice):  # type: ignore[no-untyped-def]
             asked.set()
             go_on.wait(20)
-            return super().ask(request, notice)
+            return super().ask(request, timeout, notice)
 
     async def act(seat: Seat) -> None:
         await seat.sees("● running")
@@ -127,7 +127,7 @@ def test_unknown_is_an_answer_of_its_own(stage: Stage) -> None:
     stage.begin("fix-tests")
 
     class Deaf(Place):
-        def ask(self, request, notice):  # type: ignore[no-untyped-def]
+        def ask(self, request, timeout, notice):  # type: ignore[no-untyped-def]
             return Answer(outcome="unknown", message="no answer; the run is running")
 
     async def act(seat: Seat) -> None:
@@ -306,9 +306,9 @@ def test_nothing_waits_for_an_answer_that_does_not_come(stage: Stage) -> None:
     release = threading.Event()
 
     class Stuck(Place):
-        def ask(self, request, notice):  # type: ignore[no-untyped-def]
+        def ask(self, request, timeout, notice):  # type: ignore[no-untyped-def]
             release.wait(60)
-            return super().ask(request, notice)
+            return super().ask(request, timeout, notice)
 
     async def act(seat: Seat) -> None:
         await seat.sees("fix-tests", "other")

@@ -17,8 +17,8 @@ from interlock.journal import Entry, RunFolder, Store
 from interlock.records import InterventionRecord, StepRecord
 from interlock.runtime import Run, Supervisor
 from interlock.runtime.approvals import Approvals
-from interlock.runtime.direct import Direct
 from interlock.runtime.incidents import save_stop
+from interlock.runtime.opening import Direct
 
 EVIL = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>\'"><svg onload=window.pwned=1>'
 """What runs if it is ever taken for HTML."""

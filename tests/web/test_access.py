@@ -6,9 +6,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from interlock.journal import Store
+from interlock.link.requests import Requests
 from interlock.web.access import HEADERS, cookie_name
 from interlock.web.app import make_app
-from interlock.web.controls import Controls
 from interlock.web.routes import Routes
 from interlock.web.source import Source
 
@@ -22,7 +22,7 @@ def addresses(store: Store) -> list[tuple[str, str]]:
     """Every route that gives or changes data, with something for each of its places."""
     found = []
     source = Source(store)
-    for route in Routes(source, Controls(source)).all():
+    for route in Routes(source, Requests(source)).all():
         if route.path.startswith(("/api", "/metrics")):
             path = route.path.replace("{seq:int}", "1")
             for place in ("run_id", "wanted", "name", "incident_id"):

@@ -9,9 +9,9 @@ from starlette.testclient import TestClient
 
 from interlock.core import RunSpec
 from interlock.journal import Entry, Store
+from interlock.link.requests import Sent
 from interlock.report import Acked, Answered, Control
 from interlock.runtime import Run
-from interlock.web.controls import Sent
 from interlock.web.head import merge_controls
 
 from .conftest import BASE

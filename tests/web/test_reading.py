@@ -9,8 +9,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from interlock.journal import RunFolder, Store
+from interlock.web.access import NAME, keep_token
 from interlock.web.assets import FOLDER
-from interlock.web.token import NAME, keep_token
 
 from .runs import write_run
 

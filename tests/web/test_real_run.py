@@ -17,7 +17,7 @@ from .pages import OpenPage, newest
 
 AGENT = """
 import pathlib, time
-from interlock.adapters.process.client import Steps
+from interlock.adapters.steps.client import Steps
 steps, number = Steps(), 0
 while not pathlib.Path("stop").exists():
     number += 1

@@ -6,9 +6,9 @@ from msgspec import Struct
 
 from ..core import Capability
 from . import abilities
-from .hooks import claude_code, codex, gemini, opencode
-from .process.adapter import SILENT, SPEAKING
+from .hooks.clients import BUILT_IN
 from .proxy import PROXIED
+from .steps.adapter import SILENT, SPEAKING
 
 COLUMNS: tuple[Capability, ...] = (
     "deny", "rewrite", "inject", "hold", "defer", "stop", "switch_model", "usage", "conversation", "relaunch",
@@ -68,45 +68,12 @@ CLIENTS: tuple[Client, ...] = (
         PROXIED,
         "results are seen one request late; in front of a hooked client it adds switch_model and conversation",
     ),
-    Client(
-        "claude-code",
-        "Claude Code",
-        "hooks",
-        "interlock.adapters.hooks.claude_code",
-        claude_code.CAPABILITIES,
-        "the complete feed (PostToolBatch) also has calls that failed before they ran",
-    ),
-    Client(
-        "codex",
-        "Codex CLI",
-        "hooks",
-        "interlock.adapters.hooks.codex",
-        codex.CAPABILITIES,
-        "stopped by ending its process; no event for calls that fail before they run",
-    ),
-    Client(
-        "gemini",
-        "Gemini CLI",
-        "hooks",
-        "interlock.adapters.hooks.gemini",
-        gemini.CAPABILITIES,
-        "no event for calls that fail before they run",
-    ),
-    Client(
-        "opencode",
-        "opencode",
-        "plugin",
-        "interlock.adapters.hooks.opencode",
-        opencode.CAPABILITIES,
-        "what the model says is not seen, only what it does and costs",
+    *(
+        Client(one.name, one.title, one.how, one.dialect.__module__, one.dialect().capabilities, one.notes)
+        for one in BUILT_IN
     ),
     *PYTHON,
 )
-
-
-def client_named(name: str) -> Client | None:
-    """The entry with this name."""
-    return next((client for client in CLIENTS if client.name == name), None)
 
 
 def capability_table() -> str:

@@ -16,7 +16,7 @@ def install(
 
     Example: interlock install claude-code --project . --yes
     """
-    from ..adapters.hooks.places import plan_install
+    from ..adapters.hooks.clients import plan_install
 
     carry_out(
         plan_install, agent, project, diff=diff, yes=yes, as_json=as_json, nothing="these hooks are installed already"

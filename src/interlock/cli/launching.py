@@ -12,7 +12,7 @@ from typing import NoReturn
 import msgspec
 from msgspec.structs import replace
 
-from ..adapters.hooks.recognition import recognise
+from ..adapters.hooks.clients import recognise
 from ..adapters.process import Finished, Launch, run_command
 from ..adapters.process.terminal import die_of
 from ..adapters.proxy import Proxied, ProxyAdapter, find_upstreams

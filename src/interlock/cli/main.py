@@ -8,12 +8,12 @@ import sys
 from typing import Any
 
 import typer
+from typer._click.exceptions import NoArgsIsHelpError, UsageError
 from typer.core import TyperGroup
 
 from ..core.errors import InterlockError
-from .interrupt import listen_again
+from .interrupt import INTERRUPTED, listen_again
 from .output import say_error
-from .usage import UsageError, leave_question, say_usage_error
 
 COMMANDS: dict[str, str] = {
     "demo": "a scripted agent goes wrong in every way that we detect, supervised live",
@@ -138,3 +138,38 @@ def run() -> None:
         say_error(f"{where}{error.strerror or error}. Check the disk, the folder and the permissions")
         raise SystemExit(4) from None
     raise SystemExit(status if isinstance(status, int) else 0)
+
+
+PLAINLY = {
+    "a valid int range": "a whole number",
+    "a valid integer": "a whole number",
+    "a valid float range": "a number",
+}
+"""What the parser says of a value, and what a person would."""
+
+
+def say_usage_error(error: UsageError) -> int:
+    """Say what is wrong and where to read how it goes; the exit status."""
+    if isinstance(error, NoArgsIsHelpError):
+        error.show()
+        return error.exit_code
+    command = error.ctx.command_path if error.ctx is not None else "interlock"
+    words = error.format_message().rstrip(".")
+    for theirs, ours in PLAINLY.items():
+        words = words.replace(theirs, ours)
+    if words.startswith("Missing argument "):
+        words = words[:17] + words[17:].strip("'.").upper()
+    stop = "" if words.endswith("?") else "."
+    say_error(f"{words[:1].lower()}{words[1:]}{stop} See {command} --help.", who=command)
+    return error.exit_code
+
+
+def leave_question(abort: typer.Abort) -> int:
+    """Nobody answered, or somebody said no; the exit status."""
+    if abort.__context__ is not None:
+        # What comes next does not belong behind the question.
+        sys.stderr.write("\n")
+    return INTERRUPTED if isinstance(abort.__context__, KeyboardInterrupt) else 1
+
+
+__all__ = ["UsageError", "leave_question", "say_usage_error"]

@@ -57,15 +57,11 @@ def ps(
 
 def list_hub(url: str, every: bool, watch: bool, json: bool) -> None:
     """The runs of all machines; one whose host has gone quiet is unknown."""
-    from msgspec.structs import replace
-
-    from ..config import load
     from ..core import ENDED
-    from ..link.hub_client import HubClient
     from ..link.outbox import RemoteRun
-    from .runs import hub_table
+    from .runs import hub_table, open_hub
 
-    with HubClient(replace(load().hub, url=url)) as client:
+    with open_hub(url) as client:
 
         def listed() -> list[RemoteRun]:
             return [run for run in client.runs() if every or run.summary.status not in ENDED]

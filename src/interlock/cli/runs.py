@@ -15,6 +15,7 @@ from ..journal import RunSummary, Store
 from .output import say_error
 
 if TYPE_CHECKING:
+    from ..link.hub_client import HubClient
     from ..link.outbox import RemoteRun
 
 STATUS = {
@@ -43,6 +44,16 @@ def the_store(config: Config | None = None) -> Store:
     # Not by way of runtime, whose import takes longer than what these commands do.
     place = (config or load_anyway(say_error)).store.dir
     return Store(Path(place).expanduser() if place else None)
+
+
+def open_hub(url: str) -> HubClient:
+    """A connection to the hub at this address, with the credentials of the configuration."""
+    from msgspec.structs import replace
+
+    from ..config import load
+    from ..link.hub_client import HubClient
+
+    return HubClient(replace(load().hub, url=url))
 
 
 def shown_status(run: RunSummary) -> str:

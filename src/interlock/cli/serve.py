@@ -34,10 +34,10 @@ def serve(
     import sys
 
     from ..adapters.hooks.http_door import HttpDoor
-    from ..adapters.hooks.resident import Resident, is_served, serve_socket
+    from ..adapters.hooks.resident import Resident
     from ..config import load
     from ..core import InvalidState
-    from ..link import listen
+    from ..link import is_served, listen, serve_socket
     from ..runtime.opening import open_store
     from .output import print_json
 

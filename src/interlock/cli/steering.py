@@ -6,8 +6,8 @@ import time
 import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING, Annotated, get_args
+from contextlib import closing, suppress
+from typing import Annotated, get_args
 
 import typer
 from msgspec import Struct
@@ -16,12 +16,11 @@ from msgspec.structs import replace
 from ..control import Answer, Command, Request, decode_current, new_request
 from ..core import ENDED, BadInput, InterlockError, InvalidState, Status
 from ..journal import JournalReader, RunFolder, RunSummary
+from ..link.owner import Notice
+from ..link.runs import Runs
 from .app import finite
 from .completing import offer_live_runs
 from .output import print_json, say_error
-
-if TYPE_CHECKING:
-    from ..link.hub_client import HubClient
 
 RunArgument = Annotated[
     str | None,
@@ -76,8 +75,9 @@ def control_run(command: Command, choice: Choice, payload: Payload | None = None
     many = choice.every or bool(choice.where)
     if many == (choice.run is not None):
         raise BadInput("it is not said which run", todo="Give one RUN, or --all, or --where KEY=VALUE.")
-    with ExitStack() as stack:
-        place = _open(choice.hub, stack)
+    from .runs import open_hub, the_store
+
+    with closing(Place(the_store(), open_hub(choice.hub) if choice.hub else None)) as place:
         chosen = place.choose(choice)
         batch_id = str(uuid.uuid4()) if many else None
         requests = [
@@ -110,13 +110,8 @@ def exit_status(answer: Answer) -> int:
     return EXIT.get(answer.code or "", 4) if answer.outcome == "failure" else 5
 
 
-class Place:
-    """The runs of this machine."""
-
-    def __init__(self) -> None:
-        from .runs import the_store
-
-        self._store = the_store()
+class Place(Runs):
+    """The runs that a command can be meant for: those of this machine, or with --hub those that the hub knows."""
 
     def choose(self, choice: Choice) -> list[RunSummary]:
         """The runs that are meant: one by its name, or all live ones that fit."""
@@ -127,51 +122,34 @@ class Place:
         return [run for run in live if all(str(getattr(run, key)) == value for key, value in conditions)]
 
     def find(self, ref: str) -> RunSummary:
-        folder = self._store.find(ref)
+        if self.hub is not None:
+            from ..journal.finding import find_run
+
+            # Who lives is not to be seen from here: any of several with one name may be meant.
+            return find_run(ref, [replace(run, owner_pid=None) for run in self.runs()])
+        folder = self.store.find(ref)
         # A run whose spec is broken can still be steered, by its id.
         with suppress(InterlockError):
             return RunSummary(run_id=folder.run_id, name=folder.spec().name)
         return RunSummary(run_id=folder.run_id)
 
     def runs(self) -> list[RunSummary]:
-        return self._store.runs()
+        return self.store.runs() if self.hub is None else [run.summary for run in self.hub.runs()]
 
-    def ask(self, request: Request, timeout: float) -> Answer:
-        from ..link import ask_owner
-
-        folder = self._store.find(request.target.run_id)
-        answer = ask_owner(folder, request, timeout=timeout, notice=say_error)
-        if request.command == "cancel" and answer.outcome == "success":
-            _see_ended(folder)
+    def ask(self, request: Request, timeout: float, notice: Notice = say_error) -> Answer:
+        answer = super().ask(request, timeout, notice)
+        run_id = request.target.run_id
+        if request.command == "cancel" and answer.outcome == "success" and self.is_here(run_id):
+            _see_ended(self.folder(run_id))
         return answer
 
     def waiting_step(self, run_id: str) -> int:
         """The step of a run that waits for a person."""
-        with JournalReader.open(self._store.find(run_id)) as reader:
+        if self.hub is not None:
+            return step_that_waits(self.hub.current(run_id) or b"")
+        with JournalReader.open(self.folder(run_id)) as reader:
             last = reader.last("state")
         return step_that_waits(bytes(last.body) if last is not None else b"")
-
-
-class HubPlace(Place):
-    """The runs that a hub knows, on whatever machine."""
-
-    def __init__(self, client: HubClient) -> None:
-        self._client = client
-
-    def find(self, ref: str) -> RunSummary:
-        from ..journal.finding import find_run
-
-        # Who lives is not to be seen from here: any of several with one name may be meant.
-        return find_run(ref, [replace(run, owner_pid=None) for run in self.runs()])
-
-    def runs(self) -> list[RunSummary]:
-        return [run.summary for run in self._client.runs()]
-
-    def ask(self, request: Request, timeout: float) -> Answer:
-        return self._client.ask(request, timeout=timeout, notice=say_error)
-
-    def waiting_step(self, run_id: str) -> int:
-        return step_that_waits(self._client.current(run_id) or b"")
 
 
 def _see_ended(folder: RunFolder) -> None:
@@ -203,15 +181,6 @@ def step_that_waits(body: bytes) -> int:
     if waiting is None or waiting.kind != "approval":
         raise InvalidState("no step of this run waits for a person", todo="See interlock show RUN.")
     return int(waiting.step)
-
-
-def _open(hub: str | None, stack: ExitStack) -> Place:
-    if hub is None:
-        return Place()
-    from ..config import load
-    from ..link.hub_client import HubClient
-
-    return HubPlace(stack.enter_context(HubClient(replace(load().hub, url=hub))))
 
 
 def _say(command: Command, done: list[tuple[RunSummary, Answer]], choice: Choice) -> None:

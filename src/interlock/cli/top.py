@@ -40,20 +40,13 @@ def top(
             raise
         raise BadInput("the terminal UI is not installed", todo='pip install "interlock[tui]"') from None
     from ..config import load, load_anyway
-    from .runs import the_store
+    from .runs import open_hub, the_store
 
     # To a hub one goes with the right keys and certificates, or not at all.
     config = load_anyway(say_error) if hub is None else load()
     store = the_store(config)
-    client = None
-    if hub is not None:
-        from msgspec.structs import replace
-
-        from ..link.hub_client import HubClient
-
-        client = HubClient(replace(config.hub, url=hub))
     run_id = store.find(run).run_id if run is not None else None
-    place = Place(store, config, hub=client, hub_name=hub or "")
+    place = Place(store, config, hub=open_hub(hub) if hub else None, hub_name=hub or "")
     try:
         Top(place, run_id=run_id).run()
     finally:

@@ -16,7 +16,7 @@ def uninstall(
 
     Example: interlock uninstall claude-code --project . --yes
     """
-    from ..adapters.hooks.places import plan_uninstall
+    from ..adapters.hooks.clients import plan_uninstall
 
     carry_out(
         plan_uninstall, agent, project, diff=diff, yes=yes, as_json=as_json, nothing="there are no hooks of ours there"

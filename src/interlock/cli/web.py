@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from .app import new_app
 from .output import say_error
 from .steering import HubOption
-
-if TYPE_CHECKING:
-    from ..link.hub_client import HubClient
 
 app = new_app()
 
@@ -42,10 +39,9 @@ def web(
         from ..web.serve import address, open_browser, open_socket, serve
     except ModuleNotFoundError as error:
         raise BadInput(f"the dashboard needs {error.name}", todo="Install it: pip install 'interlock[web]'") from None
-    from ..web.access import EVERYWHERE, LOOPBACK
+    from ..web.access import EVERYWHERE, LOOPBACK, keep_token
     from ..web.source import Source
-    from ..web.token import keep_token
-    from .runs import the_store
+    from .runs import open_hub, the_store
 
     store = the_store()
     if host in EVERYWHERE:
@@ -55,20 +51,8 @@ def web(
     token = keep_token(store.root, new=new_token)
     listener = open_socket(host, port)
     once = secrets.token_urlsafe(24)
-    app = make_app(Source(store, _connect(hub)), token, hosts=(*LOOPBACK, host), once={once})
+    app = make_app(Source(store, open_hub(hub) if hub else None), token, hosts=(*LOOPBACK, host), once={once})
     sys.stdout.write(f"{address(listener, token, host)}\n")
     sys.stdout.flush()
     # Other users can see a browser's command line: its address is good for one visit.
     serve(app, listener, None if no_open else lambda: open_browser(address(listener, once, host)))
-
-
-def _connect(hub: str | None) -> HubClient | None:
-    """The hub's client; None without a hub."""
-    if hub is None:
-        return None
-    from msgspec.structs import replace
-
-    from ..config import load
-    from ..link.hub_client import HubClient
-
-    return HubClient(replace(load().hub, url=hub))

@@ -91,11 +91,6 @@ class Models(Struct, frozen=True):
             return None
         return Price(info.input_usd_per_million, info.output_usd_per_million)
 
-    def strengths(self) -> dict[str, int]:
-        """Every name and alias with its strength."""
-        named = {name: info.strength for name, info in self.infos.items()}
-        return named | {alias: named[name] for alias, name in self.aliases.items() if name in named}
-
 
 @cache
 def ship() -> Models:

@@ -15,7 +15,6 @@ from .events import (
     Refused,
     Released,
     RunEnded,
-    StackChanged,
     Started,
     Tick,
     WaitingForPerson,
@@ -23,8 +22,6 @@ from .events import (
 from .machine import handle
 from .messages import (
     COMMANDS,
-    CONTROL_TOPIC,
-    CURRENT_TOPIC,
     Abort,
     Ack,
     Command,
@@ -46,12 +43,12 @@ from .recovery import Found, find_request, recover, status_of
 from .state import EXPIRY_S, WINDOW_S, ControlState, Moment, Rules, may_start, new_state
 
 __all__ = [
-    "ACK_WAIT_S", "COMMANDS", "CONTROL_KINDS", "CONTROL_TOPIC", "CURRENT_TOPIC", "EXPIRY_S", "LAST_SEND_S",
+    "ACK_WAIT_S", "COMMANDS", "CONTROL_KINDS", "EXPIRY_S", "LAST_SEND_S",
     "MAX_MESSAGE", "OUTGOING", "WINDOW_S", "Abort", "Ack", "Actuate", "Actuated", "Answer", "Audit", "Command",
     "ControlMessage", "ControlState", "Controller", "CurrentMessage", "Desired", "Done", "Effect", "Entry", "Event",
     "Execute", "Executed", "Found", "Frame", "Held", "IterationEnded", "IterationStarted", "LookUp", "Malformed",
     "Moment", "NotForUs", "Persist", "PersonAnswered", "Received", "Refused", "Released", "Request",
-    "Result", "ResultPayload", "Rules", "RunEnded", "Send", "StackChanged", "Started", "State", "Target", "Tick",
+    "Result", "ResultPayload", "Rules", "RunEnded", "Send", "Started", "State", "Target", "Tick",
     "Transmit", "Unreadable", "Waiting", "WaitingForPerson", "decode_control", "decode_current", "decode_request",
     "encode", "find_request", "format_time", "handle", "may_start", "new_request", "new_state", "recover",
     "stamp_seq", "status_of",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from .messages import AbortReason, Code, DoneReason, Frame, Waiting
+from .messages import AbortReason, Code, DoneReason, Waiting
 
 
 class Received(Struct, frozen=True):
@@ -41,12 +41,6 @@ class IterationEnded(Struct, frozen=True):
     """A passage of the gate is over."""
 
     key: str
-
-
-class StackChanged(Struct, frozen=True):
-    """The run went into another mode, or came back from it."""
-
-    stack: tuple[Frame, ...]
 
 
 class WaitingForPerson(Struct, frozen=True):
@@ -105,7 +99,6 @@ Event = (
     | Started
     | IterationStarted
     | IterationEnded
-    | StackChanged
     | WaitingForPerson
     | PersonAnswered
     | Held

@@ -19,7 +19,6 @@ from .events import (
     Refused,
     Released,
     RunEnded,
-    StackChanged,
     Started,
     Tick,
     WaitingForPerson,
@@ -57,8 +56,6 @@ def handle(state: ControlState, event: Event, now: Moment) -> tuple[ControlState
             stop_waiting(turn, event.step)
         case Held() | Released():
             commands.take_supervisor(turn, event)
-        case StackChanged():
-            change_stack(turn, event)
         case Refused():
             turn.audit("refused", why=event.why, actor=event.actor)
             turn.send(turn.reply(None, None, None, fail("bad_request", event.why)), event.via, None, direct=True)
@@ -190,11 +187,3 @@ def stop_waiting(turn: Turn, step: int) -> None:
     if len(left) != len(turn.state.waiting) and not turn.state.ended:
         turn.change(waiting=left)
         turn.persist(turn.state_entry())
-
-
-def change_stack(turn: Turn, event: StackChanged) -> None:
-    if turn.state.ended:
-        return
-    iterations = event.stack[-1].iter if event.stack else turn.state.iterations
-    turn.change(stack=event.stack, iterations=iterations)
-    turn.persist(turn.state_entry())

@@ -10,9 +10,6 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-CONTROL_TOPIC = "loop:control"
-CURRENT_TOPIC = "loop:current"
-
 Command = Literal["pause", "resume", "cancel", "escalate", "approve", "reject", "rollback"]
 Code = Literal["bad_request", "not_found", "invalid_state", "failed", "duplicate"]
 LiveStatus = Literal["running", "pausing", "paused"]
@@ -21,7 +18,6 @@ DoneReason = Literal["COMPLETE", "MAX_ITERATIONS", "STUCK", "NO_MORE_ISSUES", "M
 
 COMMANDS: tuple[Command, ...] = ("pause", "resume", "cancel", "escalate", "approve", "reject", "rollback")
 ABORT_REASONS: tuple[AbortReason, ...] = ("USER_CANCELLED", "EMERGENCY_STOP", "CRITICAL_FAILURE", "ERROR")
-DONE_REASONS: tuple[DoneReason, ...] = ("COMPLETE", "MAX_ITERATIONS", "STUCK", "NO_MORE_ISSUES", "MAX_ISSUES")
 
 RequestId = Annotated[str, Meta(min_length=1, max_length=128, description="A UUID v4; any such string is accepted.")]
 Timestamp = Annotated[

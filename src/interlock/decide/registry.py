@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from typing import cast
 
 from ..core import BadInput
-from ..core.installed import installed
+from ..core.extensions import STRATEGIES
 from .strategies import BUILT_IN, PROGRESSIVE, Strategy
 
 RESERVED = (PROGRESSIVE, *BUILT_IN)
-GROUP = "interlock.strategies"
-
-_registered: dict[str, Strategy] = {}
 
 
 def register_strategy(name: str, strategy: Strategy) -> None:
     """Make a strategy of your own known by name to every controller made from now on."""
     if not name or name in RESERVED:
         raise BadInput(f"{name!r} cannot be the name of a strategy of your own", todo="Choose another name.")
-    if _registered.get(name, strategy) is not strategy:
+    if _own().get(name, strategy) is not strategy:
         raise BadInput(f"another strategy is registered as {name!r} already", todo="Choose another name.")
-    _registered[name] = strategy
+    STRATEGIES.register(strategy, name)
 
 
 def unregister_strategy(name: str) -> None:
-    """Take a registered strategy away again."""
-    del _registered[name]
+    """Remove a registered strategy."""
+    STRATEGIES.unregister(_own()[name], name)
 
 
 def find_strategy(name: str, given: Mapping[str, Strategy] | None = None) -> Strategy:
@@ -36,7 +33,7 @@ def find_strategy(name: str, given: Mapping[str, Strategy] | None = None) -> Str
     """
     if name in BUILT_IN:
         return BUILT_IN[name]
-    own = {**_installed(), **_registered} if given is None else given
+    own = _own() if given is None else given
     if name in own:
         return own[name]
     if name == "custom" and len(own) == 1:
@@ -48,16 +45,6 @@ def find_strategy(name: str, given: Mapping[str, Strategy] | None = None) -> Str
     raise BadInput(what, where="interventions.strategy.type", todo=f"Known: {known}.")
 
 
-@cache
-def _installed() -> dict[str, Strategy]:
-    found: dict[str, Strategy] = {}
-    for point in installed(GROUP):
-        strategy = point.load()
-        if not callable(strategy) or point.name in RESERVED:
-            raise BadInput(
-                f"the entry point {point.name!r} is not a strategy of its own",
-                where=point.value,
-                todo=f"Point {GROUP} at a function that takes a Situation, under a name that is not built in.",
-            )
-        found[point.name] = strategy
-    return found
+def _own() -> dict[str, Strategy]:
+    """Strategies that are installed or registered, by name; one that is built in is found first."""
+    return {name: cast("Strategy", strategy) for name, strategy in STRATEGIES.found()}

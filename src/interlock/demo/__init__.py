@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from .._lazy import lazy
 
 if TYPE_CHECKING:
     from .playing import Event, play
 
 __all__ = ["Event", "play"]
 
-
-def __getattr__(name: str) -> object:
-    # Late, so that the scripted model beside it starts without the runtime.
-    if name not in __all__:
-        raise AttributeError(name)
-    return getattr(import_module(".playing", __name__), name)
+# Late, so that the scripted model beside it starts without the runtime.
+__getattr__ = lazy(__name__, {"playing": ("Event", "play")})

@@ -81,6 +81,9 @@ class History:
         if step.kind == "tool_call" and step.tool is not None:
             self.call = read_call(step, step.tool)
             self.call.target = self.past.knowledge.targets(self.call.words)
+            if self.call.call_id is not None:
+                # Issued again under the same id: the result is that of the newest.
+                self.past.pending = [one for one in self.past.pending if one.call_id != self.call.call_id]
             push(self.past.pending, self.call, PENDING)
             self.answers = self.past.speech.take(step, self.call.effect)
         elif step.kind == "tool_result":

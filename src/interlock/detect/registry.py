@@ -5,32 +5,27 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import cache
+from typing import cast
 
-from ..core import BadInput
-from ..core.installed import installed
+from ..core.extensions import DETECTORS
 from . import patterns
 from .detector import Factory
-
-GROUP = "interlock.detectors"
-
-_registered: list[Factory] = []
 
 
 def register(factory: Factory) -> Factory:
     """Add a detector to every run started from now on; usable as a decorator."""
-    if factory not in _registered:
-        _registered.append(factory)
+    DETECTORS.register(factory)
     return factory
 
 
 def unregister(factory: Factory) -> None:
-    """Take a registered detector away again."""
-    _registered.remove(factory)
+    """Remove a registered detector."""
+    DETECTORS.unregister(factory)
 
 
 def factories() -> tuple[Factory, ...]:
     """Every detector known now: built-in, installed, registered."""
-    return (*_built_in(), *_installed(), *_registered)
+    return (*_built_in(), *(cast("Factory", factory) for _, factory in DETECTORS.found()))
 
 
 def issue_types() -> frozenset[str]:
@@ -42,18 +37,3 @@ def issue_types() -> frozenset[str]:
 def _built_in() -> tuple[Factory, ...]:
     names = sorted(module.name for module in pkgutil.iter_modules(patterns.__path__))
     return tuple(importlib.import_module(f"{patterns.__name__}.{name}").detector for name in names)
-
-
-@cache
-def _installed() -> tuple[Factory, ...]:
-    found = []
-    for point in installed(GROUP):
-        factory = point.load()
-        if not callable(factory):
-            raise BadInput(
-                f"the entry point {point.name!r} is not callable",
-                where=point.value,
-                todo=f"Point {GROUP} at a class or function that takes a Setting.",
-            )
-        found.append(factory)
-    return tuple(found)

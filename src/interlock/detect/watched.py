@@ -10,6 +10,7 @@ from ..core import Kind, Sign, Step, Stuck
 from .alarm import Alarms
 from .detector import EVERY_KIND, Asked, Detector, Factory, Remembering, Setting
 from .following import follow
+from .turn import read_call
 
 
 class SavedAgent(Struct):
@@ -58,10 +59,10 @@ class WatchedAgent:
         if step.tool is None or step.tool.call_id is None:
             return False
         call_id = step.tool.call_id
-        pending = any(call.call_id == call_id for call in self.history.past.pending)
+        pending = next((call for call in self.history.past.pending if call.call_id == call_id), None)
         if step.kind == "tool_call":
-            return pending
-        if step.kind != "tool_result" or pending:
+            return pending is not None and pending.key == read_call(step, step.tool).key
+        if step.kind != "tool_result" or pending is not None:
             return False
         return any(turn.call_id == call_id for turn in self.history.turns)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .._lazy import lazy
+
 if TYPE_CHECKING:
     from .analyzer import AnalysisResult, ClaudeAnalyzer, LocalAnalyzer, ReplayStatus
     from .input import InputBackend
@@ -21,20 +23,6 @@ if TYPE_CHECKING:
     from .session import FileOperation, Operation, OperationType, ReplaySession
     from .verifier import FileComparison, FileVerifier, VerificationResult
 
-_WHERE = {
-    "analyzer": ("AnalysisResult", "ClaudeAnalyzer", "LocalAnalyzer", "ReplayStatus"),
-    "input": ("InputBackend",),
-    "orchestrator": ("InterventionConfig", "InterventionEvent", "InterventionOrchestrator"),
-    "recovery": ("RecoveryExecutor", "RecoveryResult"),
-    "replay": ("ReplayEngine", "ReplayResult"),
-    "screenshot": (
-        "MSSBackend", "Screenshot", "ScreenshotBackend", "ScrotBackend", "WaylandBackend", "create_screenshot_backend",
-    ),
-    "session": ("FileOperation", "Operation", "OperationType", "ReplaySession"),
-    "verifier": ("FileComparison", "FileVerifier", "VerificationResult"),
-}  # fmt: skip
-_MODULE_OF = {name: module for module, names in _WHERE.items() for name in names}
-
 __all__ = [
     "AnalysisResult", "ClaudeAnalyzer", "FileComparison", "FileOperation", "FileVerifier", "InputBackend",
     "InterventionConfig", "InterventionEvent", "InterventionOrchestrator", "LocalAnalyzer", "MSSBackend",
@@ -43,10 +31,19 @@ __all__ = [
     "WaylandBackend", "create_screenshot_backend",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> object:
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
+__getattr__ = lazy(
+    __name__,
+    {
+        "analyzer": ("AnalysisResult", "ClaudeAnalyzer", "LocalAnalyzer", "ReplayStatus"),
+        "input": ("InputBackend",),
+        "orchestrator": ("InterventionConfig", "InterventionEvent", "InterventionOrchestrator"),
+        "recovery": ("RecoveryExecutor", "RecoveryResult"),
+        "replay": ("ReplayEngine", "ReplayResult"),
+        "screenshot": (
+            "MSSBackend", "Screenshot", "ScreenshotBackend", "ScrotBackend", "WaylandBackend",
+            "create_screenshot_backend",
+        ),
+        "session": ("FileOperation", "Operation", "OperationType", "ReplaySession"),
+        "verifier": ("FileComparison", "FileVerifier", "VerificationResult"),
+    },
+)  # fmt: skip

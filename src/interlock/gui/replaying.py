@@ -12,8 +12,8 @@ from ..core import BadInput, InterlockError
 from ..records.gui import GuiResultRecord
 from .analyzer.layers.progress import ProgressLayer
 from .assembly import Screen, Watch, assemble
-from .editor.opening import open_editor
 from .filmstrip import Filmstrip
+from .opening import open_editor
 from .orchestrator import InterventionEvent
 from .replay.engine import ReplayEngine
 from .replay.result import ReplayResult

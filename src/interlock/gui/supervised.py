@@ -80,16 +80,11 @@ class SupervisedRun:
                 kind="tool_call",
                 tool=Tool("type", {}, f"gui-{self._passages}"),
             )
-        while True:
-            version = gate.version
-            decision = gate.enter(step)
-            if decision.action == "stop" or self.run.ended:
-                return "stop"
-            if decision.action == "proceed":
-                with self._lock:
-                    self._passing = step
-                return "proceed"
-            gate.wait(version)
+        if gate.admit(lambda: gate.enter(step)).action == "stop":
+            return "stop"
+        with self._lock:
+            self._passing = step
+        return "proceed"
 
     def leave(self) -> None:
         """The chunk under way is over; a pause that waited for it takes hold."""

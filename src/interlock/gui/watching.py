@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from ..config import Config
 from ..core import BadInput
 from .assembly import assemble
-from .editor.opening import open_display
+from .opening import open_display
 from .orchestrator import InterventionEvent
 from .signals import interrupted
 from .supervised import open_run

@@ -7,7 +7,6 @@ from .folder import RunFolder
 from .ids import new_run_id
 from .interface import Reading, Trouble, Writing
 from .lock import OwnerInfo, RunLock
-from .memory import MemoryJournal, MemoryReader
 from .presence import is_viewed, mark_viewed
 from .prune import Pruned
 from .reader import JournalReader
@@ -16,7 +15,7 @@ from .summary import RunSummary
 from .writer import Journal
 
 __all__ = [
-    "LOST", "Entry", "Journal", "JournalReader", "MemoryJournal", "MemoryReader", "OwnerInfo", "Pruned", "Reading",
+    "LOST", "Entry", "Journal", "JournalReader", "OwnerInfo", "Pruned", "Reading",
     "RunFolder", "RunLock", "RunSummary", "Store", "Trouble", "Unreadable", "Writing", "default_root", "is_viewed",
     "mark_viewed", "new_run_id", "write_durably", "write_whole",
 ]  # fmt: skip

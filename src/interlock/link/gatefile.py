@@ -39,23 +39,6 @@ class Gate(Struct, frozen=True, kw_only=True):
     v: int = 1
 
 
-def write_gate(path: Path, status: Status, revision: int, *, shut: bool | None = None) -> bool:
-    """Put the gate into a state at a revision; False, and nothing done, if the file has a newer one.
-
-    When this returns, every process sees it, and it is on the disk.
-    """
-    before = read_gate(path)
-    if before is not None and before.revision > revision:
-        return False
-    handle = _open(path)
-    try:
-        os.pwrite(handle, _line(status, revision, status != "running" if shut is None else shut), 0)
-        os.fdatasync(handle)
-    finally:
-        os.close(handle)
-    return True
-
-
 def read_gate(path: Path) -> Gate | None:
     """What the file says; None if there is none, which means open."""
     for attempt in range(TRIES):

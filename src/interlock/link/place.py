@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import socket
 import stat
 from pathlib import Path
 
@@ -49,6 +50,22 @@ def noted_socket(folder: Path) -> Path | None:
         return Path((folder / SOCKET_NOTE).read_text().strip())
     except FileNotFoundError:
         return None
+
+
+def serve_socket() -> Path:
+    """Where installed hooks find the resident supervisor."""
+    return runtime_dir() / "serve.sock"
+
+
+def gates_folder() -> Path:
+    """Where installed hooks find the gate of their session."""
+    return runtime_dir() / "gates"
+
+
+def is_served(path: Path) -> bool:
+    """Whether somebody listens there."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
+        return sock.connect_ex(str(path)) == 0
 
 
 def _make_private(path: Path) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from ..core import Review, Verdict
 from .judgement import Judgement
 from .programs import Action
-from .rewrite import rewrite_command
+from .shell.ascii import from_ascii, to_ascii
 
 REASONS: dict[Action, str] = {
     "delete": "It deletes something", "network": "It uses the network", "modify": "It changes files or state",
@@ -50,3 +52,33 @@ def advice_for(outside: bool, failures: int) -> str:
     if failures:
         return DIFFERENTLY
     return INSIDE if outside else CHECK
+
+
+def rewrite_command(text: str, judged: Judgement) -> str | None:
+    """The command with the dangerous words of its `modify` rules replaced; None where a safe form is not known.
+
+    Only words of commands that stand in the text itself are touched, never quoted scripts inside it.
+    """
+    if any(rule.verdict == "block" for rule in judged.rules):
+        return None
+    made = to_ascii(text)
+    changes: dict[tuple[int, int], dict[str, str]] = {}
+    for rule, command in judged.hits:
+        if rule.verdict != "modify":
+            continue
+        if not rule.rewrite or command.span is None:
+            return None
+        changes.setdefault(command.span, {}).update(rule.rewrite)
+    if not changes:
+        return None
+    for (start, end), words in sorted(changes.items(), reverse=True):
+        made = made[:start] + replace_words(made[start:end], words) + made[end:]
+    made = from_ascii(made)
+    return made if made != text else None
+
+
+def replace_words(part: str, words: dict[str, str]) -> str:
+    """Whole words of one command replaced; an empty replacement takes the word out."""
+    for old, new in words.items():
+        part = re.sub(rf"(?<!\S){re.escape(old)}(?!\S)", lambda _, new=new: new, part)  # type: ignore[misc]
+    return part

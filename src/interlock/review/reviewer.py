@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 
 import msgspec
 from msgspec import Struct
 
+from ..config.model import RationalityLevels, RiskLevels
 from ..config.model import Review as ReviewConfig
-from ..core import Context, Review, Step, Tool
+from ..core import Context, Review, Step, Tool, Verdict
 from ..core.typed import from_json
 from .expected import Expected
 from .judgement import Judgement, judge_script, spare_named
 from .programs import RISKS, Action
-from .rationality import has_substance
+from .rationality import has_substance, rationality
 from .report import as_review
 from .rules.compiled import RuleSet
 from .rules.load import rule_set
 from .tools import Call, read_tool
-from .verdict import strongest
-from .weighing import scales
+from .verdict import decide, strongest, with_additions
 
 MAX_FAILURES = 256
 MAX_PENDING = 64
@@ -156,3 +157,32 @@ def call_key(step: Step) -> str:
 def forget_oldest(entries: dict[str, int] | dict[str, tuple[str, bool]], limit: int) -> None:
     while len(entries) > limit:
         del entries[next(iter(entries))]
+
+
+class Weight(Struct, frozen=True):
+    """What the numbers of a call say, and the review that it gets if no rule says more."""
+
+    risk: float
+    rationality: float
+    verdict: Verdict
+    unruled: Review
+
+
+class Scales:
+    """Weighs calls under one configuration; `measured` where the context says what a call is held against."""
+
+    def __init__(self, risks: RiskLevels, rationalities: RationalityLevels, measured: bool) -> None:
+        self._risks, self._rationalities, self._measured = risks, rationalities, measured
+        self.weigh = lru_cache(1024)(self._weigh)
+
+    def _weigh(self, action: Action, base: float, outside: bool, failures: int, repeats: int) -> Weight:
+        risk = with_additions(base, outside=outside, failures=failures, levels=self._risks)
+        sense = rationality(outside=outside, failures=failures, repeats=repeats) if self._measured else 1.0
+        verdict = decide(risk, sense, self._risks, self._rationalities)
+        nothing = Judgement(action, base, (), ())
+        review = as_review(nothing, verdict, risk, sense, action=action, outside=outside, failures=failures)
+        return Weight(risk, sense, verdict, review)
+
+
+scales = lru_cache(8)(Scales)
+"""The scales of a configuration, shared by all runs that have it."""

@@ -26,6 +26,11 @@ class Approvals:
         """The steps that wait, with what each wants to do."""
         return dict(self._waiting)
 
+    @property
+    def next_waiting(self) -> str | None:
+        """What the step that waits longest wants to do."""
+        return next(iter(self._waiting.values()), None)
+
     def check(self, step: Step, review: Review | None) -> Decision | None:
         """Hold until a person answers, deny where the answer was no, None where the step may go on."""
         action = review.action if review is not None else "unknown"
@@ -49,6 +54,10 @@ class Approvals:
             raise InvalidState(f"step {step} does not wait for a person", todo=f"Waiting: {known}")
         self._answers[step] = (said, reason)
         return self._waiting.pop(step)
+
+    def withdraw(self, step: int) -> bool:
+        """A step waits no longer; whether it did."""
+        return self._waiting.pop(step, None) is not None
 
 
 def describe(step: Step) -> str:

@@ -4,11 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Generator
+from contextlib import suppress
 from typing import Protocol
 
 from ..core import ENDED, PROCEED, Clock, Decision, Status, Step, SystemClock
 from .calls import Calls, call_key
+
+LOOK_S = 0.5
+"""How often a step that waits checks whether its client is still connected."""
+
+Wait = tuple[int, float | None]
+"""Wait until the gate has changed since this version, at most this long."""
+
+
+SHUT = ("paused", "pausing")
+HOLD = Decision("hold", reason="the run is paused; it goes on when a person resumes it")
+
+
+class HungUp(Exception):
+    """Raised when a client disconnects while its step waits."""
 
 
 class Passages(Protocol):
@@ -92,12 +108,15 @@ class Gate:
 
     def enter(self, step: Step) -> Decision:
         """May this step start? Never waits: a hold is a value that the adapter waits on."""
+        key = call_key(step)
+        if self._status != "running":
+            # One that asks again, as after a delay, has not started: it is not under way.
+            self.leave(step)
         with self._condition:
             if self._status in ENDED:
                 return Decision("stop", reason="the run has ended")
             if self._status != "running":
-                return Decision("hold", reason="the run is paused; it goes on when a person resumes it")
-            key = call_key(step)
+                return HOLD
             if self._passages is not None and not self._passages.enter(key):
                 return Decision("hold", reason="the run is about to pause")
             forgotten = self._inside.begin(step, key)
@@ -107,11 +126,91 @@ class Gate:
         return PROCEED
 
     def leave(self, step: Step) -> None:
-        """A step that was let in is over; a result ends the call of its agent that came in last."""
+        """A step that was let in is over, by its own step or by its result."""
         with self._condition:
             key = self._inside.end(step)
         if key is not None and self._passages is not None:
             self._passages.leave(key)
+
+    def admit(
+        self,
+        ask: Callable[[], Decision],
+        *,
+        waits: Callable[[], bool] = lambda: True,
+        abandon: Callable[[], None] = lambda: None,
+    ) -> Decision:
+        """Ask until the answer is not a hold, and wait out its delay; a pause or an end cuts the delay short.
+
+        Raises HungUp once `waits` says that the client is gone. Whatever ends the wait early, `abandon` is called.
+        """
+        rounds, decision = self._rounds(), None
+        try:
+            while not isinstance(now := rounds.send(decision), Decision):
+                if not waits():
+                    raise HungUp
+                if now is None:
+                    decision = ask()
+                else:
+                    version, left = now
+                    self.wait(version, LOOK_S if left is None else min(left, LOOK_S))
+        except BaseException:
+            abandon()
+            raise
+        return now
+
+    async def admit_async(self, ask: Callable[[], Decision], *, abandon: Callable[[], None] = lambda: None) -> Decision:
+        """`admit` for an event loop: `ask` and `abandon` run in a thread, and a wait can be cancelled."""
+        rounds, decision = self._rounds(), None
+        asking, given_up = threading.Lock(), threading.Event()
+
+        def ask_once() -> Decision:
+            with asking:
+                return ask() if not given_up.is_set() else HOLD
+
+        def give_up() -> None:
+            with asking:
+                abandon()
+
+        try:
+            while not isinstance(now := rounds.send(decision), Decision):
+                if now is None:
+                    decision = await asyncio.to_thread(ask_once)
+                else:
+                    await self.wait_async(*now)
+        except BaseException:
+            given_up.set()
+            asyncio.get_running_loop().run_in_executor(None, give_up)
+            raise
+        return now
+
+    def wait_open(self) -> None:
+        """Wait until the run is not paused."""
+        self.admit(self._look)
+
+    async def wait_open_async(self) -> None:
+        """`wait_open` for an event loop."""
+        await self.admit_async(self._look)
+
+    def _look(self) -> Decision:
+        return HOLD if self._status in SHUT else PROCEED
+
+    def _rounds(self) -> Generator[Wait | Decision | None, Decision | None, None]:
+        """What to do next until a step is let in: None to ask, a Wait, and at last the decision."""
+        while True:
+            version = self._version
+            decision = yield None
+            assert decision is not None
+            if decision.action == "hold":
+                yield version, None
+                continue
+            until = time.monotonic() + decision.delay_s
+            while (left := until - time.monotonic()) > 0:
+                version = self._version
+                if self._status != "running":
+                    break
+                yield version, left
+            if not decision.delay_s or self._status == "running":
+                yield decision
 
     def notify(self) -> None:
         """Wake whoever waits: something that they asked for may have been answered."""
@@ -123,7 +222,7 @@ class Gate:
         with self._condition:
             self._condition.wait_for(lambda: self._version != version, timeout)
 
-    async def wait_async(self, version: int) -> None:
+    async def wait_async(self, version: int, timeout: float | None = None) -> None:
         """`wait` for an event loop: no thread is held, and it can be cancelled."""
         loop = asyncio.get_running_loop()
         changed = asyncio.Event()
@@ -136,7 +235,9 @@ class Gate:
                 return
             self._wakers.append(wake)
         try:
-            await changed.wait()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(timeout):
+                    await changed.wait()
         finally:
             with self._condition:
                 self._wakers.remove(wake)

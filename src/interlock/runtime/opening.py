@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import TypedDict
@@ -13,21 +13,31 @@ from msgspec.structs import replace
 
 from ..config import Config, load
 from ..config.nearest import nearest
-from ..core import Adapter, Clock, Context, InterlockError, RunSpec
+from ..core import (
+    ISSUE_TYPES,
+    Adapter,
+    Applied,
+    BadInput,
+    Capability,
+    Clock,
+    Context,
+    Directive,
+    InterlockError,
+    RunSpec,
+)
 from ..core.typed import from_plain
+from ..intervene import BUILT_IN, Templates, parse_templates
 from ..journal import RunFolder, Store, new_run_id
 from ..records import Fault
 from .alerts import Alerts
 from .approvals import Approvals
 from .border import one_line, redact_argv, redact_text, redact_tree
-from .direct import Direct
 from .hands import Hands, Processes
 from .metrics import Metrics, process_metrics
 from .mutes import read_mutes
 from .notify import Notifier, Trouble, apprise_channel
 from .orders import Orders
 from .plugins import Plugins
-from .prompts import read_templates
 from .replay import replay
 from .run import Run
 from .steering import Steering
@@ -200,3 +210,29 @@ def _listen(supervisor: Supervisor, folder: RunFolder, listener: socket.socket |
         link = HubLink(supervisor.config.hub, steering.endpoint, run.journal)
         link.start()
         run.on_close(link.close)
+
+
+def read_templates(path: str | None, issue_types: Iterable[str] = ISSUE_TYPES) -> Templates:
+    """The templates of `soft_correction.custom_prompts_path` over the built-in ones; without a path the built-in."""
+    if path is None:
+        return BUILT_IN
+    file = Path(path).expanduser()
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(
+            f"the file of hints cannot be read: {error.strerror if isinstance(error, OSError) else error}",
+            where=str(file),
+            todo="See interventions.soft_correction.custom_prompts_path.",
+        ) from None
+    return parse_templates(text, str(file), issue_types)
+
+
+class Direct:
+    """Can do whatever a decision says; it has no conversation of its own and cannot start itself again."""
+
+    name = "direct"
+    capabilities: frozenset[Capability] = frozenset(("deny", "rewrite", "inject", "hold", "stop", "usage"))
+
+    def apply(self, directive: Directive) -> Applied:
+        return Applied(True, "said in the decision")

@@ -28,6 +28,11 @@ class Permission:
         """A call is over, or its result is there: gives its review."""
         return self._reviews.end(step)
 
+    def withdraw(self, step: Step) -> bool:
+        """A step waits no longer; whether it did. Asked about again, it waits again."""
+        self._told.discard(step.index)
+        return self._approvals.withdraw(step.index)
+
     def wait_for_person(self, step: Step) -> Decision | None:
         """A hold where a person has to answer first. It waits outside the gate: waiting is no iteration."""
         if not self._approvals.needed or self._observe or self._run.gate.status != "running":

@@ -12,11 +12,10 @@ from msgspec.structs import replace
 
 from ..control import Abort, Done, State
 from ..core import ENDED, Clock, Hold, RunSpec, Status, SystemClock
-from ..journal import Entry, Journal, MemoryJournal, RunFolder, RunSummary, Store
+from ..journal import Entry, Journal, RunFolder, RunSummary, Store
 from ..journal.interface import Reading, Writing
 from ..records import EndRecord, RecordBody, kind_of, read_body
 from .gate import Gate
-from .steady import SteadyClock
 
 log = logging.getLogger("interlock")
 
@@ -29,6 +28,8 @@ class Steers(Protocol):
     def resume(self) -> bool: ...
 
     def wait(self, step: int, what: str) -> None: ...
+
+    def stop_waiting(self, step: int) -> None: ...
 
     def end(self, reason: str) -> None: ...
 
@@ -72,12 +73,6 @@ class Run:
         run.reason = _reason_in(run.journal.reader())
         run.gate.rested_before(rest_in(run.journal.reader(), clock.time()))
         return run
-
-    @classmethod
-    def in_memory(cls, spec: RunSpec, clock: Clock | None = None) -> Run:
-        """A run that leaves nothing behind."""
-        clock = clock or SystemClock()
-        return cls(spec, MemoryJournal(spec.run_id, clock), None, clock)
 
     @property
     def summary(self) -> RunSummary:
@@ -149,8 +144,15 @@ class Run:
         finally:
             self.on_waiting(step, what)
 
+    def stop_waiting(self, step: int, next_waiting: str | None) -> None:
+        """A step waits for a person no longer; `next_waiting` is what still does."""
+        if self.steering is not None:
+            self.steering.stop_waiting(step)
+        else:
+            self.append([], durable=True, changes={"waiting": next_waiting})
+
     def resume(self) -> bool:
-        """Go on after a hold; False where the run has ended."""
+        """Take a hold back; False where the run has ended, or a person paused it."""
         if self.steering is not None:
             return self.steering.resume()
         if not self.gate.be("running", self.gate.revision + 1):
@@ -212,3 +214,18 @@ def _reason_in(journal: Reading) -> str | None:
         if isinstance(said, EndRecord | Abort | Done):
             return said.reason
     return None
+
+
+class SteadyClock:
+    """Seconds since the epoch as they were known at first, and from there by the monotonic clock; never goes back."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._ahead = clock.time() - clock.monotonic()
+
+    def time(self) -> float:
+        return self._ahead + self._clock.monotonic()
+
+    def go_on_from(self, last: float) -> None:
+        """A predecessor has counted up to here."""
+        self._ahead += max(0.0, last - self.time())

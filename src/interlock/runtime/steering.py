@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import socket
-import uuid
 from collections.abc import Sequence
 
 from ..config import Config
 from ..config.models import Models
 from ..control import (
-    Command,
     ControlState,
     Desired,
     Execute,
     Executed,
     Held,
+    PersonAnswered,
+    Released,
     Result,
     Rules,
     RunEnded,
     Tick,
     Waiting,
     WaitingForPerson,
-    encode,
-    new_request,
     new_state,
 )
 from ..control import Entry as Record
@@ -91,9 +89,13 @@ class Steering:
         """A step waits for approve or reject."""
         self.endpoint.post(WaitingForPerson(Waiting("approval", step, what)))
 
+    def stop_waiting(self, step: int) -> None:
+        """Its client is gone: nobody has to answer it."""
+        self.endpoint.post(PersonAnswered(step))
+
     def resume(self) -> bool:
-        """Go on, for whoever holds the supervisor in their own process."""
-        self._order("resume", "")
+        """Take the supervisor's own pause back; a person's pause stays. Whether the run goes on."""
+        self.endpoint.post(Released())
         return self.run.gate.status == "running"
 
     def end(self, reason: str) -> None:
@@ -142,10 +144,6 @@ class Steering:
     def rest(self) -> None:
         """A command is over."""
         self._file.rest()
-
-    def _order(self, command: Command, reason: str) -> None:
-        request = new_request(str(uuid.uuid4()), command, self.run.spec.run_id, actor="interlock", reason=reason)
-        self.endpoint.receive(encode(request), None, actor="interlock")
 
 
 class RunLog(JournalLog):

@@ -175,6 +175,13 @@ class Supervisor(Asking):
             self._time(begin)
             return degrade(decision, self.hands.adapter.capabilities)
 
+    def abandon(self, step: Step) -> None:
+        """Forget a step that was asked about and will not run: it is not under way, and no person has to answer it."""
+        with self._lock:
+            self.run.gate.leave(step)
+            if self._permission.withdraw(step):
+                self._guard.part("journal", self.run.stop_waiting, None, step.index, self.approvals.next_waiting)
+
     def after(self, step: Step) -> Decision:
         """What a step that ran led to: messages for the agent, a stop. A pause is met at the next `before`."""
         begin = time.perf_counter()
@@ -233,9 +240,11 @@ class Supervisor(Asking):
             self.run.steering.settle()
 
     def resume(self) -> bool:
-        """Go on after a hold; False where the run has ended."""
-        self.note_status("running")
-        return self.run.resume()
+        """Take Interlock's own hold back; False where the run has ended, or a person paused it."""
+        resumed = self.run.resume()
+        if resumed:
+            self.note_status("running")
+        return resumed
 
     def note_status(self, status: Status) -> None:
         """Know that the run was paused or goes on. Never waits: the next step finds it."""
@@ -246,7 +255,7 @@ class Supervisor(Asking):
         waiting = self.approvals.waiting
         number = next(iter(waiting), -1) if step is None else step
         what = self.approvals.answer(number, said, reason)
-        self.run.update(waiting=next(iter(self.approvals.waiting.values()), None))
+        self.run.update(waiting=self.approvals.next_waiting)
         self.run.gate.notify()
         return f"step {number} {said}: {what}"
 

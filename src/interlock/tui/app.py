@@ -12,6 +12,7 @@ from textual.screen import Screen
 
 from ..control import Command
 from ..core import Clock, SystemClock
+from ..link.requests import Requests, Sent
 from ..report import RunRow
 from .fleet_page import FleetPage
 from .help import help_lines
@@ -21,7 +22,6 @@ from .pager import Pager
 from .palette import DARK, LIGHT
 from .place import Place
 from .run_page import RunPage
-from .steering import Steering, Wish
 
 
 class Top(App[None]):
@@ -39,7 +39,7 @@ class Top(App[None]):
     def __init__(self, place: Place, *, run_id: str | None = None, clock: Clock | None = None) -> None:
         super().__init__()
         self.place, self.clock = place, clock or SystemClock()
-        self.steering = Steering(place.ask, self.clock, self._told)
+        self.steering = Steering(place, timeout=place.timeout, changed=self._told, now=self.clock.time)
         self._first = run_id
         # Over a slow line, and for whoever cannot bear it, nothing moves by itself.
         self.animation_level = "none"
@@ -96,24 +96,24 @@ class Top(App[None]):
         name = crash.thread.name if crash.thread is not None else "a thread"
         self.call_later(self.complain, f"{name} broke: {crash.exc_type.__name__}: {crash.exc_value}")
 
-    def _told(self, wish: Wish) -> None:
+    def _told(self, sent: Sent) -> None:
         """In whatever thread: a request was sent, or answered."""
-        self.call_later(self._show_wish, wish)
+        self.call_later(self._show_sent, sent)
 
-    def _show_wish(self, wish: Wish) -> None:
+    def _show_sent(self, sent: Sent) -> None:
         for screen in self.screen_stack:
             if isinstance(screen, FleetPage | RunPage) and screen.is_mounted:
                 screen.redraw()
-        words = clean(f"{wish.command}: {wish.message or 'done'}")
-        if wish.outcome == "failure":
+        words = clean(f"{sent.command}: {sent.message or sent.notice or 'done'}")
+        if sent.state == "failure":
             self.notify(words, severity="error", timeout=10, markup=False)
-        elif wish.outcome == "unknown":
+        elif sent.state == "unknown":
             title = "Outcome unknown: neither done nor failed"
             self.notify(words, title=title, severity="warning", timeout=15, markup=False)
-        elif wish.outcome == "success":
+        elif sent.state == "success":
             for bar in self.screen_stack[-1].query(KeyBar):
                 bar.say(flat(words))
-        elif wish.message:
+        elif sent.notice:
             self.notify(words, severity="warning", markup=False)
 
     def get_default_screen(self) -> Screen[None]:
@@ -124,3 +124,24 @@ def is_light_terminal(environment: dict[str, str] | os._Environ[str]) -> bool:
     """Whether the terminal says that its background is light."""
     background = environment.get("COLORFGBG", "").rpartition(";")[2]
     return background.isdigit() and int(background) in (7, 15)
+
+
+DOING: dict[str, str] = {
+    "pause": "pausing…",
+    "resume": "resuming…",
+    "cancel": "ending…",
+    "escalate": "escalating",
+    "approve": "approving",
+    "reject": "rejecting…",
+    "rollback": "going back",
+}
+"""What a run is shown as while it has not answered: never as what was asked for."""
+
+
+class Steering(Requests):
+    """The requests of the terminal UI."""
+
+    def doing(self, run_id: str) -> str:
+        """A word for what a run was asked and has not answered yet; empty where there is nothing."""
+        waiting = [sent for sent in self.of(run_id) if sent.state == "sent"]
+        return DOING[waiting[-1].command] if waiting else ""

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
+from ..link.requests import Sent
 from ..report import Control
 from .line import Line, Piece, fit, flat
 from .pager import text_lines
-from .steering import Wish
 from .words import clock_time
 
 OUTCOMES = {
-    "sending": ("…", "warn"),
+    "sent": ("…", "warn"),
     "pending": ("…", "warn"),
     "success": ("✓", "good"),
     "failure": ("✗", "bad"),
@@ -35,11 +35,11 @@ class Entry(Struct, frozen=True, kw_only=True):
     message: str = ""
 
 
-def gather(controls: Iterable[Control], wishes: Sequence[Wish], *, owned: bool) -> list[Entry]:
+def gather(controls: Iterable[Control], ours: Sequence[Sent], *, owned: bool) -> list[Entry]:
     """The journal's requests, the newest first; one of ours that the journal does not have yet comes on top."""
-    mine = {wish.request_id: wish for wish in wishes}
+    mine = {sent.request_id: sent for sent in ours}
     entries = [_entry(control, mine.pop(control.request_id, None), owned=owned) for control in controls]
-    entries += [_unheard(wish) for wish in mine.values()]
+    entries += [_unheard(sent) for sent in mine.values()]
     return sorted(entries, key=lambda entry: entry.when, reverse=True)
 
 
@@ -55,9 +55,7 @@ def control_heading(width: int) -> Line:
 
 def draw_control(entry: Entry, width: int) -> Line:
     sign, style = OUTCOMES[entry.outcome]
-    ack: Piece = (
-        (clock_time(entry.acked), "") if entry.acked else ("–" if entry.outcome != "sending" else "sent", "dim")
-    )
+    ack: Piece = (clock_time(entry.acked), "") if entry.acked else ("–" if entry.outcome != "sent" else "sent", "dim")
     result = clock_time(entry.answered) if entry.answered else "unknown" if entry.outcome == "unknown" else "waiting"
     words = "  ".join(filter(None, (entry.message, f"“{entry.reason}”" if entry.reason else "", entry.actor)))
     return (
@@ -86,11 +84,11 @@ def control_lines(entry: Entry, width: int) -> list[Line]:
     ]
 
 
-def _entry(control: Control, wish: Wish | None, *, owned: bool) -> Entry:
+def _entry(control: Control, sent: Sent | None, *, owned: bool) -> Entry:
     result, outcome = control.result, str(control.outcome(owned=owned))
     message = result.message if result is not None else ""
-    if result is None and wish is not None and wish.outcome == "unknown":
-        outcome, message = "unknown", wish.message
+    if result is None and sent is not None and sent.state == "unknown":
+        outcome, message = "unknown", sent.message
     elif outcome == "unknown":
         message = "nobody owns the run: it may have been carried out or not"
     return Entry(
@@ -106,14 +104,14 @@ def _entry(control: Control, wish: Wish | None, *, owned: bool) -> Entry:
     )
 
 
-def _unheard(wish: Wish) -> Entry:
+def _unheard(sent: Sent) -> Entry:
     """A request of ours that the journal knows nothing of."""
     return Entry(
-        request_id=wish.request_id,
-        command=wish.command,
-        when=wish.sent,
-        reason=wish.reason,
-        outcome=wish.outcome,
-        message=wish.message,
+        request_id=sent.request_id,
+        command=sent.command,
+        when=sent.time,
+        reason=sent.reason or "",
+        outcome=sent.state,
+        message=sent.message or sent.notice,
         actor="you",
     )

@@ -69,7 +69,7 @@ class Preview(Drawing):
         if story is not None and story.folder.run_id != wanted:
             story.close()
             story = self._story = None
-        if wanted is None or not place.is_local(wanted):
+        if wanted is None or not place.is_here(wanted):
             return
         try:
             fresh = story is None

@@ -61,7 +61,7 @@ class RunDesk:
     def __init__(self, place: Place, row: RunRow, page: MessagePump) -> None:
         self._place, self._run_id, self._host, self._page = place, row.run_id, row.host, page
         self._seen: tuple[object, ...] = ()
-        self._local = place.is_local(row.run_id)
+        self._local = place.is_here(row.run_id)
         pause = LOOK_S if self._local else FETCH_S
         name = f"interlock-run-{row.run_id}"
         self._reader = Desk(name, self._open, self._look, self._fail, close=_close, pause=pause)

@@ -116,8 +116,8 @@ class RunPage(CheckpointKeys):
 
     def redraw(self) -> None:
         """Something was asked of the run, or answered."""
-        wishes, view = self.top.steering.of(self.run_id), self.view
-        self._entries = gather(view.controls if view else (), wishes, owned=view.owned if view else True)
+        sent, view = self.top.steering.of(self.run_id), self.view
+        self._entries = gather(view.controls if view else (), sent, owned=view.owned if view else True)
         listing = self.query_one("#tab3", Listing)
         if self._entries != listing.items:
             listing.show(self._entries)

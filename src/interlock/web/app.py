@@ -9,10 +9,10 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 
 from ..core import InterlockError
+from ..link.requests import TIMEOUT_S, Requests
 from .access import LOOPBACK, Access
 from .answers import on_error, on_http_error, on_mistake
 from .assets import load_assets, page_routes
-from .controls import TIMEOUT_S, Controls
 from .routes import Routes
 from .source import Source
 
@@ -26,13 +26,12 @@ def make_app(
     control_timeout: float = TIMEOUT_S,
 ) -> Access:
     """The pages and the interface behind them, for whoever has the token."""
-    controls = Controls(source, control_timeout)
+    controls = Requests(source, timeout=control_timeout, actor="dashboard")
     routes = Routes(source, controls)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         yield
-        controls.close()
         source.close()
 
     pages = Starlette(

@@ -10,8 +10,8 @@ import time
 import uvicorn
 
 from ..journal import Store
+from ..link.requests import TIMEOUT_S
 from .app import make_app
-from .controls import TIMEOUT_S
 from .source import Source
 
 LOOK_S = 0.01

@@ -31,12 +31,6 @@ class Difference(Struct, frozen=True, kw_only=True):
     cut: bool
 
 
-def list_checkpoints(folder: RunFolder) -> list[CheckpointInfo]:
-    """The checkpoints of a run that still exist, oldest first."""
-    with open_checkpoints(folder) as found:
-        return [info for info in found.list() if info.run_id == folder.run_id]
-
-
 def show_difference(folder: RunFolder, wanted: str, against: str) -> Difference:
     """What a checkpoint's files are against the one before (`before`), the one after (`after`) or the disk (`now`)."""
     with open_checkpoints(folder) as found:

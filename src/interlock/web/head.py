@@ -6,9 +6,9 @@ import msgspec
 from msgspec import Struct
 
 from ..core import CheckpointInfo, Intervention, Issue
+from ..link.requests import Sent
 from ..report import Control, Story
 from ..report.switching import why_not_switched
-from .controls import Sent
 
 NEWEST = 60
 """Issues, interventions and checkpoints in the head; the timeline has all."""

@@ -13,9 +13,9 @@ from msgspec import Struct
 from ..core import InterlockError
 from ..journal import mark_viewed
 from ..journal.presence import EVERY_S
+from ..link.requests import Requests
 from ..records import InterventionRecord, StepRecord
 from ..report import Moment, RunRow, Story
-from .controls import Controls
 from .head import Parts, make_head
 from .source import Source
 
@@ -79,7 +79,7 @@ def _look(moment: Moment) -> str:
 class Watched:
     """One run that somebody looks at."""
 
-    def __init__(self, story: Story, source: Source, controls: Controls) -> None:
+    def __init__(self, story: Story, source: Source, controls: Requests) -> None:
         self.story, self._source = story, source
         self.users = 0
         self.over = False
@@ -117,7 +117,7 @@ class Watched:
 class Live:
     """The streams of all open pages."""
 
-    def __init__(self, source: Source, controls: Controls) -> None:
+    def __init__(self, source: Source, controls: Requests) -> None:
         self._source, self._controls = source, controls
         self._watched: dict[str, Watched] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -168,8 +168,8 @@ class Live:
             rows = {row.run_id: row for row in await asyncio.to_thread(look)}
             changed = [row for row in rows.values() if told is None or told.get(row.run_id) != row]
             gone = [run_id for run_id in told or () if run_id not in rows]
-            if changed or gone or told is None or problem != self._source.fleet.problem:
-                problem = self._source.fleet.problem
+            if changed or gone or told is None or problem != self._source.problem:
+                problem = self._source.problem
                 body = {"rows": changed, "gone": gone, "all": told is None, "problem": problem}
                 yield Event("rows", msgspec.json.encode(body))
             told = rows

@@ -15,12 +15,13 @@ from starlette.routing import Route
 from .._version import __version__
 from ..config import examine
 from ..config.models import Models
+from ..control import Command
 from ..core import ENDED, NotFound
+from ..link.requests import Requests
 from ..report import KINDS
 from ..report.metrics import JournalMetrics
 from . import files
 from .answers import number_from, read_body, to_json, to_number
-from .controls import Controls, Order
 from .head import make_head
 from .incidents import WayOn, WaysOn
 from .live import Event, Live, join_parts, to_line
@@ -47,10 +48,18 @@ class Back(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
 
 
+class Order(msgspec.Struct, frozen=True, kw_only=True):
+    """What a page asks for."""
+
+    command: Command
+    payload: dict[str, object] = {}
+    reason: str | None = None
+
+
 class Routes:
     """The dashboard's interface, over a source of runs."""
 
-    def __init__(self, source: Source, controls: Controls) -> None:
+    def __init__(self, source: Source, controls: Requests) -> None:
         self.source, self.controls = source, controls
         self.live = Live(source, controls)
         self.ways = WaysOn(source.store)
@@ -95,7 +104,7 @@ class Routes:
         )
 
     def runs(self, _: Request) -> Response:
-        return to_json({"runs": self.source.rows(), "problem": self.source.fleet.problem})
+        return to_json({"runs": self.source.rows(), "problem": self.source.problem})
 
     def run(self, request: Request) -> Response:
         story = self.source.story(request.path_params["run_id"])
@@ -188,16 +197,13 @@ class Routes:
         if self.source.host_of(run_id) is None:
             # Says what is wrong with a run that is nowhere.
             self.source.folder(run_id)
-        return self.controls.send(run_id, order)
+        return self.controls.send(order.command, run_id, order.payload, order.reason)
 
     def _go_back(self, run_id: str, back: Back) -> Response:
-        order = Order(command="rollback", payload={"to": back.to, "paths": back.paths or None}, reason=back.reason)
-        if self.source.host_of(run_id) is not None:
-            return to_json({"sent": self.controls.send(run_id, order)}, 202)
+        if self.source.host_of(run_id) is not None or self.source.story(run_id).summary.status not in ENDED:
+            payload: dict[str, object] = {"to": back.to, "paths": back.paths or None}
+            return to_json({"sent": self.controls.send("rollback", run_id, payload, back.reason)}, 202)
         folder = self.source.folder(run_id)
-        summary = self.source.story(run_id).summary
-        if summary.status not in ENDED:
-            return to_json({"sent": self.controls.send(run_id, order)}, 202)
         return to_json({"restored": files.restore(folder, back.to, back.paths)})
 
     def _incident(self, incident_id: str) -> object:

@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from interlock.adapters.held import HeldTree
 from interlock.adapters.hooks.clients import adapter_named, new_dialects
 from interlock.adapters.hooks.exchange import HookExchange
 from interlock.adapters.hooks.guardian import HookGuardian
-from interlock.adapters.process.book import StepBook
-from interlock.adapters.process.held import HeldTree
+from interlock.adapters.steps.book import StepBook
 from interlock.config import Config
 from interlock.core import ManualClock, RunSpec
 from interlock.journal import JournalReader, Store, new_run_id

@@ -8,7 +8,7 @@ from typing import Any
 
 from interlock.adapters.hooks.clients import new_dialects
 from interlock.adapters.hooks.exchange import HookExchange
-from interlock.adapters.process.book import StepBook
+from interlock.adapters.steps.book import StepBook
 from interlock.core import Inject, SwitchModel
 
 from .conftest import Desk, MakeDesk, Waiting

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from interlock.adapters.hooks.http_door import HttpDoor
-from interlock.adapters.process.book import Asker
+from interlock.adapters.steps.book import Asker
 
 TOKEN = "t" * 32
 

@@ -15,9 +15,9 @@ import pytest
 
 from interlock.adapters.hooks.codex import MOMENTS as CODEX
 from interlock.adapters.hooks.codex_wiring import label
-from interlock.adapters.hooks.resident import serve_socket
 from interlock.cli.main import app
 from interlock.core import InterlockError
+from interlock.link import serve_socket
 
 OWN_HOOK = {"hooks": [{"type": "command", "command": "notify-send done"}]}
 CLAUDE = {

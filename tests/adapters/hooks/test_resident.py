@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from interlock.adapters.hooks.resident import Resident, gates_folder, is_served, serve_socket
+from interlock.adapters.hooks.resident import Resident
 from interlock.config import Config
 from interlock.core import Hold
 from interlock.journal import JournalReader, Store
-from interlock.link import listen, read_gate
+from interlock.link import gates_folder, is_served, listen, read_gate, serve_socket
 from interlock.runtime import Supervisor
 
 AGENTS, CALLS = 20, 5

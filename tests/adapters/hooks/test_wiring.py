@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from interlock.adapters.hooks.clients import recognise
 from interlock.adapters.hooks.codex_wiring import SOURCE
-from interlock.adapters.hooks.recognition import recognise
 from interlock.adapters.hooks.wiring import Place, unwire
 from interlock.core import BadInput
 

@@ -13,13 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.adapters.process import ProcessAdapter, Steps
-from interlock.adapters.process.lines import read_line
-from interlock.adapters.process.steps import StepServer
+from interlock.adapters.steps.lines import read_line
+from interlock.adapters.steps.server import StepServer
 from interlock.config import Config
 from interlock.core import BadInput, Hold
 from interlock.journal import Store
-from interlock.link import listen, write_gate
+from interlock.link import listen
 from interlock.runtime import Supervisor
+from tests.gates import write_gate
 
 
 class Desk:
@@ -62,6 +63,16 @@ def test_a_call_told_twice_counts_once(desk: Desk) -> None:
         steps.after("a", call_id="c1", exit_code=0)
         again.after("a", call_id="c1", exit_code=0)
     assert desk.supervisor.watch.ledger.spend.steps == 2
+
+
+def test_a_call_issued_again_under_the_id_of_one_that_is_over_is_a_call_of_its_own(desk: Desk) -> None:
+    with desk.client() as steps:
+        for command in ("ls", "rm -rf /", "pwd"):
+            answer = steps.before("bash", {"command": command}, call_id="c1")
+            assert answer["action"] == ("deny" if command.startswith("rm") else "proceed")
+            steps.after("a", call_id="c1", exit_code=0)
+            assert desk.supervisor.run.gate.inside == 0
+    assert desk.supervisor.watch.ledger.spend.steps == 6
 
 
 def test_a_held_step_is_answered_when_the_run_goes_on(desk: Desk) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from interlock.adapters.process.book import StepBook
 from interlock.adapters.proxy import ProxyAdapter
 from interlock.adapters.proxy.proxy import Proxy
+from interlock.adapters.steps.book import StepBook
 from interlock.config import Config
 from interlock.config.model import Runtime
 from interlock.core import Context

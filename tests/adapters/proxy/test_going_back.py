@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from interlock.adapters.process.book import StepBook
 from interlock.adapters.proxy import ProxyAdapter
 from interlock.adapters.proxy.proxy import Proxy
+from interlock.adapters.steps.book import StepBook
 from interlock.core import Applied, Message, Restore
 from interlock.demo.model import run, turns
 from interlock.runtime.causes import AFTER_STEP

@@ -199,10 +199,7 @@ def test_a_client_that_did_not_ask_for_tokens_is_not_told_them(desk_with: Make) 
     assert next(step["usage"]["input_tokens"] for step in desk.steps() if "usage" in step) == 700
 
 
-def test_a_client_that_hangs_up_while_it_is_held_is_not_asked_for(
-    desk_with: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("interlock.adapters.proxy.talk.LOOK_S", 0.02)
+def test_a_client_that_hangs_up_while_it_is_held_is_not_asked_for(desk_with: Make) -> None:
     desk = desk_with("healthy")
     steering = desk.supervisor.run.steering
     assert steering is not None
@@ -260,8 +257,8 @@ def test_a_successor_knows_what_was_said_and_where_it_belongs(desk_with: Make) -
     desk.proxy.memory.keep((Message("remember this"),))
     agent.run("go", turns=2)
     desk.supervisor.run.journal.flush()
-    from interlock.adapters.process.book import StepBook
     from interlock.adapters.proxy.proxy import Proxy
+    from interlock.adapters.steps.book import StepBook
 
     book = StepBook(desk.supervisor)
     upstreams = {"anthropic": desk.model.url}

@@ -1,22 +1,137 @@
-"""The clients whose hooks we speak with."""
+"""The agent clients that are reached through their hooks: those built in, and those that packages add."""
 
 from __future__ import annotations
 
-from ...core import Adapter
-from ..process.adapter import ProcessAdapter
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from ...core import Adapter, BadInput
+from ...core.extensions import HOOK_CLIENTS
+from ..steps.adapter import ProcessAdapter
+from . import claude_wiring, codex_wiring, gemini_wiring, opencode_wiring
 from .adapter import HookAdapter
 from .claude_code import ClaudeCode
 from .codex import Codex
 from .dialect import Dialect
 from .gemini import Gemini
 from .opencode import Opencode
+from .wiring import Wiring
 
-NAMES = (ClaudeCode.name, Codex.name, Gemini.name, Opencode.name)
+if TYPE_CHECKING:
+    from .installing import Change
+
+Plan = Callable[[Path | None], "tuple[Change, ...]"]
+"""What installing or uninstalling changes, in a project's settings or in the user's."""
+
+
+class HookClient(Struct, frozen=True, kw_only=True):
+    """One agent client: how its hooks speak, how they are put into a command, and how they are installed for good.
+
+    `dialect` is called once for each run. `program` is the command that starts the client and `packages` are its names
+    for npx and the like; a command whose first argument is in `not_a_session` starts no agent. `wiring` takes the
+    words up to the program and those after it. Without `install` and `uninstall`, hooks are wired in for single runs
+    only. `title`, `how` and `notes` are for the table of agents.
+    """
+
+    dialect: Callable[[], Dialect]
+    program: str
+    wiring: Callable[[tuple[str, ...], tuple[str, ...]], Wiring]
+    title: str
+    packages: tuple[str, ...] = ()
+    not_a_session: frozenset[str] = frozenset()
+    install: Plan | None = None
+    uninstall: Plan | None = None
+    how: str = "hooks"
+    notes: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.dialect().name
+
+
+def _later(name: str) -> Plan:
+    """A plan of `places`, which only installing needs."""
+
+    def plan(project: Path | None) -> tuple[Change, ...]:
+        from . import places
+
+        made: Plan = getattr(places, name)
+        return made(project)
+
+    return plan
+
+
+BUILT_IN = (
+    HookClient(
+        dialect=ClaudeCode,
+        program="claude",
+        wiring=claude_wiring.ClaudeWiring,
+        title="Claude Code",
+        packages=("@anthropic-ai/claude-code",),
+        not_a_session=claude_wiring.NOT_A_SESSION,
+        install=_later("install_claude"),
+        uninstall=_later("uninstall_claude"),
+        notes="the complete feed (PostToolBatch) also has calls that failed before they ran",
+    ),
+    HookClient(
+        dialect=Codex,
+        program="codex",
+        wiring=codex_wiring.CodexWiring,
+        title="Codex CLI",
+        packages=("@openai/codex",),
+        not_a_session=codex_wiring.NOT_A_SESSION,
+        install=_later("install_codex"),
+        uninstall=_later("uninstall_codex"),
+        notes="stopped by ending its process; no event for calls that fail before they run",
+    ),
+    HookClient(
+        dialect=Gemini,
+        program="gemini",
+        wiring=gemini_wiring.GeminiWiring,
+        title="Gemini CLI",
+        packages=("@google/gemini-cli",),
+        not_a_session=gemini_wiring.NOT_A_SESSION,
+        install=_later("install_gemini"),
+        uninstall=_later("uninstall_gemini"),
+        notes="no event for calls that fail before they run",
+    ),
+    HookClient(
+        dialect=Opencode,
+        program="opencode",
+        wiring=opencode_wiring.OpencodeWiring,
+        title="opencode",
+        packages=("opencode-ai",),
+        not_a_session=opencode_wiring.NOT_A_SESSION,
+        install=_later("install_opencode"),
+        uninstall=_later("uninstall_opencode"),
+        how="plugin",
+        notes="what the model says is not seen, only what it does and costs",
+    ),
+)
+
+
+def register_hook_client(client: HookClient) -> None:
+    """Add a client for as long as this program runs."""
+    HOOK_CLIENTS.register(client)
+
+
+def unregister_hook_client(client: HookClient) -> None:
+    """Remove a registered client."""
+    HOOK_CLIENTS.unregister(client)
+
+
+def hook_clients() -> tuple[HookClient, ...]:
+    """Every client known now: built-in, installed, registered."""
+    found = HOOK_CLIENTS.found(lambda thing: isinstance(thing, HookClient))
+    return (*BUILT_IN, *(client for _, client in found if isinstance(client, HookClient)))
 
 
 def new_dialects() -> tuple[Dialect, ...]:
     """One of each, for one run: some remember which calls are under way."""
-    return (ClaudeCode(), Codex(), Gemini(), Opencode())
+    return tuple(client.dialect() for client in hook_clients())
 
 
 def dialect_named(name: str) -> Dialect | None:
@@ -27,3 +142,57 @@ def adapter_named(name: str) -> Adapter:
     """The adapter of a run: the client's where it is one of ours, else that of any process."""
     dialect = dialect_named(name)
     return ProcessAdapter() if dialect is None else HookAdapter(dialect.name, dialect.capabilities)
+
+
+def plan_install(client: str, project: Path | None) -> tuple[Change, ...]:
+    """What installing changes; nothing has been done yet, but for the hook client put in its place."""
+    return _plan(client, lambda one: one.install)(project)
+
+
+def plan_uninstall(client: str, project: Path | None) -> tuple[Change, ...]:
+    """What uninstalling changes."""
+    return _plan(client, lambda one: one.uninstall)(project)
+
+
+def _plan(name: str, of: Callable[[HookClient], Plan | None]) -> Plan:
+    plans = {client.name: plan for client in hook_clients() if (plan := of(client)) is not None}
+    if name not in plans:
+        raise BadInput(f"there are no hooks to install for {name!r}", todo=f"Known: {', '.join(plans)}.")
+    return plans[name]
+
+
+RUNNERS = ("npx", "bunx", "pnpx")
+"""Commands that run a package by its name."""
+
+
+def recognise(argv: tuple[str, ...]) -> Wiring | None:
+    """The wiring for the agent that this command starts; None where it starts none that we know."""
+    at = _program_at(argv)
+    if at is None:
+        return None
+    client, position = at
+    command, arguments = argv[: position + 1], argv[position + 1 :]
+    if arguments and arguments[0] in client.not_a_session:
+        return None
+    return client.wiring(command, arguments)
+
+
+def _program_at(argv: tuple[str, ...]) -> tuple[HookClient, int] | None:
+    """The client and where in the command its program is."""
+    if not argv:
+        return None
+    known = {client.program: client for client in hook_clients()}
+    first = Path(argv[0]).name.removesuffix(".exe")
+    if first in known:
+        return known[first], 0
+    if first in RUNNERS:
+        for position, word in enumerate(argv[1:], 1):
+            if not word.startswith("-"):
+                package = word if not word.rfind("@") > 0 else word[: word.rfind("@")]
+                return next(((one, position) for one in known.values() if package in one.packages), None)
+    if first == "env":
+        for position, word in enumerate(argv[1:], 1):
+            if "=" not in word and not word.startswith("-"):
+                found = known.get(Path(word).name)
+                return (found, position) if found is not None else None
+    return None

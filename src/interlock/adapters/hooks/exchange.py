@@ -18,15 +18,12 @@ from ...core.typed import from_json
 from ...intervene import restore_after_compaction
 from ...journal.interface import Reading
 from ...records import AppliedRecord, TranscriptRecord
-from ..process.book import Asker, StepBook
-from ..process.lines import Refusal, Told
+from ..steps.book import Asker, StepBook
+from ..steps.lines import Refusal, Told
 from .adapter import HookAdapter
 from .dialect import Dialect, Payload
 from .event import Event, Outcome, Said
 from .tail import Tail, size_of
-
-KEEP_ALIVE_S = 2.0
-"""How often a hook that is held hears from us; its own deadline is several times as long."""
 
 
 class Guardian(Protocol):
@@ -112,7 +109,7 @@ class HookExchange:
         match event.moment:
             case "before" if event.tool is not None:
                 told = Told(tool=event.tool, agent=agent, model=event.model)
-                answered = self._book.before(told, _Patient(asker), KEEP_ALIVE_S)
+                answered = self._book.before(told, _Patient(asker))
                 return None if answered is None else answered[1]
             case "after" | "batch":
                 return _merge([self._outcome(outcome, agent) for outcome in event.outcomes] or [self._standing()])

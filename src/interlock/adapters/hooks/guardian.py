@@ -10,7 +10,7 @@ from pathlib import Path
 from ...core import PROCEED, Decision, Hold, Notify, Stop
 from ...records import TamperRecord
 from ...runtime import Supervisor
-from ..process.held import HeldTree
+from ..held import HeldTree
 from .event import Event, Said
 from .switches import switches_hooks_off
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from ...link import Desk, Desks
-from ..process.book import Asker
+from ..steps.book import Asker
 
 HOST = "127.0.0.1"
 HOSTS = frozenset((HOST, "localhost"))

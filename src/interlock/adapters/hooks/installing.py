@@ -16,8 +16,8 @@ from msgspec import Struct
 
 from ...core import BadInput
 from ...core.typed import from_json
+from ...link import gates_folder, serve_socket
 from .building import FALLBACK, compile_client, python_command
-from .resident import gates_folder, serve_socket
 
 Settings = dict[str, object]
 BACKUP = "interlock-backup"

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
-from ...core import BadInput
 from ...core.typed import from_json
+from ...link import gates_folder, serve_socket
 from . import claude_code, codex, gemini
 from .codex_wiring import END_S as CODEX_END_S
 from .codex_wiring import label, trust_hash
@@ -26,36 +25,10 @@ from .installing import (
     without_groups,
 )
 from .opencode_wiring import PLUGIN
-from .resident import gates_folder, serve_socket
 from .wiring import HOLD_S
 
 END_S = 5
 BEGIN, END = "# interlock: hooks agreed to\n", "# interlock: end\n"
-
-
-def plan_install(client: str, project: Path | None) -> tuple[Change, ...]:
-    """What installing changes; nothing has been done yet, but for the hook client put in its place."""
-    return _known(client)[0](project)
-
-
-def plan_uninstall(client: str, project: Path | None) -> tuple[Change, ...]:
-    """What uninstalling changes."""
-    return _known(client)[1](project)
-
-
-def _known(client: str) -> tuple[_Plan, _Plan]:
-    plans: dict[str, tuple[_Plan, _Plan]] = {
-        "claude-code": (_install_claude, _uninstall_claude),
-        "codex": (_install_codex, _uninstall_codex),
-        "gemini": (_install_gemini, _uninstall_gemini),
-        "opencode": (_install_opencode, _uninstall_opencode),
-    }
-    if client not in plans:
-        raise BadInput(f"there are no hooks to install for {client!r}", todo=f"Known: {', '.join(plans)}.")
-    return plans[client]
-
-
-_Plan = Callable[[Path | None], tuple[Change, ...]]
 
 
 def _claude_file(project: Path | None) -> Path:
@@ -64,7 +37,7 @@ def _claude_file(project: Path | None) -> Path:
     return Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude") / "settings.json"
 
 
-def _install_claude(project: Path | None) -> tuple[Change, ...]:
+def install_claude(project: Path | None) -> tuple[Change, ...]:
     words = InstalledWords(place_client(), "claude-code")
 
     def group(event: str) -> object:
@@ -76,7 +49,7 @@ def _install_claude(project: Path | None) -> tuple[Change, ...]:
     return (change_settings(_claude_file(project), lambda settings: with_groups(settings, events, group)),)
 
 
-def _uninstall_claude(project: Path | None) -> tuple[Change, ...]:
+def uninstall_claude(project: Path | None) -> tuple[Change, ...]:
     return (change_settings(_claude_file(project), without_groups),)
 
 
@@ -88,7 +61,7 @@ def _codex_home() -> Path:
     return Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
 
 
-def _install_codex(project: Path | None) -> tuple[Change, ...]:
+def install_codex(project: Path | None) -> tuple[Change, ...]:
     """hooks.json, and in the user's own configuration that these hooks, by their hashes, were agreed to."""
     words = InstalledWords(place_client(), "codex")
     path = _codex_folder(project) / "hooks.json"
@@ -111,7 +84,7 @@ def _install_codex(project: Path | None) -> tuple[Change, ...]:
     return hooks, _agree(agreed)
 
 
-def _uninstall_codex(project: Path | None) -> tuple[Change, ...]:
+def uninstall_codex(project: Path | None) -> tuple[Change, ...]:
     return change_settings(_codex_folder(project) / "hooks.json", without_groups), _agree("")
 
 
@@ -137,7 +110,7 @@ def _gemini_file(project: Path | None) -> Path:
     return (project or home) / ".gemini" / "settings.json"
 
 
-def _install_gemini(project: Path | None) -> tuple[Change, ...]:
+def install_gemini(project: Path | None) -> tuple[Change, ...]:
     words = InstalledWords(place_client(), "gemini")
 
     def group(event: str) -> object:
@@ -150,7 +123,7 @@ def _install_gemini(project: Path | None) -> tuple[Change, ...]:
     return (change_settings(_gemini_file(project), lambda settings: with_groups(settings, events, group)),)
 
 
-def _uninstall_gemini(project: Path | None) -> tuple[Change, ...]:
+def uninstall_gemini(project: Path | None) -> tuple[Change, ...]:
     return (change_settings(_gemini_file(project), without_groups),)
 
 
@@ -161,7 +134,7 @@ def _opencode_file(project: Path | None) -> Path:
     return base / "opencode" / "plugin" / "interlock.js"
 
 
-def _install_opencode(project: Path | None) -> tuple[Change, ...]:
+def install_opencode(project: Path | None) -> tuple[Change, ...]:
     path = _opencode_file(project)
     text = PLUGIN.read_text()
     for name, value in (("SERVE", serve_socket()), ("GATES", gates_folder())):
@@ -169,6 +142,6 @@ def _install_opencode(project: Path | None) -> tuple[Change, ...]:
     return (Change(path, read_file(path), text.encode()),)
 
 
-def _uninstall_opencode(project: Path | None) -> tuple[Change, ...]:
+def uninstall_opencode(project: Path | None) -> tuple[Change, ...]:
     path = _opencode_file(project)
     return (Change(path, read_file(path), None),)

@@ -16,11 +16,11 @@ from ...config import load
 from ...core import BadInput, InterlockError
 from ...core.typed import from_json
 from ...journal import RunFolder, Store
-from ...link import Caller, LineCounter, runtime_dir
+from ...link import Caller, LineCounter, gates_folder
 from ...runtime.tidying import tidy_store
-from ..process.book import Asker
-from ..process.lines import Refusal
-from ..process.steps import MAX_STEP_LINE, TOO_LONG
+from ..steps.book import Asker
+from ..steps.lines import Refusal
+from ..steps.server import MAX_STEP_LINE, TOO_LONG
 from .clients import new_dialects
 from .event import Event
 from .exchange import HookLine, HookTold
@@ -31,29 +31,11 @@ log = logging.getLogger("interlock")
 LOOK_S = 0.5
 TIDY_S = 3600.0
 DRAIN_S = 5.0
-SOCKET_NAME = "serve.sock"
-GATES_NAME = "gates"
 SESSION = re.compile(r"[A-Za-z0-9_-]{1,200}")
 """What a session may be called: it becomes the name of a file."""
 
 MOST_BEGUN = 256
 """Sessions that have begun and done nothing yet."""
-
-
-def serve_socket() -> Path:
-    """Where installed hooks find the resident supervisor."""
-    return runtime_dir() / SOCKET_NAME
-
-
-def gates_folder() -> Path:
-    """Where installed hooks find the gate of their session."""
-    return runtime_dir() / GATES_NAME
-
-
-def is_served(path: Path) -> bool:
-    """Whether somebody listens there."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
-        return sock.connect_ex(str(path)) == 0
 
 
 class Resident:

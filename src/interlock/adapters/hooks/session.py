@@ -16,8 +16,8 @@ from ...process import ProcessId, Tree, TreeHandle, attach
 from ...process.proc import boot_id, look_at
 from ...runtime import Supervisor
 from ...runtime.opening import Options
-from ..process.book import Asker, StepBook
-from ..process.held import HeldTree
+from ..held import HeldTree
+from ..steps.book import Asker, StepBook
 from .clients import adapter_named, dialect_named, new_dialects
 from .event import Event
 from .exchange import HookExchange, HookTold

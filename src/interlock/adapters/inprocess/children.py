@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from ...process import ProcessId, Tree, TreeHandle, attach
 from ...process.family import MARKER
 from ...process.proc import boot_id
-from ..process.held import HeldTree
+from ..held import HeldTree
 
 _MARKING = threading.Lock()
 

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from ...core import ENDED, Decision, InterlockError, Message, NotFound, Step, Tool, Usage
 from ...core.step import Role
 from ...runtime import Supervisor
+from ...runtime.asking import EndsWithBlock
 from ...runtime.causes import MEANWHILE
 from .adapter import InProcess
 from .asked import Asked, Outcome, read_error, read_outcome
@@ -35,7 +36,7 @@ class RunStopped(InterlockError):
         self.run_id, self.reason = run_id, reason
 
 
-class Session:
+class Session(EndsWithBlock):
     """Thread-safe. Every waiting method has a twin for event loops, in which nothing of ours blocks the loop."""
 
     def __init__(self, supervisor: Supervisor, adapter: InProcess, children: Children, flow: Flow = ()) -> None:
@@ -97,19 +98,8 @@ class Session:
     ) -> Asked:
         """`ask` for an event loop."""
         step = self._call(tool, arguments, call_id, agent)
-        gate = self.supervisor.run.gate
         with self.waiting():
-            while True:
-                version = gate.version
-                decision = await self._in_thread(lambda: self.supervisor.before(step), step)
-                if decision.action == "hold":
-                    await gate.wait_async(version)
-                    continue
-                if decision.delay_s:
-                    await asyncio.sleep(decision.delay_s)
-                    if gate.status != "running":
-                        continue
-                return self._asked(step, decision)
+            return self._asked(step, await self.supervisor.ask_async(step))
 
     def run(
         self,
@@ -152,10 +142,8 @@ class Session:
         with self._lock:
             self._running -= 1
         call = asked.step.tool
-        step = self.supervisor.result(outcome.content, error=outcome.error, exit_code=outcome.exit_code)
-        tool = replace(call, arguments={}) if call is not None else None
-        step = replace(step, tool=tool, agent=asked.step.agent, duration_ms=duration_ms)
-        self._keep(self.supervisor.after(step))
+        step = self._result(outcome, replace(call, arguments={}) if call is not None else None)
+        self._keep(self.supervisor.after(replace(step, agent=asked.step.agent, duration_ms=duration_ms)))
 
     def note(
         self,
@@ -166,8 +154,7 @@ class Session:
         call_id: str | None = None,
     ) -> None:
         """A call that failed before anybody could ask about it."""
-        result = self.supervisor.result(outcome.content, error=outcome.error, exit_code=outcome.exit_code)
-        self._keep(self.supervisor.after(replace(result, tool=Tool(tool, dict(arguments), call_id))))
+        self._keep(self.supervisor.after(self._result(outcome, Tool(tool, dict(arguments), call_id))))
 
     def say(
         self,
@@ -181,25 +168,19 @@ class Session:
         """Something that the model, or somebody else, said, and what it cost."""
         if not content and usage is None:
             return
-        step = self.supervisor.message(content, role=role, usage=usage)
-        if not content:
-            step = replace(step, kind="usage")
-        self._keep(self.supervisor.after(replace(step, model=model, agent=agent)))
+        step = self.supervisor.message(content, role=role, usage=usage, agent=agent)
+        self._keep(self.supervisor.after(replace(step, model=model, kind=step.kind if content else "usage")))
 
     def turn(self, length: int) -> Turn:
         """Before the model is asked with a conversation of `length` items; returns when it may be."""
-        gate = self.supervisor.run.gate
         with self.waiting():
-            while (version := gate.version) is not None and gate.status in SHUT:
-                gate.wait(version)
+            self.supervisor.run.gate.wait_open()
         return self._turn(length)
 
     async def turn_async(self, length: int) -> Turn:
         """`turn` for an event loop."""
-        gate = self.supervisor.run.gate
         with self.waiting():
-            while (version := gate.version) is not None and gate.status in SHUT:
-                await gate.wait_async(version)
+            await self.supervisor.run.gate.wait_open_async()
         return self._turn(length)
 
     def close(self, error: BaseException | None = None) -> None:
@@ -219,9 +200,13 @@ class Session:
         return Outcome(str(error)) if isinstance(error, self._flow) else read_error(error)
 
     def _call(self, tool: str, arguments: Mapping[str, object], call_id: str | None, agent: str | None) -> Step:
-        step = self.supervisor.call(tool, dict(arguments), call_id=call_id)
+        step = self.supervisor.call(tool, dict(arguments), call_id=call_id, agent=agent)
         named = step.tool if call_id is not None or step.tool is None else replace(step.tool, call_id=f"#{step.index}")
-        return replace(step, tool=named, agent=agent)
+        return replace(step, tool=named)
+
+    def _result(self, outcome: Outcome, tool: Tool | None) -> Step:
+        step = self.supervisor.result(outcome.content, error=outcome.error, exit_code=outcome.exit_code)
+        return replace(step, tool=tool)
 
     def _asked(self, step: Step, decision: Decision) -> Asked:
         self._keep(decision)
@@ -258,19 +243,6 @@ class Session:
         """Before files go back: what changed while a call runs is the run's own work."""
         if self._running:
             self.supervisor.checkpoint(cause=MEANWHILE, step=self.supervisor.next_index)
-
-    async def _in_thread(self, work: Callable[[], Decision], step: Step) -> Decision:
-        """The answer without blocking the loop; a call that was given up meanwhile leaves the gate again."""
-        answer = asyncio.ensure_future(asyncio.to_thread(work))
-        try:
-            return await asyncio.shield(answer)
-        except asyncio.CancelledError:
-            answer.add_done_callback(lambda done: self.supervisor.run.gate.leave(step))
-            raise
-
-
-SHUT = ("paused", "pausing")
-"""How a run is that is asked nothing."""
 
 
 def _since(begin: float) -> float:

@@ -1,7 +1,7 @@
 """Any process: `interlock run -- COMMAND`. A front that is the command's parent, and an owner that supervises it."""
 
-from .adapter import SILENT, SPEAKING, ProcessAdapter
-from .client import Steps
+from ..steps.adapter import SILENT, SPEAKING, ProcessAdapter
+from ..steps.client import Steps
 from .front import run_command
 from .launch import Launch
 from .talk import Finished

@@ -10,8 +10,8 @@ from ...core import Limits
 from ...records import LimitRecord
 from ...runtime import Supervisor
 from ...runtime.causes import MEANWHILE
-from .held import HeldTree
-from .steps import StepServer
+from ..held import HeldTree
+from ..steps.server import StepServer
 
 log = logging.getLogger("interlock")
 

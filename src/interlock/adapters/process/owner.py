@@ -31,13 +31,13 @@ from ...runtime.continuing import clean_up
 from ...runtime.log import configure_log, is_chosen
 from ...runtime.opening import Options
 from ...runtime.tidying import tidy_store
+from ..held import HeldTree
 from ..hooks.clients import adapter_named, dialect_named, new_dialects
 from ..hooks.exchange import HookExchange
 from ..hooks.guardian import HookGuardian
 from ..proxy import ModelChoice, ProxyAdapter, Switched, WayBack
-from .held import HeldTree
+from ..steps.server import StepServer
 from .look import Look
-from .steps import StepServer
 from .talk import Asks, Begin, Channel, Exited, Failed, Finished, Ready, Says, Started, ToOwner, steps_path
 
 if TYPE_CHECKING:

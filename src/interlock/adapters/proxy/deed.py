@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from ...core import Decision, Message, Tool
-from ..process.lines import Told
+from ..steps.lines import Told
 from .formats import Call, Format, Json, Reader, Result
 from .wire import Wire
 
 if TYPE_CHECKING:
     from .proxy import Proxy
-
-LOOK_S = 2.0
 
 
 class Verdict(Struct):
@@ -102,7 +100,7 @@ class Deed:
         changed: dict[int, Json] = {}
         for call in calls:
             told = Told(tool=Tool(call.name, call.arguments, call.id), agent=self._agent)
-            answered = self._book.before(told, wire, LOOK_S)
+            answered = self._book.before(told, wire)
             if answered is None:
                 return Verdict(gone=True)
             step, decision = answered

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from ...journal.interface import Reading
 from ...records import Fault
 from ...runtime.border import redact_text
-from ..process.book import StepBook
+from ..steps.book import StepBook
 from .adapter import ModelChoice
 from .back import WayBack
 from .door import Door

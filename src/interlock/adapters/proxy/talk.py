@@ -11,6 +11,7 @@ import msgspec
 
 from ...core import Decision, Message, NotFound, Step, Tool
 from ...core.typed import from_json
+from ...runtime.gate import HungUp
 from ...runtime.guard import Guard
 from .body import is_readable_stream, plain, read_whole, says_events
 from .deed import Deed, Verdict, last_of_model
@@ -29,9 +30,6 @@ ATTEMPTS = 4
 
 SESSION = b"x-claude-code-session-id"
 """Where Claude Code says to which of its sessions a request belongs: the one that its hooks name too."""
-
-LOOK_S = 2.0
-"""How often a request that is held looks whether anybody still waits for it."""
 
 SILENCE_S = 10.0
 STILL_HERE = b": still here\n\n"
@@ -117,21 +115,18 @@ class Talk:
         """A model request as the gate sees it, under a name of its own."""
         name = f"request {uuid.uuid4().hex}"
         run_id = self._supervisor.run.spec.run_id
-        return Step(run_id=run_id, index=0, role="assistant", agent=name, tool=Tool("model", {}, name))
+        return Step(
+            run_id=run_id, index=0, role="assistant", kind="tool_call", agent=name, tool=Tool("model", {}, name)
+        )
 
     def _pass_gate(self, passage: Step) -> Decision:
         """One passage of the gate, waited for."""
-        gate = self._supervisor.run.gate
-        while True:
-            version = gate.version
-            decision = gate.enter(passage)
-            if self._supervisor.run.ended:
-                return Decision("stop", reason=self._supervisor.run.why_ended)
-            if decision.action != "hold":
-                return decision
-            gate.wait(version, LOOK_S)
-            if self._wire.is_gone():
-                raise Gone
+        run = self._supervisor.run
+        try:
+            decision = run.gate.admit(lambda: run.gate.enter(passage), waits=self._wire.waits)
+        except HungUp:
+            raise Gone from None
+        return Decision("stop", reason=run.why_ended) if decision.action == "stop" else decision
 
     def _prepare(self) -> None:
         """Put into the request what the client does not know of."""

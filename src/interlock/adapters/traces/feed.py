@@ -39,14 +39,8 @@ _step = json_decoder(LooseStep)
 _transcript = json_decoder(TranscriptLine)
 
 
-def read_events(name: str) -> Iterator[TraceEvent]:
-    """Every trace of one file, one line in memory at a time. Raises BadInput where the file cannot be opened."""
-    for events in read_batches(name):
-        yield from events
-
-
 def read_batches(name: str) -> Iterator[list[TraceEvent]]:
-    """The same, with all that one line brings together."""
+    """Every trace of one file, with all that one line brings together. BadInput where the file cannot be opened."""
     feed = _Feed("stdin" if name == "-" else Path(name).name)
     empty = True
     for number, line in read_lines(name):

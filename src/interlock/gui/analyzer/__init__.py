@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..._lazy import lazy
 from .result import AnalysisResult, ReplayStatus, Situation
 
 if TYPE_CHECKING:
@@ -13,11 +14,4 @@ if TYPE_CHECKING:
 
 __all__ = ["AnalysisResult", "AutoAnalyzer", "ClaudeAnalyzer", "LocalAnalyzer", "ReplayStatus", "Situation"]
 
-
-def __getattr__(name: str) -> object:
-    from importlib import import_module
-
-    modules = {"AutoAnalyzer": "auto", "ClaudeAnalyzer": "claude", "LocalAnalyzer": "local"}
-    if name not in modules:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{modules[name]}", __name__), name)
+__getattr__ = lazy(__name__, {"auto": ("AutoAnalyzer",), "claude": ("ClaudeAnalyzer",), "local": ("LocalAnalyzer",)})

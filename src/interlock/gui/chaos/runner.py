@@ -15,7 +15,7 @@ from ...core import BadInput, Clock, InterlockError, InvalidState, SystemClock
 from ..analyzer.result import ReplayStatus
 from ..assembly import assemble
 from ..editor.desk import EditorDesk
-from ..editor.opening import SIZE, screen_of
+from ..opening import SIZE, screen_of
 from ..replay.engine import ReplayEngine
 from ..replay.store import SessionStore, read_text
 from ..signals import interrupted

@@ -6,7 +6,6 @@ import os
 import select
 import shutil
 import tempfile
-from pathlib import Path
 
 from ...core import InvalidState
 from .accessibility import enable_accessibility
@@ -73,8 +72,3 @@ class VirtualDisplay:
             self.programs.end()
             raise DisplayGone(f"{name} does not come up: {self.programs.log(name, 300)!r}")
         return line
-
-
-def own_display(folder: Path, width: int = 1920, height: int = 1080) -> VirtualDisplay:
-    """A display whose programs are written down in this folder."""
-    return VirtualDisplay(Programs(folder), width, height)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,9 +14,8 @@ from ..desktop.programs import Programs
 from ..desktop.windows import WindowSystem
 from ..input.xtest import XTestInput
 from ..waiting import wait_until
-from .browser import Browser
-from .install import ensure_installed
-from .server import CodeServer, RunningServer
+from .install import ensure_installed, find_chromium
+from .server import CodeServer, RunningServer, free_port
 from .title import is_editors, parse_title
 from .vscode import VSCodeController
 
@@ -146,3 +146,29 @@ class EditorDesk:
             return bool(self.debug.evaluate(READY))
         except NoAnswer:
             return False
+
+
+class Browser:
+    """A Chromium window without tabs that shows one address, with accessibility and debugging port on."""
+
+    def __init__(self, programs: Programs, environment: dict[str, str], folder: Path) -> None:
+        self._programs, self._environment, self._folder = programs, environment, folder
+        self.debug_port = free_port()
+
+    def start(self, address: str, width: int, height: int) -> None:
+        options = [
+            "--disable-gpu", "--disable-quic", "--no-first-run", "--no-default-browser-check",
+            "--disable-background-networking", "--disable-component-update", "--disable-sync", "--password-store=basic",
+            "--disable-features=Translate,MediaRouter", "--disable-background-timer-throttling",
+            "--disable-backgrounding-occluded-windows", "--disable-renderer-backgrounding",
+            "--hide-crash-restore-bubble", "--test-type", "--force-renderer-accessibility",
+            f"--remote-debugging-port={self.debug_port}",
+            "--window-position=0,0", f"--window-size={width},{height}", f"--user-data-dir={self._folder}",
+        ]  # fmt: skip
+        if os.getuid() == 0:
+            # Chromium refuses to run as root with its sandbox.
+            options.append("--no-sandbox")
+        self._programs.start("chromium", [find_chromium(), *options, f"--app={address}"], self._environment)
+
+    def end(self) -> None:
+        self._programs.end("chromium")

@@ -40,10 +40,6 @@ class InputBackend(ABC):
     def activate_window(self, window_id: int) -> None:
         """Bring a window to the front and give it the keyboard."""
 
-    def prepare_text(self, text: str) -> None:
-        """Get ready for a text that will be typed in parts; most need nothing."""
-        return
-
     def screen_size(self) -> tuple[int, int] | None:
         """The screen's size; None where it is not known."""
         return None

@@ -45,11 +45,6 @@ class XTestInput(DisplayInput):
                         self._display.sync()
                 self._display.sync()
 
-    def prepare_text(self, text: str) -> None:
-        """Give keys to the characters that have none, once for the whole text."""
-        with self._lock, _Guard():
-            self._give_keys(next(iter(self._parts(text)), ""))
-
     def key_combo(self, *keys: str) -> None:
         with self._lock, _Guard():
             *modifiers, last = keys

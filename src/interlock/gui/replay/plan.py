@@ -84,10 +84,6 @@ class Plan(Struct, frozen=True):
     def paths(self) -> tuple[str, ...]:
         return tuple(self.before)
 
-    @property
-    def characters(self) -> int:
-        return sum(len(chunk.text) for chunk in self.chunks)
-
 
 def make_plan(session: ReplaySession, before: Mapping[str, str], chunk_chars: int = CHUNK_CHARS) -> Plan:
     """Divide a session into chunks; BadInput if an operation does not fit the text that it finds."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..._lazy import lazy
 from .backend import CaptureError, ScreenshotBackend, create_screenshot_backend
 from .screenshot import Screenshot
 
@@ -17,11 +18,7 @@ __all__ = [
     "create_screenshot_backend",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> object:
-    from importlib import import_module
-
-    modules = {"MSSBackend": "mss_backend", "ScrotBackend": "scrot_backend", "WaylandBackend": "wayland_backend"}
-    if name not in modules:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{modules[name]}", __name__), name)
+__getattr__ = lazy(
+    __name__,
+    {"mss_backend": ("MSSBackend",), "scrot_backend": ("ScrotBackend",), "wayland_backend": ("WaylandBackend",)},
+)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import json
 import os
+import secrets
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
+from urllib.parse import unquote, urlparse
 
 from ...core import Clock, InterlockError, SystemClock
 from .backend import CaptureError, ScreenshotBackend
@@ -63,7 +65,6 @@ class WaylandBackend(ScreenshotBackend):
         return self._picture(_run(["grim", "-t", "ppm", *options, "-"]))
 
     def _portal(self) -> Screenshot:
-        from ..desktop.portal import take_screenshot
 
         file = take_screenshot(TIMEOUT_S)
         try:
@@ -104,3 +105,46 @@ def _run(argv: list[str]) -> bytes:
     if done.returncode:
         raise CaptureError(done.stderr.decode(errors="replace").strip() or f"{name} failed", where="wayland")
     return done.stdout
+
+
+PORTAL = "org.freedesktop.portal.Desktop"
+
+
+def take_screenshot(timeout_s: float) -> Path:
+    """Ask the portal for a picture of the screen; the file that it wrote. The caller removes it."""
+    from jeepney import DBusAddress, MatchRule, message_bus, new_method_call
+    from jeepney.io.blocking import open_dbus_connection
+    from jeepney.wrappers import DBusErrorResponse
+
+    token = "interlock_" + secrets.token_hex(8)
+    try:
+        connection = open_dbus_connection(bus="SESSION")
+    except (OSError, KeyError) as error:
+        raise CaptureError(f"there is no session bus ({error})", where="portal") from error
+    with connection:
+        sender = connection.unique_name.lstrip(":").replace(".", "_")
+        handle = f"/org/freedesktop/portal/desktop/request/{sender}/{token}"
+        answer_rule = MatchRule(
+            type="signal", interface="org.freedesktop.portal.Request", member="Response", path=handle
+        )
+        address = DBusAddress("/org/freedesktop/portal/desktop", PORTAL, "org.freedesktop.portal.Screenshot")
+        options = {"handle_token": ("s", token), "interactive": ("b", False)}
+        try:
+            with connection.filter(answer_rule) as answers:
+                connection.send_and_get_reply(message_bus.AddMatch(answer_rule), timeout=timeout_s)
+                call = new_method_call(address, "Screenshot", "sa{sv}", ("", options))
+                _raise_error(connection.send_and_get_reply(call, timeout=timeout_s))
+                response = connection.recv_until_filtered(answers, timeout=timeout_s)
+        except (TimeoutError, OSError, DBusErrorResponse) as error:
+            raise CaptureError(f"the desktop portal did not answer ({error})", where="portal") from error
+    status, results = response.body
+    if status != 0:
+        raise CaptureError("the desktop portal refused the screenshot", where="portal")
+    return Path(unquote(urlparse(results["uri"][1]).path))
+
+
+def _raise_error(reply: Any) -> None:
+    from jeepney import MessageType
+
+    if reply.header.message_type is MessageType.error:
+        raise CaptureError(f"the desktop portal has no screenshots ({reply.body})", where="portal")

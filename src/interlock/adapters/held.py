@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from ...core import Limits
-from ...process import Tree
+from ..core import Limits
+from ..process import Tree
 
 LONG_S = 20.0
 """A hold that lasts longer is made by freezing, also where a step is held: agents give up waiting for an answer."""

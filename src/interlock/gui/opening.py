@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ...core import InvalidState
-from ..assembly import Screen
-from ..desktop.accessibility import Accessibility
-from ..desktop.windows import DisplayGone, WindowSystem
-from ..input.backend import create_input_backend
-from .desk import EditorDesk
-from .vscode import VSCodeController
+from ..core import InvalidState
+from .assembly import Screen
+from .desktop.accessibility import Accessibility
+from .desktop.windows import DisplayGone, WindowSystem
+from .editor.desk import EditorDesk
+from .editor.vscode import VSCodeController
+from .input.backend import create_input_backend
 
 SIZE = (1600, 900)
 """Of the display that we start: enough for an editor, and a quarter less to paint than full HD."""

@@ -1,4 +1,4 @@
-"""Controls: requests on their way to runs, and what is known of each: sent, accepted, done, failed or unknown."""
+"""Requests: what was asked of runs from here, each in a thread of its own, and what became of it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import threading
 import time
 import uuid
 from collections import OrderedDict
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from typing import Literal, Protocol
 
 import msgspec
@@ -17,11 +17,11 @@ from ..control import Answer, Command, Request, new_request
 from ..control.messages import PAYLOADS
 from ..core import BadInput, InterlockError
 from ..core.typed import from_plain
-from ..link.owner import Notice
+from .owner import Notice
 
-ACTOR = "dashboard"
 TIMEOUT_S = 60.0
-AT_ONCE = 16
+"""How long we wait for an answer; then it is unknown."""
+
 KEPT = 500
 """Requests that are remembered; the journal has all that reached a run."""
 
@@ -29,7 +29,10 @@ SentState = Literal["sent", "success", "failure", "unknown"]
 
 
 class Sent(Struct, frozen=True, kw_only=True):
-    """A request of this dashboard. `unknown` is neither done nor failed; `accepted` says whether the run has it."""
+    """One request of ours. `unknown` is neither done nor failed; `accepted` says whether the run has it.
+
+    `notice` is what went wrong on the way so far.
+    """
 
     request_id: str
     run_id: str
@@ -46,65 +49,65 @@ class Sent(Struct, frozen=True, kw_only=True):
     answered: float | None = None
 
 
-class Asking(Protocol):
-    """How a request reaches a run."""
+class Asks(Protocol):
+    """How a request reaches a run: see `Runs`."""
 
     def ask(self, request: Request, timeout: float, notice: Notice) -> Answer: ...
 
 
-class Order(Struct, frozen=True, kw_only=True):
-    """What a page asks for."""
+class Requests:
+    """Sends requests and remembers what became of them. `changed` hears of every change, in any thread."""
 
-    command: Command
-    payload: dict[str, object] = {}
-    reason: str | None = None
-
-
-class Controls:
-    """Sends requests in threads of its own; nobody waits for an answer here, everybody can look."""
-
-    def __init__(self, source: Asking, timeout: float = TIMEOUT_S) -> None:
-        self._source, self._timeout = source, timeout
+    def __init__(
+        self,
+        runs: Asks,
+        *,
+        timeout: float = TIMEOUT_S,
+        actor: str | None = None,
+        changed: Callable[[Sent], object] = lambda sent: None,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._runs, self._timeout, self._actor = runs, timeout, actor
+        self._changed, self._now = changed, now
         self._sent: OrderedDict[str, Sent] = OrderedDict()
         self._lock = threading.Lock()
-        self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="interlock-control")
         self.version = 0
 
-    def send(self, run_id: str, order: Order) -> Sent:
-        """Send a request to a run; gives it as it stands now."""
+    def send(
+        self, command: Command, run_id: str, payload: dict[str, object] | None = None, reason: str | None = None
+    ) -> Sent:
+        """Ask a run for something; returns at once."""
+        payload = payload or {}
         try:
-            from_plain(order.payload, PAYLOADS[order.command])
+            from_plain(payload, PAYLOADS[command])
         except msgspec.ValidationError as error:
-            raise BadInput(f"the payload of {order.command} is wrong: {error}") from None
+            raise BadInput(f"the payload of {command} is wrong: {error}") from None
         sent = Sent(
             request_id=str(uuid.uuid4()),
             run_id=run_id,
-            command=order.command,
-            payload=order.payload,
-            reason=order.reason or None,
-            time=time.time(),
+            command=command,
+            payload=payload,
+            reason=reason or None,
+            time=self._now(),
         )
         self._keep(sent)
-        self._pool.submit(self._ask, sent)
+        threading.Thread(target=self._ask, args=(sent,), name=f"interlock-{command}", daemon=True).start()
         return sent
 
     def of(self, run_id: str) -> list[Sent]:
-        """What was sent to a run, the newest last."""
+        """What was asked of a run from here, the newest last."""
         with self._lock:
             return [sent for sent in self._sent.values() if sent.run_id == run_id]
 
-    def close(self) -> None:
-        self._pool.shutdown(wait=False, cancel_futures=True)
-
     def _ask(self, sent: Sent) -> None:
         request = new_request(
-            sent.request_id, sent.command, sent.run_id, dict(sent.payload), actor=ACTOR, reason=sent.reason
+            sent.request_id, sent.command, sent.run_id, dict(sent.payload), actor=self._actor, reason=sent.reason
         )
         try:
-            answer = self._source.ask(request, self._timeout, lambda words: self._change(sent, notice=words))
+            answer = self._runs.ask(request, self._timeout, lambda words: self._change(sent, notice=words))
         except (InterlockError, OSError) as error:
-            # The way to the run broke, after a copy may have gone out: nobody can say what became of it.
-            self._change(sent, state="unknown", message=str(error), answered=time.time())
+            # The connection broke after a copy may have been sent: whether it was carried out is unknown.
+            self._change(sent, state="unknown", message=str(error), answered=self._now())
             return
         self._change(
             sent,
@@ -113,7 +116,7 @@ class Controls:
             attempts=answer.attempts,
             code=answer.code,
             message=answer.message,
-            answered=time.time(),
+            answered=self._now(),
         )
 
     def _change(self, sent: Sent, **changes: object) -> None:
@@ -127,3 +130,4 @@ class Controls:
             while len(self._sent) > KEPT:
                 self._sent.popitem(last=False)
             self.version += 1
+        self._changed(sent)

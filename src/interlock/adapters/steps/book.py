@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import OrderedDict
 from typing import Protocol
 
@@ -12,6 +11,7 @@ from ...core.typed import from_json
 from ...journal.interface import Reading
 from ...records import StepRecord
 from ...runtime import Supervisor
+from ...runtime.gate import HungUp
 from .lines import Phase, Told
 
 REMEMBERED = 1024
@@ -72,16 +72,17 @@ class StepBook:
             if call_id is not None:
                 phase: Phase = "before" if step.kind == "tool_call" else "after"
                 key = (phase, step.agent or "", call_id)
+                self._begin_again(key)
                 self._remember(key, step.index)
                 self._recalled[step.index] = taken.decision or PROCEED
                 if taken.decision is not None and taken.decision.action in REFUSED:
                     self._refuse(key)
 
-    def before(self, told: Told, asker: Asker, every_s: float | None = None) -> tuple[Step, Decision] | None:
+    def before(self, told: Told, asker: Asker) -> tuple[Step, Decision] | None:
         """The decision, holds and delays waited out; None where nobody waits for it any more."""
         self.spoken = True
         step, _ = self._number("before", told)
-        decision = self._ask(step, asker, every_s)
+        decision = self._ask(step, asker)
         if decision is None:
             return None
         key = _key("before", told)
@@ -108,26 +109,23 @@ class StepBook:
         """Whether this call was not let run."""
         return ("before", agent or "", call_id) in self._refused
 
-    def _ask(self, step: Step, asker: Asker, every_s: float | None) -> Decision | None:
-        gate = self.supervisor.run.gate
-        while asker.waits():
-            version = gate.version
+    def _ask(self, step: Step, asker: Asker) -> Decision | None:
+        gate, supervisor = self.supervisor.run.gate, self.supervisor
+
+        def ask() -> Decision:
             recalled = self._recalled.get(step.index) if gate.status == "running" else None
-            decision = recalled or self.supervisor.before(step)
-            if decision.action == "hold":
-                gate.wait(version, every_s)
-                continue
-            deadline = time.monotonic() + decision.delay_s
-            while gate.version == version and (left := deadline - time.monotonic()) > 0 and asker.waits():
-                gate.wait(version, min(left, every_s or left))
-            if not decision.delay_s or gate.status == "running":
-                return decision
-        return None
+            return recalled or supervisor.before(step)
+
+        try:
+            return gate.admit(ask, waits=asker.waits, abandon=lambda: supervisor.abandon(step))
+        except HungUp:
+            return None
 
     def _number(self, phase: Phase, told: Told) -> tuple[Step, bool]:
         """The step under its number; whether it was told before."""
         key = _key(phase, told)
         with self._lock:
+            self._begin_again(key)
             index = self._known.get(key) if key is not None else None
             again = index is not None
             if index is None:
@@ -135,6 +133,13 @@ class StepBook:
                 if key is not None:
                     self._remember(key, index)
         return told.step(self.supervisor.run.spec.run_id, index, phase), again
+
+    def _begin_again(self, key: Key | None) -> None:
+        """A call that was told after the result of its id is a new one, issued again under the same id."""
+        if key is not None and key[0] == "before" and ("after", *key[1:]) in self._known:
+            del self._known["after", *key[1:]]
+            self._known.pop(key, None)
+            self._refused.pop(key, None)
 
     def _remember(self, key: Key, index: int) -> None:
         self._known[key] = index

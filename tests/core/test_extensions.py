@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.core.installed import installed
+from interlock.core.extensions import installed
 
 LIST = "[interlock.detectors]\nmine = mine:Mine\n"
 
@@ -72,10 +72,10 @@ def test_where_nobody_names_ours_the_library_is_not_loaded(tmp_path: Path, entry
     install(tmp_path, entry_points)
     script = (
         "import sys; sys.path[:] = [path for path in sys.path if 'site-packages' not in path] + sys.argv[1:]\n"
-        "from interlock.core.installed import installed\n"
+        "from interlock.core.extensions import installed\n"
         "assert not list(installed('interlock.detectors'))\n"
         "sys.exit('importlib.metadata' in sys.modules)"
     )
     # What installed() itself needs of the package lies on the way: msgspec is imported before the path is cut.
-    command = [sys.executable, "-c", "import interlock.core.installed\n" + script, str(tmp_path), str(tmp_path / "no")]
+    command = [sys.executable, "-c", "import interlock.core.extensions\n" + script, str(tmp_path), str(tmp_path / "no")]
     assert subprocess.run(command, check=False, timeout=60).returncode == 0

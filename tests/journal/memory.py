@@ -1,4 +1,4 @@
-"""MemoryJournal: a journal without a disk, for scans and tests."""
+"""MemoryJournal: a journal without a disk, for tests."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence, Set
 
 import msgspec
 
-from ..core import Clock, InvalidState, Record, SystemClock
-from .entry import Entry, encode_body
-from .interface import Reading, Trouble, Writing
-from .summary import RunSummary
+from interlock.core import Clock, InvalidState, Record, SystemClock
+from interlock.journal.entry import Entry, encode_body
+from interlock.journal.interface import Reading, Trouble, Writing
+from interlock.journal.summary import RunSummary
 
 LOOK_S = 0.05
 """How often a follower that waits looks whether it shall stop."""

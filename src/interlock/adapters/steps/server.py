@@ -19,9 +19,6 @@ MAX_STEP_LINE = 32 * 1024 * 1024
 
 JOIN_S = 10.0
 
-LOOK_S = 2.0
-"""How often it is looked whether the process behind a held step is still there."""
-
 TOO_LONG = msgspec.json.encode(Refusal("the line is too long; shorten the content"))
 
 
@@ -68,5 +65,5 @@ class StepServer:
             phase, told = read_line(line)
         except BadInput as error:
             return msgspec.json.encode(Refusal(str(error)))
-        answered = self.book.after(told) if phase == "after" else self.book.before(told, asker, LOOK_S)
+        answered = self.book.after(told) if phase == "after" else self.book.before(told, asker)
         return None if answered is None else write_answer(*answered)

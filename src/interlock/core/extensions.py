@@ -1,0 +1,119 @@
+"""Every extension point: what packages and programs can add to Interlock.
+
+A package names what it adds in its pyproject.toml, and is found once it is installed:
+
+    [project.entry-points."interlock.detectors"]
+    idle = "my_package:Idle"
+
+A program adds to a point for as long as it runs: see `register`, `register_strategy`, `register_intervention` and
+`register_hook_client`. For one run alone, `Supervisor.open(plugins=Plugins(...))` takes the first three.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from importlib.machinery import PathFinder
+from typing import TYPE_CHECKING
+
+from .errors import BadInput
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+
+class ExtensionPoint:
+    """One kind of thing that can be added; `wanted` says in words what an entry point has to name."""
+
+    def __init__(self, group: str, wanted: str) -> None:
+        self.group, self.wanted = group, wanted
+        self._registered: list[tuple[str, object]] = []
+        self._installed: dict[tuple[str, ...], tuple[tuple[str, object], ...]] = {}
+
+    def register(self, thing: object, name: str = "") -> None:
+        """Add something to every run that is started from now on; a second time changes nothing."""
+        if (name, thing) not in self._registered:
+            self._registered.append((name, thing))
+
+    def unregister(self, thing: object, name: str = "") -> None:
+        """Remove what was registered."""
+        self._registered.remove((name, thing))
+
+    def found(self, fits: Callable[[object], bool] = callable) -> tuple[tuple[str, object], ...]:
+        """What is installed and registered, each with its name; BadInput for an entry point to something else."""
+        path = tuple(sys.path)
+        if path not in self._installed:
+            loaded = tuple((point.name, self._load(point, fits)) for point in installed(self.group))
+            self._installed = {path: loaded}
+        return (*self._installed[path], *self._registered)
+
+    def _load(self, point: EntryPoint, fits: Callable[[object], bool]) -> object:
+        thing: object = point.load()
+        if fits(thing):
+            return thing
+        raise BadInput(
+            f"the entry point {point.name!r} is a {type(thing).__name__}",
+            where=point.value,
+            todo=f"Point {self.group} at {self.wanted}.",
+        )
+
+
+DETECTORS = ExtensionPoint(
+    "interlock.detectors",
+    "a class or function that takes an interlock.Setting and gives an interlock.Detector",
+)
+"""Finds one kind of problem in the stream of steps: docs/detectors.md."""
+
+STRATEGIES = ExtensionPoint(
+    "interlock.strategies",
+    "a function that takes an interlock.Situation, under a name that is not built in",
+)
+"""Chooses the level of intervention for an issue; `interventions.strategy.type` names it: docs/interventions.md."""
+
+INTERVENTIONS = ExtensionPoint("interlock.interventions", "an interlock.Custom")
+"""Answers an issue at one level, in place of the built-in intervention: docs/interventions.md."""
+
+HOOK_CLIENTS = ExtensionPoint("interlock.hook_clients", "an interlock.adapters.hooks.HookClient")
+"""An agent client that is reached through its hooks: docs/hooks.md."""
+
+OURS = b"[interlock."
+"""How a group of ours begins in a package's list."""
+
+
+def installed(group: str) -> Iterable[EntryPoint]:
+    """The entry points of a group. Most machines have none, and to ask the library is a twelfth of a start."""
+    if not _may_have_any(tuple(sys.path)):
+        return ()
+    from importlib.metadata import entry_points
+
+    return entry_points(group=group)
+
+
+@lru_cache(1)
+def _may_have_any(path: tuple[str, ...]) -> bool:
+    """Whether a package says so, or lies where we cannot look ourselves."""
+    if any(finder is not PathFinder and hasattr(finder, "find_distributions") for finder in sys.meta_path):
+        return True
+    return any(_names_us(place or os.curdir) for place in path)
+
+
+def _names_us(place: str) -> bool:
+    try:
+        with os.scandir(place) as entries:
+            lists = [f"{entry.path}/entry_points.txt" for entry in entries if entry.name.endswith("-info")]
+    except NotADirectoryError:
+        # An archive: the library looks into it.
+        return True
+    except OSError:
+        return False
+    return any(map(_is_ours, lists))
+
+
+def _is_ours(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return OURS in file.read()
+    except OSError:
+        return False
