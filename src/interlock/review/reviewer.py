@@ -6,25 +6,35 @@ import hashlib
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ..config.model import Review as ReviewConfig
 from ..core import Context, Review, Step, Tool
 from ..core.typed import from_json
 from .expected import Expected
-from .judgement import Judgement, judge_script, spare_named
+from .judgement import Judgement, judge_script, soften, spare_named
+from .memory import Memory
+from .paths import resolve
 from .programs import RISKS, Action
 from .rationality import has_substance
 from .report import as_review
 from .rules.compiled import RuleSet
 from .rules.load import rule_set
+from .rules.model import Rule
+from .shell import Command
 from .tools import Call, read_tool
 from .verdict import strongest
 from .weighing import scales
+from .wordlist import name_set
 
 MAX_FAILURES = 256
 MAX_PENDING = 64
 MAX_RECENT = 64
 """Bounds of what is remembered; the oldest goes first."""
+
+MAX_SHOWN = 32
+SHOWING = name_set("cat less more head tail bat batcat nl sed grep rg vim view")
+"""Programs that show what is in a file."""
 
 WRITES = ("create", "modify", "delete")
 
@@ -32,21 +42,27 @@ ENCODER = msgspec.json.Encoder(order="sorted")
 
 
 class ReviewerState(Struct):
-    """What a reviewer remembers: failures and repeats by action, calls that have no result yet."""
+    """What a reviewer remembers: failures and repeats by action, calls without a result, files that steps wrote."""
 
     v: int = 1
     failures: dict[str, int] = {}
     recent: dict[str, int] = {}
     pending: dict[str, tuple[str, bool]] = {}
+    memory: Memory = msgspec.field(default_factory=Memory)
 
 
 class Reviewer:
-    """One per run. `review` before a step runs, `observe` when its result is there."""
+    """One per run. `review` before a step runs, `observe` when its result is there.
+
+    `restorable`: checkpoints of the workspace are made; `contained`: the agent has a container of its own.
+    """
 
     def __init__(
-        self, config: ReviewConfig, context: Context, workspace: str | None = None, rules: RuleSet | None = None
-    ) -> None:
+        self, config: ReviewConfig, context: Context, workspace: str | None = None, rules: RuleSet | None = None,
+        *, restorable: bool = False, contained: bool = False,
+    ) -> None:  # fmt: skip
         self._config = config
+        self._restorable, self._contained = restorable, contained
         self._workspace = workspace or context.workspace
         self._rules = rules or rule_set(config.rules_path)
         self._state = ReviewerState()
@@ -66,10 +82,11 @@ class Reviewer:
         """The verdict on a step; steps that call no tool, and our own, are allowed."""
         if step.tool is None or step.kind != "tool_call" or step.origin != "agent":
             return Review(verdict="allow", action="read")
-        call = read_tool(step.tool, self._workspace)
+        memory = self._state.memory
+        call = read_tool(step.tool, self._workspace, memory)
         judged = judge_script(call.script, self._workspace, self._rules)
         if judged.hits:
-            judged = spare_named(judged, self._expected.is_named)
+            judged = soften(spare_named(judged, self._expected.is_named), self._spares)
         action, base = strongest_action(call, judged)
         sign = signature(step.tool)
         failures, repeats = self._state.failures.get(sign, 0), self._state.recent.get(sign, 0)
@@ -77,12 +94,16 @@ class Reviewer:
         self._expect(step, sign, action in WRITES)
         weight = self._scales.weigh(action, base, outside, failures, repeats)
         if not judged.rules:
+            self._remember(call, step.index)
             return weight.unruled
-        return as_review(
+        review = as_review(
             judged, strongest(weight.verdict, judged.verdict), max(weight.risk, judged.rule_risk), weight.rationality,
             action=action, outside=outside, failures=failures, text=call.text, arguments=step.tool.arguments,
             key=call.key,
         )  # fmt: skip
+        if review.verdict != "block" or review.ask:
+            self._remember(call, step.index)
+        return review if self._config.ask or not review.ask else replace(review, ask=False)
 
     def observe(self, step: Step) -> None:
         """Learn from a result: a failure counts, a success does not, a successful write makes everything new."""
@@ -110,6 +131,24 @@ class Reviewer:
         """Take up what `save` gave."""
         self._state = from_json(saved, ReviewerState)
 
+    def _spares(self, rule: Rule, command: Command) -> bool:
+        """Whether a rule only warns here: a checkpoint undoes it, or it stays in the agent's own container."""
+        if rule.contained and self._contained:
+            return True
+        return rule.undoable and self._restorable and is_here(command, self._workspace)
+
+    def _remember(self, call: Call, step: int) -> None:
+        """Know what the call leaves in files, and which files it shows."""
+        memory = self._state.memory
+        if call.script.made:
+            memory.learn(call.script, step)
+        for write in call.writes:
+            memory.write(resolve(write.path, self._workspace), write, step)
+        if memory.files:
+            for command in call.script.commands[:MAX_SHOWN]:
+                if command.program in SHOWING:
+                    memory.show(resolve(arg, command.cwd) for arg in command.args)
+
     def _expect(self, step: Step, sign: str, writes: bool) -> None:
         state = self._state
         state.recent[sign] = state.recent.pop(sign, 0) + 1
@@ -128,6 +167,17 @@ class Reviewer:
             if name.startswith(ours):
                 return pending.pop(name)
         return None
+
+
+def is_here(command: Command, workspace: str | None) -> bool:
+    """Whether a command of git works on the workspace itself."""
+    if workspace is None or not ELSEWHERE.isdisjoint(command.via) or not OTHER_TREE.isdisjoint(command.args):
+        return False
+    return command.cwd is None or f"{command.cwd}/".startswith(f"{workspace.rstrip('/')}/")
+
+
+ELSEWHERE = name_set("ssh docker podman kubectl sudo chroot su nsenter")
+OTHER_TREE = frozenset(("-C", "--git-dir", "--work-tree"))
 
 
 def strongest_action(call: Call, judged: Judgement) -> tuple[Action, float]:

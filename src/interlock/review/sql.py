@@ -43,6 +43,11 @@ BEGINS = (
     "explai",
 )
 DROP = re.compile(r"DROP\s+(?!COLUMN|CONSTRAINT|DEFAULT|NOT)(?:\w+\s+){0,3}?\S", re.IGNORECASE)
+SCRATCH = re.compile(
+    r"DROP\s+(?:TEMPORARY\s+TABLE\b|(?:TABLE|VIEW|INDEX)\s+(?:IF\s+EXISTS\s+)?[\"`\[]?(?:\w+\.)?(?:te?mp_|_?tmp|scratch_|#)\w*)", re.IGNORECASE
+)  # fmt: skip
+"""A table that somebody made to be dropped."""
+
 DELETE = re.compile(r"\bDELETE\s+FROM\s+(?:ONLY\s+)?[\w.\"`\[\]]+", re.IGNORECASE)
 UPDATE = re.compile(r"\bUPDATE\s+(?:ONLY\s+)?[\w.\"`\[\]]+\s+(?:AS\s+\w+\s+)?SET\b", re.IGNORECASE)
 NARROWED = re.compile(r"\bWHERE\s+(?!1\s*=\s*1\b|TRUE\b|'?1'?\s*;?\s*\Z)\S|\bLIMIT\s+\d", re.IGNORECASE)
@@ -85,7 +90,7 @@ def kinds_of_one(statement: str) -> set[str]:
     if begin.startswith("EXPLAIN") and "ANALYZE" not in statement[:40].upper():
         return set()
     found = set()
-    if begin.startswith("DROP") and DROP.match(statement.lstrip()):
+    if begin.startswith("DROP") and DROP.match(statement.lstrip()) and not SCRATCH.match(statement.lstrip()):
         found.add("drop")
     if begin.startswith("TRUNC"):
         found.add("truncate")

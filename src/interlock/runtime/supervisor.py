@@ -31,6 +31,7 @@ from .asking import Asking
 from .border import Border, blank, redact_text
 from .calls import Calls
 from .causes import AFTER_STEP
+from .containers import is_contained
 from .checkpointing import Checkpointing, may_change
 from .disk import absent_files
 from .glance import look_back
@@ -95,6 +96,7 @@ class Supervisor(Asking):
             plugins=plugins,
             guard=self._guard,
             restorable=hands.workspace is not None,
+            contained=is_contained(),
         )
         self.scribe = Scribe(run, self.watch, metrics, hands.notifier)
         self.answers = Answers(run, hands, self._guard)
@@ -256,6 +258,7 @@ class Supervisor(Asking):
             decision = PROCEED if judgement is not None else self._permission.decide(step, review, can)
             if decision.action == "hold":
                 return decision
+            review = self._permission.settle(step, review)
             if decision.action in LET and may_change(review):
                 self._checkpointing.make(cause="before step", step=step.index)
             record = StepRecord(step, review, None if decision is PROCEED else decision, absent=absent)

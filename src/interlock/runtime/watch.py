@@ -48,6 +48,12 @@ REPEATING = (LOOP, REPETITIVE_ERRORS, RESOURCE_SPIRAL)
 REFUSED = "refused"
 """What stands for the outcome of a call that did not run."""
 
+WHOLE_MACHINE = 1.0
+"""The risk of a call that would end the whole machine."""
+
+PREVENTED = 0.25
+"""Confidence where such a call was blocked: severity says what was attempted, this how sure it is that harm was done."""
+
 CHECKPOINTS = 256
 """The newest checkpoints, to choose from when the run goes back."""
 
@@ -88,12 +94,15 @@ class Watch:
         plugins: Plugins | None = None,
         guard: Guard | None = None,
         restorable: bool | None = None,
+        contained: bool = False,
         assume_checkpoint: bool = False,
     ) -> None:
         plugins = plugins or Plugins()
         window = config.interventions.resource_throttling.metrics_window_seconds
         self.guard = guard or Guard(None, _nothing)
-        self.reviewer = Reviewer(config.review, context, context.workspace)
+        self.reviewer = Reviewer(
+            config.review, context, context.workspace, restorable=bool(restorable), contained=contained
+        )
         self.detectors = Detectors(
             config.detect, context, extra=plugins.detectors, muted=plugins.muted, guard=self.guard.detectors
         )
@@ -312,14 +321,16 @@ def _assumed_checkpoint(issues: Sequence[Issue], now: float) -> CheckpointInfo:
 
 
 def _milder(issue: Issue, review: Review | None) -> Issue:
-    """Damage that was prevented is no damage: what is left is an agent to be told."""
+    """Damage that was prevented is no damage; an attempt on the whole machine stays critical, whatever became of it."""
     if issue.type != DESTRUCTIVE_ACTION:
         return issue
+    whole = review is not None and review.risk >= WHOLE_MACHINE
     why = f" {review.reason}" if review is not None else ""
     advice = f" Instead: {review.instead}" if review is not None and review.instead else ""
     return replace(
         issue,
-        severity="medium",
+        severity="critical" if whole else "medium",
+        confidence=PREVENTED if whole else issue.confidence,
         impact_factor=0.0,
         description=f"A dangerous call was refused before it ran.{why}{advice}",
         details={**issue.details, "prevented": True, "attempted": issue.severity},

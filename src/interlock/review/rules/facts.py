@@ -95,6 +95,15 @@ class Facts:
         return frozenset(found)
 
     @cached_property
+    def moved_zones(self) -> frozenset[str]:
+        """The zones of the folders before the last operand: names without an ending."""
+        found: set[str] = set()
+        for operand in self.operands[:-1]:
+            if "." not in operand.rstrip("/").rpartition("/")[2].lstrip("."):
+                found |= zones(operand, self.command.cwd, self.workspace)
+        return frozenset(found)
+
+    @cached_property
     def target_zones(self) -> frozenset[str]:
         """The zones of the last operand."""
         if not self.operands:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+from msgspec.structs import replace
 from tree_sitter import Node
 
 from .ascii import from_ascii
@@ -11,6 +12,7 @@ from .bounds import MAX_COMMANDS, MAX_DEPTH, MAX_NODES
 from .flows import MAX_ELEMENTS, fed, keep
 from .model import NOTHING, Command, Flow, Redirect, one_after_another, through_pipe
 from .scope import Scope
+from .secrets import secret_of
 from .tree import flatten, goes_on, is_fork_bomb
 from .words import SUBSCRIPT, expand, quoted, run_inner, source, source_bytes, without_back_quotes
 
@@ -28,6 +30,7 @@ class Walk(ABC):
         self._depth = 0
         self._listeners = 0
         self._level = level
+        self.evidence = ""
 
     @abstractmethod
     def execute(
@@ -45,7 +48,7 @@ class Walk(ABC):
         if len(self.commands) >= MAX_COMMANDS:
             self.complete = False
             return
-        self.commands.append(command)
+        self.commands.append(replace(command, evidence=self.evidence) if self.evidence else command)
 
     def run(self, node: Node, scope: Scope, flow: Flow) -> Flow:
         """Run one statement; gives what goes on through the pipe."""
@@ -292,8 +295,9 @@ class Walk(ABC):
             return out.text.rstrip("\n")
         if out.text is not None:
             # What it prints can be read: then it is a file like one that the script has written.
-            name = f"/dev/fd/{63 - len(scope.files)}"
+            name = f"/dev/fd/{63 - len(scope.files.made)}"
             scope.remember(name, out.text)
             return name
         makers = out.sources or tuple(command.program for command in self.commands[count:][-1:])
-        return f"{mark}{' '.join(makers)})"
+        # A secret is all that matters; one word, so that the shell's splitting leaves it whole.
+        return f"{mark}{secret_of(makers) or ' '.join(makers)})"
