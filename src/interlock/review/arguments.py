@@ -46,7 +46,9 @@ WRITING = re.compile(r"write|create|save|append|touch|mkdir|put|upload|set|updat
 RUNNING = re.compile(r"run|exec|eval|shell|terminal|command|spawn|launch")
 
 
-def read_arguments(name: str, arguments: dict[str, object], cwd: str | None) -> tuple[list[Command], list[str], list[str]]:
+def read_arguments(
+    name: str, arguments: dict[str, object], cwd: str | None
+) -> tuple[list[Command], list[str], list[str]]:
     """Commands that the arguments amount to; texts that are shell scripts; texts that are code."""
     commands: list[Command] = []
     scripts: list[str] = []

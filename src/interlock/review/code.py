@@ -7,6 +7,7 @@ assignment. `print("os.remove('/')")` is a mention, `os.remove('/')` a call.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 import re2
 from msgspec import Struct
@@ -28,8 +29,9 @@ class Call(Struct, frozen=True):
     text: str | None = None
 
 
+@lru_cache(64)
 def read_calls(code: str, depth: int = 0) -> list[Call]:
-    """The calls that act, in order, as commands. Bounded in length, tokens and nesting."""
+    """The calls that act, in order, as commands. Bounded in length, tokens and nesting; nobody changes the list."""
     code = code[:MAX_CODE]
     if depth >= MAX_NESTING or not may_harm(code):
         return []

@@ -130,6 +130,12 @@ def strength(hit: tuple[Rule, Command | None]) -> tuple[int, float]:
     return -VERDICTS.index(hit[0].verdict), -rule_risk(hit[0])
 
 
+def with_rule(judged: Judgement, rule: Rule) -> Judgement:
+    """The judgement with one more rule, first among equals."""
+    rules = sorted((rule, *judged.rules), key=lambda each: -VERDICTS.index(each.verdict))
+    return Judgement(judged.action, judged.risk, tuple(rules), judged.commands, judged.hits)
+
+
 def as_redirect(command: Command, op: str, target: str) -> Command:
     """A redirection as a command of its own: `>` writes over, `>>` appends, `<` reads."""
     program = ">>" if ">>" in op else ">" if ">" in op else "<"

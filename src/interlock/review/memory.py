@@ -22,6 +22,10 @@ MAX_TOTAL = 131_072
 """Characters of all files together. They are stored with the state of the run."""
 
 
+MAX_SECRETS = 16
+"""Files with a secret in them that every command is looked through for."""
+
+
 class Write(Struct, frozen=True):
     """What a tool writes to a file: its whole text, or (`old` given) a new piece in the place of an old one."""
 
@@ -35,11 +39,12 @@ class Memory(Struct):
 
     files: dict[str, KnownFile] = {}
     size: int = 0
+    secrets: list[str] = []
 
     def read_text(self, text: str, cwd: str | None) -> Script:
         """The commands of a text, with the contents of files that it runs."""
         script = read_text(text, cwd)
-        return read_text(text, cwd, self.files) if self._knows(script) else script
+        return read_text(text, cwd, self.files) if self._knows(script, text) else script
 
     def read_code(self, code: str, language: str, cwd: str | None) -> Script:
         """The commands that a piece of program text amounts to, with the contents of files that it runs."""
@@ -68,6 +73,8 @@ class Memory(Struct):
         gone = self.files.pop(place, None)
         if gone is not None:
             self.size -= len(gone.text or "")
+        if place in self.secrets:
+            self.secrets.remove(place)
         text = file.text
         if text is not None:
             if len(text) > MAX_TEXT:
@@ -77,6 +84,8 @@ class Memory(Struct):
             return
         self.files[place] = file
         self.size += len(file.text or "")
+        if file.secret:
+            self.secrets = [*self.secrets, place][-MAX_SECRETS:]
         while len(self.files) > MAX_FILES or self.size > MAX_TOTAL:
             oldest = next(iter(self.files))
             self.size -= len(self.files.pop(oldest).text or "")
@@ -88,10 +97,12 @@ class Memory(Struct):
             if known is not None and known.fetched and not known.read:
                 self.files[place] = replace(known, read=True)
 
-    def _knows(self, script: Script) -> bool:
+    def _knows(self, script: Script, text: str) -> bool:
         """Whether some file that the script asks for is known."""
-        if not self.files or not script.asked:
+        if not self.files or not (script.asked or self.secrets):
             return False
+        if self.secrets and any(name.rpartition("/")[2] in text for name in self.secrets):
+            return True
         for place, path in script.asked:
             if place.endswith(BELOW):
                 folder = place.removesuffix(BELOW)
@@ -106,7 +117,7 @@ _ACTS = re2.Set.SearchSet()
 _ACTS.Add(
     r"\brm\b|remove|unlink|delete|Delete|DELETE|system|exec|spawn|[pP]open|subprocess|drop|DROP|destroy|truncate|TRUNCATE|UPDATE"
     r"|\bdd\b|mkfs|shred|curl|wget|\bnc\b|socket|requests|urlopen|fetch|http|rmtree|rimraf|kill|git |sudo|chmod|chown|\bmv\b|>|env|eval"
-    r"|base64|b64|/dev/|\bcp\b|find |ssh|scp|rsync|docker|kubectl|terraform|aws |psql|mysql|shutil|getattr|__import__"
+    r"|base64|b64|/dev/|\bcp\b|find |ssh|scp|rsync|docker|kubectl|terraform|aws |psql|mysql|shutil|getattr|import|require|source|include"
 )
 _ACTS.Compile()
 

@@ -11,8 +11,9 @@ from msgspec.structs import replace
 from ..config.model import Review as ReviewConfig
 from ..core import Context, Review, Step, Tool
 from ..core.typed import from_json
+from .arguments import texts
 from .expected import Expected
-from .judgement import Judgement, judge_script, soften, spare_named
+from .judgement import Judgement, judge_script, soften, spare_named, with_rule
 from .memory import Memory
 from .paths import resolve
 from .programs import RISKS, Action
@@ -22,7 +23,8 @@ from .rules.compiled import RuleSet
 from .rules.load import rule_set
 from .rules.model import Rule
 from .shell import Command
-from .tools import Call, read_tool
+from .tools import MAX_NAME, Call, kind_of, read_tool
+from .untrusted import Untrusted, is_risky, origin_of, untrusted_rule
 from .verdict import strongest
 from .weighing import scales
 from .wordlist import name_set
@@ -42,13 +44,14 @@ ENCODER = msgspec.json.Encoder(order="sorted")
 
 
 class ReviewerState(Struct):
-    """What a reviewer remembers: failures and repeats by action, calls without a result, files that steps wrote."""
+    """What a reviewer remembers: failures and repeats by action, calls without a result, files and untrusted text."""
 
     v: int = 1
     failures: dict[str, int] = {}
     recent: dict[str, int] = {}
     pending: dict[str, tuple[str, bool]] = {}
     memory: Memory = msgspec.field(default_factory=Memory)
+    untrusted: Untrusted = msgspec.field(default_factory=Untrusted)
 
 
 class Reviewer:
@@ -92,6 +95,7 @@ class Reviewer:
         failures, repeats = self._state.failures.get(sign, 0), self._state.recent.get(sign, 0)
         outside = self._expected.is_outside(judged.commands)
         self._expect(step, sign, action in WRITES)
+        judged = self._mind_untrusted(step, call, judged, action, outside)
         weight = self._scales.weigh(action, base, outside, failures, repeats)
         if not judged.rules:
             self._remember(call, step.index)
@@ -109,11 +113,15 @@ class Reviewer:
         """Learn from a result: a failure counts, a success does not, a successful write makes everything new."""
         if step.kind != "tool_result" or step.origin != "agent":
             return
-        found = self._take(step)
-        if found is None:
+        taken = self._take(step)
+        if taken is None:
             return
-        sign, writes = found
+        key, (sign, writes) = taken
         state = self._state
+        if state.untrusted.waiting.pop(key, None) is not None:
+            state.untrusted.learn(
+                step.content, step.index, f"{self._context.original_prompt} {self._context.primary_goal}"
+            )
         if step.error is True or (step.exit_code or 0) != 0:
             state.failures[sign] = state.failures.pop(sign, 0) + 1
             forget_oldest(state.failures, MAX_FAILURES)
@@ -130,6 +138,20 @@ class Reviewer:
     def restore(self, saved: bytes) -> None:
         """Take up what `save` gave."""
         self._state = from_json(saved, ReviewerState)
+
+    def _mind_untrusted(self, step: Step, call: Call, judged: Judgement, action: Action, outside: bool) -> Judgement:
+        """The judgement with what holds where the call carries untrusted text; its own result may be such a text."""
+        assert step.tool is not None
+        untrusted = self._state.untrusted
+        name, kind = kind_of(step.tool.name[:MAX_NAME])
+        if untrusted.marks and is_risky(judged.commands, action, judged.verdict != "allow"):
+            source = untrusted.carried(text for _, text in texts(step.tool.arguments))
+            if source is not None:
+                judged = with_rule(judged, untrusted_rule(self._config.untrusted, source))
+        origin = origin_of(step.tool.name[:MAX_NAME] if kind != "shell" else name, kind, judged.commands, outside)
+        if origin:
+            untrusted.expect(call_key(step), origin, MAX_PENDING)
+        return judged
 
     def _spares(self, rule: Rule, command: Command) -> bool:
         """Whether a rule only warns here: a checkpoint undoes it, or it stays in the agent's own container."""
@@ -156,16 +178,16 @@ class Reviewer:
         state.pending[call_key(step)] = (sign, writes)
         forget_oldest(state.pending, MAX_PENDING)
 
-    def _take(self, step: Step) -> tuple[str, bool] | None:
+    def _take(self, step: Step) -> tuple[str, tuple[str, bool]] | None:
         """The call that a result belongs to: by its id, else the newest of the same agent."""
         pending = self._state.pending
         key = call_key(step)
         if key in pending:
-            return pending.pop(key)
+            return key, pending.pop(key)
         ours = f"{step.agent or ''}#"
         for name in reversed(pending):
             if name.startswith(ours):
-                return pending.pop(name)
+                return name, pending.pop(name)
         return None
 
 

@@ -240,7 +240,9 @@ def written(call: Call, path: str | None, arguments: dict[str, object]) -> Call:
     commands = call.script.commands
     for write in writes[:MAX_RUN_LATER]:
         if "startup" in zones(write.path):
-            lines = [found[1] if (found := SCHEDULE.match(line)) else line for line in write.text.split("\n")[:MAX_LINES]]
+            lines = [
+                found[1] if (found := SCHEDULE.match(line)) else line for line in write.text.split("\n")[:MAX_LINES]
+            ]
             commands += read_text("\n".join(lines), None).commands
     return replace(call, script=replace(call.script, commands=commands), writes=writes)
 

@@ -12,4 +12,4 @@ MARKS = ("/.dockerenv", "/run/.containerenv")
 @functools.cache
 def is_contained() -> bool:
     """Whether a container engine started this machine's view of the world."""
-    return any(map(os.path.exists, MARKS)) or bool(os.environ.get("container"))
+    return any(map(os.path.exists, MARKS))

@@ -14,7 +14,6 @@ from .run import Run
 from .verdict import decide_call
 from .watch import Watch
 
-
 APPROVED = 0.6
 """The risk of a call that a person has approved, at most."""
 

@@ -31,8 +31,8 @@ from .asking import Asking
 from .border import Border, blank, redact_text
 from .calls import Calls
 from .causes import AFTER_STEP
-from .containers import is_contained
 from .checkpointing import Checkpointing, may_change
+from .containers import is_contained
 from .disk import absent_files
 from .glance import look_back
 from .guard import Broken, Fault, Guard

@@ -52,7 +52,7 @@ WHOLE_MACHINE = 1.0
 """The risk of a call that would end the whole machine."""
 
 PREVENTED = 0.25
-"""Confidence where such a call was blocked: severity says what was attempted, this how sure it is that harm was done."""
+"""Confidence where such a call was blocked: severity says what was attempted, this whether harm was done."""
 
 CHECKPOINTS = 256
 """The newest checkpoints, to choose from when the run goes back."""

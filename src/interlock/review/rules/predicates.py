@@ -47,7 +47,9 @@ def tests_of(match: Match) -> tuple[Test, ...]:
         tests.append(args_test(match.args))
     if match.unless_args:
         every = args_set(match.unless_args)
-        tests.append(lambda facts: not all(every.Match(arg[:MAX_OPERAND]) for arg in facts.command.args if arg[:1] != "-"))
+        tests.append(
+            lambda facts: not all(every.Match(arg[:MAX_OPERAND]) for arg in facts.command.args if arg[:1] != "-")
+        )
     if match.moved:
         origins = frozenset(match.moved)
         tests.append(lambda facts: not origins.isdisjoint(facts.moved_zones))

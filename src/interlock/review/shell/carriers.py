@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ..wordlist import name_set
-from .model import NOTHING, Command, Flow
 from .flows import join_folder
-from .scope import Scope, below
+from .model import NOTHING, Command, Flow
 from .projects import HOOKS as HOOKS_RUN
 from .projects import run_hooks, run_recipes
+from .scope import Scope, below
 from .searches import until_end
 from .words import SUBSCRIPT
 

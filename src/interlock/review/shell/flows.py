@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from .model import MAX_TEXT, Command, Flow, KnownFile, Redirect
 from .scope import UNKNOWN, Scope
-from .secrets import MARKS, MAX_PATH, NAMING, UNREVEALING, secret_in, secret_of, secret_word
+from .secrets import MARKS, MAX_PATH, NAMING, SECRET, UNREVEALING, is_secret_file, secret_in, secret_of, secret_word
 from .transfers import INSTALLER, fetcher_of, program_at
 from .words import ansi
 
@@ -78,8 +78,11 @@ def secret_shown(command: Command, scope: Scope) -> str:
             continue
         if mark := secret_word(arg):
             return mark
-        if command.program not in NAMING and len(arg) < MAX_PATH and (mark := secret_in(arg, scope.file(arg))):
-            return mark
+        if command.program not in NAMING and len(arg) < MAX_PATH:
+            if is_secret_file(arg):
+                return SECRET
+            if (scope.files.known or scope.files.made) and (mark := scope.file(arg).secret):
+                return mark
     return ""
 
 

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 import msgspec
+import re2
 
 from ..code import read_calls
 from .languages import CODE_OPTIONS, INTERPRETERS
@@ -25,7 +26,9 @@ def run_interpreter(reader: Reader, command: Command, scope: Scope, flow: Flow) 
     """`python -c CODE`, `node -e CODE`, `python - <<EOF`: calls that act become commands."""
     code = inline_code(command, INTERPRETERS[command.program])
     if code is None and command.args[:2] in (("-m", "pytest"), ("-m", "py.test")):
-        return reader.execute(["pytest", *command.args[2:]], scope, flow, redirects=command.redirects, span=command.span)
+        return reader.execute(
+            ["pytest", *command.args[2:]], scope, flow, redirects=command.redirects, span=command.span
+        )
     operands = operands_of(command.args)
     inline = code is not None
     if code is not None or operands:
@@ -61,9 +64,17 @@ def run_code(reader: Reader, code: str, program: str, scope: Scope) -> None:
     for call in read_calls(code):
         if call.script is not None:
             reader.nested(call.script, inner.copy(), NOTHING)
+        elif call.words == ("sql",) and is_scratch(code):
+            continue
         elif call.words:
             reader.execute(list(call.words), inner.copy(), NOTHING if call.text is None else Flow(call.text))
     find_sent(reader, code, program, scope)
+
+
+def is_scratch(code: str) -> bool:
+    """Whether a program's database is one that it makes itself: in memory, or dropped only to be made anew."""
+    lower = code.lower()
+    return ":memory:" in lower or ("drop table if exists" in lower and "create table" in lower)
 
 
 MAX_IMPORTS = 3
@@ -72,7 +83,9 @@ MAX_IMPORTS = 3
 MAX_MODULES = 16
 """Modules of one piece of code that are looked for."""
 
-IMPORT = re.compile(r"^[ \t]{0,16}(?:import[ \t]{1,8}([\w.]{1,80})|from[ \t]{1,8}([\w.]{1,80})[ \t]{1,8}import)", re.MULTILINE)
+IMPORT = re.compile(
+    r"^[ \t]{0,16}(?:import[ \t]{1,8}([\w.]{1,80})|from[ \t]{1,8}([\w.]{1,80})[ \t]{1,8}import)", re.MULTILINE
+)
 
 
 def imported(code: str, scope: Scope) -> list[tuple[str, KnownFile]]:
@@ -94,7 +107,7 @@ STANDARD = frozenset(sys.stdlib_module_names) | {"numpy", "pandas", "requests", 
 
 def find_sent(reader: Reader, code: str, program: str, scope: Scope) -> None:
     """Write down that a piece of code sends a secret elsewhere: it reads one, and it sends something."""
-    if SENDS.search(code) is None:
+    if not SENDS.Match(code.encode("utf-8", "replace")):
         return
     mark = ENVIRONMENT if READS_ENVIRONMENT.search(code) else ""
     if not mark and READS_FILES.search(code) is not None:
@@ -107,17 +120,21 @@ def find_sent(reader: Reader, code: str, program: str, scope: Scope) -> None:
 
 
 MAX_LITERALS = 256
-SENDS = re.compile(
+SENDS = re2.Set.SearchSet()
+SENDS.Add(
     r"\b(?:requests|httpx|session|aiohttp|axios|got|superagent|http|https)\.(?:post|put|patch|request|get)\b|urlopen\(|urllib"
     r"|http\.client|HTTPS?Connection|\bsocket\b|create_connection|smtplib|ftplib|paramiko|\bfetch\(|\baxios\(|Net::HTTP|LWP::|fsockopen"
     r"|curl_init|curl_exec|IO::Socket|TCPSocket|net\.connect|dns\.(?:lookup|resolve)|gethostbyname|getaddrinfo|sendBeacon|WebClient"
     r"|file_get_contents\(\s{0,4}['\"]http"
 )
+SENDS.Compile()
 READS_ENVIRONMENT = re.compile(
     r"\bos\.environ(?!\s{0,4}[\[.])|os\.environ\.(?:copy|items)\(|dict\(os\.environ|\bprocess\.env(?!\s{0,4}[.\[])|\bENV\.to_h|%ENV|\bgetenv\(\)"
     r"|dotenv_values|environ\.items"
 )
-READS_FILES = re.compile(r"\bopen\(|read_text|read_bytes|readFile|File\.(?:read|open)|file_get_contents|IO\.read|slurp|\bopen\b|upload|files=")
+READS_FILES = re.compile(
+    r"\bopen\(|read_text|read_bytes|readFile|File\.(?:read|open)|file_get_contents|IO\.read|slurp|\bopen\b|upload|files="
+)
 LITERAL = re.compile(r"['\"]([^'\"\n]{3,200})['\"]")
 ADDRESS = re.compile(r"https?://[^\s'\"`)]{1,200}")
 

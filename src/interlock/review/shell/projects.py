@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from ...core.typed import from_json
 from .interpreters import run_code
 from .model import NOTHING, Command, Flow
 from .scope import Scope, below
@@ -36,7 +37,7 @@ def run_script(reader: Reader, scope: Scope, words: list[str], program: str) -> 
     if text is None:
         return False
     try:
-        scripts = msgspec.json.decode(text, type=_Package).scripts
+        scripts = from_json(text.encode(), _Package).scripts
     except msgspec.DecodeError:
         # An edit leaves a piece of the file: its lines are still names and scripts.
         scripts = dict(SCRIPT_LINE.findall(text))

@@ -70,9 +70,7 @@ def read_script(text: str, cwd: str | None = None, known: Mapping[str, KnownFile
     return reader.script(files)
 
 
-def read_code(
-    code: str, language: str, cwd: str | None = None, known: Mapping[str, KnownFile] | None = None
-) -> Script:
+def read_code(code: str, language: str, cwd: str | None = None, known: Mapping[str, KnownFile] | None = None) -> Script:
     """Every command that a piece of program text amounts to, after the interpreter itself."""
     reader, files = Reader(level=1), Files(known)
     reader.execute([language], Scope(cwd, files), Flow(code))
@@ -172,8 +170,12 @@ class Reader(Walk):
             words = follow_links(words, scope)
         program = program_name(words[0])
         own = scope.file(words[0]) if "/" in program or program[-3:] == ".py" or scope.files.known else UNKNOWN
-        if own.program:
-            program = own.program
+        if own.program and own.program != program:
+            with self.quoting(scope.evidence(words[0])):
+                return self.execute(
+                    [own.program, *words[1:]], scope, flow, redirects=redirects, assignments=assignments,
+                    filtered=filtered, span=span,
+                )  # fmt: skip
         if assignments:
             run_assignments(self, assignments, scope)
             super()._assigned([each for each in assignments if each[0] in LOADED], scope)

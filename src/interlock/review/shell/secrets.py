@@ -41,7 +41,9 @@ _FILES.Add(
 _FILES.Compile()
 """Names of files that hold secrets."""
 
-_PUBLIC = re.compile(r"(?i)\.pub\Z|example|sample|template|\.dist\Z|known_hosts|\.ssh/config\Z|\.test\Z|public|\.aws/config\Z")
+_PUBLIC = re.compile(
+    r"(?i)\.pub\Z|example|sample|template|\.dist\Z|known_hosts|\.ssh/config\Z|\.test\Z|public|\.aws/config\Z"
+)
 
 _MARKED = re.compile(r"[$<]\([^()]*\b(a-secret|environment)\b[^()]*\)")
 _VARIABLE = re.compile(

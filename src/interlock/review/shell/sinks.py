@@ -23,7 +23,9 @@ STREAMS = name_set(
 )
 """Programs that can send what they are fed or given."""
 
-COPIES = name_set("scp rsync sftp rclone ncftpput aws gsutil s3cmd mc gcloud az croc wormhole magic-wormhole ftp lftp tftp")
+COPIES = name_set(
+    "scp rsync sftp rclone ncftpput aws gsutil s3cmd mc gcloud az croc wormhole magic-wormhole ftp lftp tftp"
+)
 """Programs that copy files elsewhere."""
 
 FILED = name_set("gh glab mail mailx mutt s-nail swaks pastebinit transfer curl http xh https")
@@ -34,8 +36,12 @@ LOCAL = re.compile(
     r"|(?:https?://)?:\d+\S*\Z", re.DOTALL
 )  # fmt: skip
 AT_FILE = re.compile(r"(?:[^=@<]*=)?[@<]([^;]+)")
-REMOTE = re.compile(r"[\w.-]+@[\w.-]+:|[\w.-]{2,}:(?![\\/]{2}|\\)|(?:s3|gs|b2|ftp|sftp|rsync|https?|az)://|[\w-]+:[\w/.-]*\Z")
-HEADER = frozenset(("-H", "--header", "-u", "--user", "-b", "--cookie", "-K", "--config", "-E", "--cert", "--key", "--netrc-file"))
+REMOTE = re.compile(
+    r"[\w.-]+@[\w.-]+:|[\w.-]{2,}:(?![\\/]{2}|\\)|(?:s3|gs|b2|ftp|sftp|rsync|https?|az)://|[\w-]+:[\w/.-]*\Z"
+)
+HEADER = frozenset(
+    ("-H", "--header", "-u", "--user", "-b", "--cookie", "-K", "--config", "-E", "--cert", "--key", "--netrc-file")
+)
 """Options with which a request proves who it is; a secret belongs there."""
 
 SPELLED = name_set("dig nslookup host ping")
@@ -55,9 +61,7 @@ def find_leak(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Non
         return
     mark = fed_secret(command, flow) or given_secret(command, scope)
     if mark and not is_local(command):
-        reader.add(
-            Command(program=SEND_SECRET, args=(mark, program), via=scope.via, cwd=scope.cwd, span=command.span)
-        )
+        reader.add(Command(program=SEND_SECRET, args=(mark, program), via=scope.via, cwd=scope.cwd, span=command.span))
 
 
 def find_sent_away(reader: Reader, command: Command, scope: Scope, out: Flow) -> None:

@@ -124,6 +124,7 @@ HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("concurrently", "nodemon"), run_concurrently),
     **dict.fromkeys(AWKS, run_awk),
     **dict.fromkeys(("pytest", "py.test"), run_tests),
-    "cp": run_emptying, "dd": run_emptying, "crontab": run_crontab, "git": run_git, "ln": run_link, "tmux": run_tmux, "screen": run_screen,
+    "cp": run_emptying, "dd": run_emptying, "crontab": run_crontab,
+    "git": run_git, "ln": run_link, "tmux": run_tmux, "screen": run_screen,
     "eval": run_eval, "watch": run_watch, "find": run_find, "java": run_java,
 }  # fmt: skip
