@@ -30,6 +30,9 @@ PROGRAM, WORDS = ("command", "cmd", "program"), "args"
 
 REST = "[cut]"
 
+MAX_ROW = 32
+"""Words of a row that may be names and values in turn."""
+
 
 def gather(value: object, parts: list[str], depth: int = DEPTH) -> bool:
     """Collect all texts, keys before values; false if anything is too large or no plain JSON."""
@@ -158,6 +161,8 @@ def _gather_words(words: list[str] | tuple[str, ...], parts: list[str]) -> bool:
     parts.append(" ".join(words))
     if len(words) == 2:
         parts.append("=".join(words))
+    elif len(words) <= MAX_ROW:
+        parts += [f"{name}={value}" for name, value in zip(words, words[1:], strict=False) if name.isidentifier()]
     return max(map(len, words)) <= TEXT
 
 
