@@ -155,7 +155,12 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
     found = SECRETS - len(missed)
     rows = [
         [f"secrets found, of {SECRETS}", str(found), f"{found / SECRETS:.1%}", "at least 97%"],
-        [f"ordinary lines touched, of {ORDINARY:,}", str(len(touched)), f"{len(touched) / ORDINARY:.2%}", "at most 0.5%"],
+        [
+            f"ordinary lines touched, of {ORDINARY:,}",
+            str(len(touched)),
+            f"{len(touched) / ORDINARY:.2%}",
+            "at most 0.5%",
+        ],
         ["precision", "", f"{found / (found + len(touched)):.1%}", ""],
     ]
     return "Redaction", ["what", "count", "share", "goal"], rows

@@ -16,7 +16,7 @@ from .code_tokens import assigned, calls, unquote
 from .spelling import other_names, spell_out
 from .wordlist import name_set
 
-MAX_CODE = 65_536
+MAX_CODE = 16_384
 MAX_CALLS = 64
 MAX_NESTING = 3
 

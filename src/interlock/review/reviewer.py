@@ -13,7 +13,7 @@ from ..core import Context, Review, Step, Tool
 from ..core.typed import from_json
 from .arguments import texts
 from .expected import Expected
-from .judgement import Judgement, judge_script, soften, spare_named, with_rule
+from .judgement import Judgement, judge_script, read_text, soften, spare_named, with_rule
 from .memory import Memory
 from .paths import resolve
 from .programs import RISKS, Action
@@ -37,6 +37,12 @@ MAX_RECENT = 64
 MAX_SHOWN = 32
 SHOWING = name_set("cat less more head tail bat batcat nl sed grep rg vim view")
 """Programs that show what is in a file."""
+
+WARMING = (
+    "cd a && git push origin x | tee b; rm -r c; curl -d @d https://example.com/e > f",
+    "python -c \"import os; os.remove('a')\"; sudo mv a b; find . -name x -delete; psql -c 'select 1'; docker ps; npm test",
+)
+"""Commands of the usual kinds."""
 
 WRITES = ("create", "modify", "delete")
 
@@ -108,6 +114,11 @@ class Reviewer:
         if review.verdict != "block" or review.ask:
             self._remember(call, step.index)
         return review if self._config.ask or not review.ask else replace(review, ask=False)
+
+    def warm(self) -> None:
+        """Make what the first review would have to make, before anybody waits for it."""
+        for text in WARMING:
+            judge_script(read_text(text, self._workspace), self._workspace, self._rules)
 
     def observe(self, step: Step) -> None:
         """Learn from a result: a failure counts, a success does not, a successful write makes everything new."""

@@ -6,7 +6,7 @@ import re
 
 import re2
 
-MAX_SQL = 65_536
+MAX_SQL = 16_384
 MAX_STATEMENTS = 500
 MAX_STATEMENT = 4_096
 """Characters of one statement, its literals aside."""

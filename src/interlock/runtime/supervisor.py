@@ -25,6 +25,7 @@ from ..core import (
     Stop,
 )
 from ..journal import RunFolder
+from ..review import rough_review
 from .answers import Answers
 from .approvals import Answer, Approvals
 from .asking import Asking
@@ -47,7 +48,7 @@ from .plugins import Plugins
 from .records import SnapshotRecord, StepRecord
 from .run import Run
 from .scribe import Scribe
-from .verdict import degrade
+from .verdict import degrade, refusal
 from .watch import Watch
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ class Supervisor(Asking):
             restorable=hands.workspace is not None,
             contained=is_contained(),
         )
+        self._guard.part("reviewer", self.watch.reviewer.warm, None)
         self.scribe = Scribe(run, self.watch, metrics, hands.notifier)
         self.answers = Answers(run, hands, self._guard)
         self._limiting = Limiting(run, self.watch, hands, self.scribe, self._guard, self._hold)
@@ -316,8 +318,13 @@ class Supervisor(Asking):
             return PROCEED
         if record.decision is not None and record.decision.action not in LET:
             return record.decision
-        if self.config.runtime.fail == "open" or ran:
+        if ran:
             return PROCEED
+        if self.config.runtime.fail == "open":
+            # Not judged in time: what may write or send waits for a better moment all the same.
+            unseen = record.step.kind == "tool_call" and record.review is None
+            rough = rough_review(record.step) if unseen else None
+            return Decision("deny", reason=refusal(rough)) if rough and rough.verdict == "block" else PROCEED
         return Decision("deny", reason=f"Supervision is broken ({broken}) and is configured to fail closed.")
 
     def _admit(self, step: Step) -> Step:

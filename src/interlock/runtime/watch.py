@@ -28,7 +28,7 @@ from ..core.issue import DESTRUCTIVE_ACTION, LOOP, REPETITIVE_ERRORS, RESOURCE_S
 from ..core.typed import from_msgpack
 from ..decide import Controller, ControllerState, Ruling, StepClock, count_anew, remember
 from ..detect import Detectors
-from ..review import Reviewer
+from ..review import Reviewer, rough_review
 from .causes import AFTER_STEP
 from .guard import Fault, Guard
 from .judgement import Judgement
@@ -132,7 +132,9 @@ class Watch:
         """The verdict on a call before it runs; None for what is no call."""
         if step.kind != "tool_call" or step.origin != "agent":
             return None
-        return self.guard.part("reviewer", self.reviewer.review, None, step)
+        found = self.guard.part("reviewer", self.reviewer.review, None, step)
+        # A reviewer that fails is no reason to let a call through that nobody has looked at.
+        return found if found is not None else rough_review(step)
 
     def review_recorded(self, steps: Iterable[Step]) -> list[Review | None]:
         """The same for steps that have happened, each with what the results before it have taught."""

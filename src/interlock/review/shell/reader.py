@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
+import re2
 import tree_sitter_bash
 from tree_sitter import Language, Parser
 
@@ -25,6 +26,7 @@ from .bounds import (
     cut,
     is_short,
     statements,
+    unread,
 )
 from .carriers import DECLARING, LOADED, run_assignments
 from .flows import fed, flow_of
@@ -67,7 +69,18 @@ def read_script(text: str, cwd: str | None = None, known: Mapping[str, KnownFile
     reader.read(text, Scope(cwd, files), NOTHING)
     if not reader.complete:
         reader.read_roughly(text, Scope(cwd, files))
+    if (middle := unread(text)) and ACTING.Match(middle.encode("utf-8", "replace")):
+        reader.commands.append(Command(program="unread", cwd=cwd))
     return reader.script(files)
+
+
+ACTING = re2.Set.SearchSet()
+ACTING.Add(
+    r"\b(?:rm|dd|mkfs|shred|curl|wget|nc|ncat|socat|ssh|scp|rsync|sudo|chmod|chown|eval|exec|kill|git|docker|kubectl"
+    r"|aws|psql|mysql|unlink|truncate|rmtree|mv|crontab|base64)\b|/dev/"
+)
+ACTING.Compile()
+"""Words of commands that act, for the part of a script that is too long to be read."""
 
 
 def read_code(code: str, language: str, cwd: str | None = None, known: Mapping[str, KnownFile] | None = None) -> Script:
@@ -82,7 +95,7 @@ class Reader(Walk):
 
     def __init__(self, level: int = 0) -> None:
         super().__init__(level)
-        self._characters = 4 * MAX_CHARACTERS
+        self._characters = 2 * MAX_CHARACTERS
         self._broken_left = MAX_BROKEN
         self._calls: list[str] = []
 

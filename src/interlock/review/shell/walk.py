@@ -16,6 +16,11 @@ from .secrets import secret_of
 from .tree import flatten, goes_on, is_fork_bomb
 from .words import SUBSCRIPT, expand, quoted, run_inner, source, source_bytes, without_back_quotes
 
+MAX_VALUES = 262_144
+"""Characters of all values that a script gives to variables; after that each is cut."""
+
+MAX_CUT_VALUE = 64
+
 MAX_LOOP_VALUES = 64
 """Values of a `for` and lines of a `while read` that are followed."""
 
@@ -30,6 +35,7 @@ class Walk(ABC):
         self._depth = 0
         self._listeners = 0
         self._level = level
+        self._value_characters = MAX_VALUES
         self.evidence = ""
 
     @abstractmethod
@@ -231,7 +237,15 @@ class Walk(ABC):
             scope.arrays[name] = ((*scope.arrays.get(name, ()), *words) if more else words)[:MAX_ELEMENTS]
             return name, " ".join(scope.arrays[name])
         text = quoted(value, scope, self._substitute)
-        return name, (scope.value(name) or "") + text if more else text
+        return name, self._afford((scope.value(name) or "") + text if more else text)
+
+    def _afford(self, value: str) -> str:
+        """A variable's value; cut where all values together are too much, as with one that doubles itself."""
+        self._value_characters -= len(value)
+        if self._value_characters >= 0:
+            return value
+        self.complete = False
+        return value[:MAX_CUT_VALUE]
 
     def _assigned(self, assignments: list[tuple[str, str]], scope: Scope) -> None:
         """A variable set for the shell itself; rules know it as the program `=`, and some values are commands."""

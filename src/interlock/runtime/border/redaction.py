@@ -15,7 +15,15 @@ from .arguments import NAMED, NAMING, WORDS, commands_in
 from .assignments import NAMED_HINT, NAMED_SECRETS, Span, searchable
 from .bounds import mend
 from .command_words import redact_words
-from .secret_names import LONGEST_NAME, Place, is_secret, is_secret_in_container, is_likely, kind_of_container, kind_of_name
+from .secret_names import (
+    LONGEST_NAME,
+    Place,
+    is_secret,
+    is_secret_in_container,
+    is_likely,
+    kind_of_container,
+    kind_of_name,
+)
 from .shapes import FAMILIES, Shape
 
 PASSES = 5

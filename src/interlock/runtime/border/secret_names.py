@@ -258,7 +258,9 @@ def _is_code(value: str) -> bool:
 
 
 _COUNTED = re.compile(r"[a-z][0-9]{3,}\Z")
-_KNOWN_NUMBER = re.compile(r"(?:sha|int|uint|float|base|utf|ascii|iso|cp|rfc|http|x|v|port|page)[0-9]+\Z", re.IGNORECASE)
+_KNOWN_NUMBER = re.compile(
+    r"(?:sha|int|uint|float|base|utf|ascii|iso|cp|rfc|http|x|v|port|page)[0-9]+\Z", re.IGNORECASE
+)
 """Names that end in a number by custom; other names in code hardly ever do."""
 
 

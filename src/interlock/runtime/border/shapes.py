@@ -190,9 +190,7 @@ CARRIED = (
 _NAMED = r"(?:passw(?:or)?d|passphrase|secret|token|api[_-]?key|access[_-]?key)"
 _ABROAD = "passwort|kennwort|contrase[nñ]a|mot de passe|senha|wachtwoord|has[lł]o|пароль|密码|密碼|パスワード"
 _OWNERS = "encryption|signing|api|secret|private|master|access|jwt|hmac|shared|client|license"
-_TAILS = (
-    "Prod|Production|Dev|Development|Staging|Test|Live|Db|Database|Admin|User|Root|Main|Master|Backup|Old|New|Local|Remote|Api"
-)
+_TAILS = "Prod|Production|Dev|Development|Staging|Test|Live|Db|Database|Admin|User|Root|Main|Master|Backup|Old|New|Local|Remote|Api"
 
 SPELLED = (
     Shape(
@@ -206,7 +204,11 @@ SPELLED = (
         r":(?:[0-9]{4}|\*):",
         r"(?m)^[ \t]*[\w.*-]+:(?:[0-9]{4,5}|\*):(?:[A-Za-z_*][\w.*-]*):[A-Za-z_*][\w.*-]*:([^\s:]{4,})[ \t]*$",
     ),
-    Shape("token", "(?i:bot|token)[^\n]{0,20}[0-9]{8}", rf"(?i)\b(?:bot|token)\b[^\n]{{0,20}}?\b([0-9]{{8,10}}:{W}{{30,}})"),
+    Shape(
+        "token",
+        "(?i:bot|token)[^\n]{0,20}[0-9]{8}",
+        rf"(?i)\b(?:bot|token)\b[^\n]{{0,20}}?\b([0-9]{{8,10}}:{W}{{30,}})",
+    ),
     Shape("password", f"(?i:{_ABROAD})", rf"(?i)(?:{_ABROAD})[\"']?\s*[:=]\s*[\"']?([^\s\"',;]{{4,}})", 6),
     Shape(
         "password",
