@@ -50,7 +50,7 @@ def plain(chance: random.Random) -> str:
     return chance.choice(WORDS) + chance.choice(WORDS)
 
 
-WORDS = "otter maple crimson basalt kettle juniper harbor velvet tundra saffron quartz falcon meadow ember".split()
+WORDS = ["otter", "maple", "crimson", "basalt", "kettle", "juniper", "harbor", "velvet", "tundra", "saffron", "quartz", "falcon", "meadow", "ember"]
 
 TEXTS: tuple[tuple[str, Make], ...] = (
     ("export DB_PASSWORD={}", password), ("password = '{}'", password), ("db.password: {}", password),

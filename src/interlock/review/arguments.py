@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 
 from .program_names import PROGRAMS, SUBCOMMANDS
@@ -26,7 +27,7 @@ COMMAND = name_set("command cmd bash shell shell_command bash_command command_li
 CODE = name_set("code python source python_code program javascript js")
 PATH = name_set(
     "path paths file_path filepath filename file file_name target_file absolute_path directory dir folder uri target "
-    "dir_path relative_path src source_path destination dest location key prefix"
+    "dir_path relative_path src source source_path destination dest location from to old_path new_path"
 )
 URL = name_set("url uri endpoint address href link webhook callback")
 PROSE = name_set(
@@ -118,5 +119,8 @@ def texts(arguments: dict[str, object]) -> Iterator[tuple[str, str]]:
         elif depth < MAX_NESTING and isinstance(value, dict):
             items = list(value.items())[:MAX_ITEMS]
             waiting += [(str(name).lower(), item, depth + 1) for name, item in reversed(items)]
+        elif key in COMMAND and isinstance(value, list) and all(isinstance(word, str) for word in value[:MAX_ITEMS]):
+            count += 1
+            yield key, as_text(shlex.join(value[:MAX_ITEMS])[:MAX_TEXT])
         elif depth < MAX_NESTING and isinstance(value, list):
             waiting += [(key, item, depth + 1) for item in reversed(value[:MAX_ITEMS])]

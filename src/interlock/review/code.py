@@ -38,6 +38,7 @@ def read_calls(code: str, depth: int = 0) -> list[Call]:
     found: list[Call] = []
     code = spell_out(code)
     known = {name: unquote(text) for name, text in assigned(code)}
+    known |= {name: f"{(path or listed).rstrip('/')}/*" for name, path, listed in LISTED.findall(code)}
     aliases = {alias: name for name, alias in ALIASED.findall(code)} if " as " in code else {}
     aliases |= other_names(code, acts)
     if "unlink" in code:
@@ -47,6 +48,8 @@ def read_calls(code: str, depth: int = 0) -> list[Call]:
         found += as_commands(f"{aliases.get(head, head)}{dot}{rest}", literals, before, depth)
         if len(found) >= MAX_CALLS:
             break
+    if ".close(" in code or ".truncate(" in code:
+        found += [Call(script=f"> '{path}'") for path in EMPTIED.findall(code)[:MAX_CALLS]]
     if REQUEST_DELETE.search(code):
         found.append(Call(("curl", "-X", "DELETE", next(iter(URL.findall(code)), "$url"))))
     return found
@@ -66,6 +69,17 @@ _HINT.Add(
 _HINT.Compile()
 ALIASED = re.compile(r"\bimport\s{1,4}([A-Za-z_]\w{0,63})\s{1,4}as\s{1,4}([A-Za-z_]\w{0,63})")
 UNLINK_GLOB = re.compile(r"\bunlink\s{1,4}glob\b\s{0,4}")
+LISTED = re.compile(
+    r"\bfor\s{1,4}(\w{1,64})\s{1,4}in\s{1,4}(?:(?:pathlib\.)?Path\(\s{0,4}['\"]([^'\"\n]{1,400})['\"]\s{0,4}\)\.(?:iterdir|r?glob)"
+    r"|(?:os\.(?:listdir|scandir|walk)|glob\.i?glob)\(\s{0,4}['\"]([^'\"\n*]{1,400}))"
+)
+"""A loop over what is in a folder."""
+
+EMPTIED = re.compile(
+    r"open\(\s{0,4}['\"]([^'\"\n]{1,400})['\"]\s{0,4},\s{0,4}['\"]w[b+]{0,2}['\"]\s{0,4}\)\.(?:close|truncate)\("
+)
+"""A file that is opened to be written, and closed at once."""
+
 REQUEST_DELETE = re.compile(r"method[\"']?\s*[:=]\s*[\"']DELETE[\"']|request\(\s*[\"']DELETE[\"']")
 URL = re.compile(r"https?://[^\s\"'`)]+")
 

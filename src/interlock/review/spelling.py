@@ -33,6 +33,8 @@ MAX_BEFORE = 80
 
 def spell_out(code: str) -> str:
     """The same code with calls by name, literals put together, and the home directory as `~`."""
+    if "%" in code:
+        code = PERCENT.sub(r'"\1"', code)
     code = plain_literals(code)
     if "partial(" in code:
         code = PARTIAL.sub(r"\1(", code)
@@ -95,6 +97,9 @@ def shown(letter: str) -> str:
 
 MAX_PIECES = 12
 """How often neighbouring literals are put together."""
+
+PERCENT = re.compile(r"%[qQwWi]\(([^()\"\n]{0,400})\)")
+"""Literals of Ruby: `%q(a)`, `%w(a)`."""
 
 PARTIAL = re.compile(r"\b(?:functools\.)?partial\(\s{0,4}([A-Za-z_][\w.]{0,127})\s{0,4},?")
 ESCAPED = re.compile(r"\\x([0-9a-fA-F]{2})|\\u00([0-9a-fA-F]{2})")

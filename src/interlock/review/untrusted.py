@@ -103,7 +103,7 @@ def pieces(text: str) -> Iterator[str]:
         if HOST.match(host) and not KNOWN_HOSTS.match(host):
             yield f"h:{host}"
     for found in islice(COMMAND.finditer(text), MAX_PIECES):
-        yield "c:" + " ".join(word.rstrip(".:!?") for word in found.groups())
+        yield "c:" + " ".join(word.rstrip(".,:!?") for word in found.groups())
     for found in islice(SECRET.finditer(text), MAX_PIECES):
         if is_secret_file(found[0]):
             yield f"p:{found[0]}"

@@ -98,8 +98,9 @@ class Facts:
     def moved_zones(self) -> frozenset[str]:
         """The zones of the folders before the last operand: names without an ending."""
         found: set[str] = set()
-        target = self.operands[-1] if self.operands else ""
-        for operand in self.operands[:-1]:
+        into = self.values.get("-t") or self.values.get("--target-directory")
+        target = into or (self.operands[-1] if self.operands else "")
+        for operand in self.operands if into else self.operands[:-1]:
             parent, _, name = operand.rstrip("/").rpartition("/")
             if "." not in name.lstrip(".") and "{}" not in operand and not (parent and target.startswith(f"{parent}/")):
                 found |= zones(operand, self.command.cwd, self.workspace)

@@ -55,7 +55,7 @@ def keep(redirects: tuple[Redirect, ...], scope: Scope, out: Flow) -> None:
             scope.remember(redirect.target, out.text, more=">>" in redirect.op, secret=secret)
 
 
-FETCHERS = frozenset(("curl", "wget", INSTALLER))
+FETCHERS = frozenset(("curl", "wget", "aria2c", "axel", "fetch", INSTALLER))
 
 
 def fed(redirects: tuple[Redirect, ...], scope: Scope, flow: Flow) -> Flow:
@@ -306,6 +306,17 @@ def fetched(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
     return Flow(None, add_source(flow.sources, fetcher_of(command)))
 
 
+def archived(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
+    """An archive with a secret in it is one itself; its name is the first that looks like an archive."""
+    if secret := secret_shown(command, scope):
+        names = (arg for arg in command.args if arg.endswith(ARCHIVES))
+        if name := next(names, ""):
+            scope.note(name, KnownFile(secret=secret))
+    return out
+
+
+ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".7z", ".bz2", ".xz", ".zst", ".gpg", ".enc", ".b64", ".rar")
+
 MAKERS: dict[str, Callable[[Command, Scope, Flow, Flow], Flow]] = {
     "echo": echo, "printf": printf, "cat": cat, "tee": picked, "sort": picked, "uniq": picked, "grep": picked,
     "egrep": picked, "fgrep": picked, "rg": picked, "head": picked, "tail": picked, "sed": picked, "awk": picked,
@@ -314,5 +325,5 @@ MAKERS: dict[str, Callable[[Command, Scope, Flow, Flow], Flow]] = {
     "alias": define_alias, "cp": copied, "mv": copied, "install": copied,
     **dict.fromkeys(ENVIRONMENT_LISTS, all_variables), "xargs": in_one_line, "dd": copied_block,
     **dict.fromkeys(("true", ":", "exit", "sleep"), silent),
-    "curl": fetched, "wget": fetched, "read": read_line, "mapfile": read_lines, "readarray": read_lines,
+    **dict.fromkeys(("zip", "tar", "7z", "gtar", "bsdtar", "rar", "gpg", "gzip"), archived), **dict.fromkeys(("curl", "wget", "aria2c", "axel", "fetch"), fetched), "read": read_line, "mapfile": read_lines, "readarray": read_lines,
 }  # fmt: skip

@@ -126,6 +126,7 @@ SENDS.Add(
     r"|http\.client|HTTPS?Connection|\bsocket\b|create_connection|smtplib|ftplib|paramiko|\bfetch\(|\baxios\(|Net::HTTP|LWP::|fsockopen"
     r"|curl_init|curl_exec|IO::Socket|TCPSocket|net\.connect|dns\.(?:lookup|resolve)|gethostbyname|getaddrinfo|sendBeacon|WebClient"
     r"|file_get_contents\(\s{0,4}['\"]http"
+    r"|require\(['\"](?:node:)?(?:https?|net|dgram|dns|tls)['\"]\)"
 )
 SENDS.Compile()
 READS_ENVIRONMENT = re.compile(
@@ -135,7 +136,7 @@ READS_ENVIRONMENT = re.compile(
 READS_FILES = re.compile(
     r"\bopen\(|read_text|read_bytes|readFile|File\.(?:read|open)|file_get_contents|IO\.read|slurp|\bopen\b|upload|files="
 )
-LITERAL = re.compile(r"['\"]([^'\"\n]{3,200})['\"]")
+LITERAL = re.compile(r"['\"]([^'\"\n]{1,200})['\"]")
 ADDRESS = re.compile(r"https?://[^\s'\"`)]{1,200}")
 
 

@@ -51,7 +51,7 @@ BARE_IFS = re.compile(r"\$IFS(?!\w)")
 BACK_QUOTED = re.compile(r"(\$\{[^}`\n]{0,80})`([^`\n]{0,400})`")
 """A command in an expansion that the parser takes for a word."""
 
-BOTH_WAYS = re.compile(r"\d{0,2}<>(?=\s{0,4}[/~.$\w])")
+BOTH_WAYS = re.compile(r"\d{0,4}<>(?=\s{0,4}[/~.$\w])")
 """`5<>FILE` opens a file for reading and writing: the parser does not know it."""
 
 BRACE_COMMAND = re.compile(r"(^|[;&|(\n]\s{0,8})\{([^\s{};,]+(?:,[^\s{};,]*)+)\}")
@@ -182,7 +182,7 @@ class Reader(Walk):
         if scope.links:
             words = follow_links(words, scope)
         program = program_name(words[0])
-        own = scope.file(words[0]) if "/" in program or program[-3:] == ".py" or scope.files.known else UNKNOWN
+        own = scope.file(words[0]) if "/" in words[0] or program[-3:] == ".py" or scope.files.known else UNKNOWN
         if own.program and own.program != program:
             with self.quoting(scope.evidence(words[0])):
                 return self.execute(

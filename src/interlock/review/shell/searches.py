@@ -95,6 +95,8 @@ def run_xargs(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flo
     inner = below(scope, command.program)
     # What a search has picked before is as good as what xargs is not told.
     picked = not items or all(item.endswith("{}") for item in items)
+    # A path among the words is taken in any case.
+    picked = picked and not any(word[:1] in ("/", "~") and (mark or "{}") not in word for word in words[1:])
     out = NOTHING
     for group in [(item,) for item in items if item] if lines and mark is not None else [items]:
         filled = fill(words, group, mark or "{}")

@@ -33,7 +33,7 @@ NAMING = name_set("echo printf curl wget test [")
 _FILES = re2.Set.SearchSet()
 _FILES.Add(
     r"(?i)(?:^|/)(?:\.env(?:\.[\w-]+)?|\.envrc|\.npmrc|\.netrc|\.pgpass|\.pypirc|\.htpasswd|\.dockercfg"
-    r"|(?:id_(?:rsa|dsa|ecdsa|ed25519)|.*[._-](?:rsa|private|priv)(?:key)?)(?:\.pem|\.key)?|.*private.?key.*|[^/]*\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ovpn)"
+    r"|(?:id_(?:rsa|dsa|ecdsa|ed25519)|.*[._-](?:rsa|private|priv)(?:key)?)(?:\.pem|\.key)?|.*private.?key.*|[^/]+\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ovpn)"
     r"|credentials?(?:\.(?:json|ya?ml|ini|csv|txt|db))?|secrets?(?:\.(?:json|ya?ml|ini|env|txt|toml))?|service.?account[^/]*\.json|client.?secret[^/]*\.json"
     r"|passwords?(?:\.(?:txt|csv|db|kdbx))|wallet\.(?:dat|json)|terraform\.tfstate(?:\.backup)?|master\.key|shadow|keyring[^/]*|cookies\.sqlite"
     r"|vault.?token|\.ssh(?:/.*)?|\.aws(?:/.*)?|\.gnupg(?:/.*)?|\.kube(?:/.*)?|\.docker/config\.json|\.config/gcloud(?:/.*)?|\.azure(?:/.*)?|\.password-store(?:/.*)?)\*?$"

@@ -35,6 +35,8 @@ LOCAL = re.compile(
     r"(?:\w+://)?(?:[^/@\s]*@)?(?:localhost|127\.\d+\.\d+\.\d+|\[?::1\]?|0\.0\.0\.0|host\.docker\.internal)(?:[:/].*)?\Z"
     r"|(?:https?://)?:\d+\S*\Z", re.DOTALL
 )  # fmt: skip
+PUT = re.compile(r"(?:^|[;\n])\s{0,8}m?put\s{1,8}(\S{1,200})")
+NETWORK = ("/dev/tcp/", "/dev/udp/")
 AT_FILE = re.compile(r"(?:[^=@<]*=)?[@<]([^;]+)")
 REMOTE = re.compile(
     r"[\w.-]+@[\w.-]+:|[\w.-]{2,}:(?![\\/]{2}|\\)|(?:s3|gs|b2|ftp|sftp|rsync|https?|az)://|[\w-]+:[\w/.-]*\Z"
@@ -57,9 +59,13 @@ QUESTIONS = name_set("get describe list ls logs version config top --help --vers
 def find_leak(reader: Reader, command: Command, scope: Scope, flow: Flow) -> None:
     """Write down that a command sends a secret elsewhere, if it does."""
     program = command.program
+    if program == "tee" and (mark := secret_of(flow.sources)) and any(arg.startswith(NETWORK) for arg in command.args):
+        reader.add(Command(program=SEND_SECRET, args=(mark, program), via=scope.via, cwd=scope.cwd))
     if program not in STREAMS and program not in COPIES:
         return
     mark = fed_secret(command, flow) or given_secret(command, scope)
+    if not mark and flow.text and (put := PUT.search(flow.text)) is not None and program in COPIES:
+        mark = secret_in(scope.place(put[1]), scope.file(put[1]))
     if mark and not is_local(command):
         reader.add(Command(program=SEND_SECRET, args=(mark, program), via=scope.via, cwd=scope.cwd, span=command.span))
 
@@ -67,7 +73,7 @@ def find_leak(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Non
 def find_sent_away(reader: Reader, command: Command, scope: Scope, out: Flow) -> None:
     """Write down that what a command prints is a secret, and goes to the network by a redirection."""
     mark = secret_of(out.sources)
-    if mark and any(redirect.target.startswith(("/dev/tcp/", "/dev/udp/")) for redirect in command.redirects):
+    if mark and any(redirect.target.startswith(NETWORK) for redirect in command.redirects):
         reader.add(Command(program=SEND_SECRET, args=(mark, ">"), via=scope.via, cwd=scope.cwd, span=command.span))
 
 

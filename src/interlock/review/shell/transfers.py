@@ -63,7 +63,7 @@ def fetcher_of(command: Command) -> str:
 def _fetched(command: Command) -> list[str]:
     """Where a download lands."""
     args, found = command.args, [each.target for each in command.redirects if each.writes]
-    to_name = command.program == "wget"
+    to_name = command.program != "curl"
     for at, arg in enumerate(args):
         name, equals, value = arg.partition("=") if arg.startswith("--") else (arg, "", "")
         after = value if equals else args[at + 1] if at + 1 < len(args) else ""

@@ -112,7 +112,7 @@ HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("ssh", "autossh", "mosh"), run_remote),
     **dict.fromkeys(("vim", "vi", "nvim", "view", "ex", "ed", "red"), run_editor),
     **dict.fromkeys(("make", "gmake"), run_make),
-    **dict.fromkeys(("curl", "wget"), run_request),
+    **dict.fromkeys(("curl", "wget", "aria2c", "axel", "fetch"), run_request),
     **dict.fromkeys(("zip", "7z", "7za"), run_zip),
     **dict.fromkeys(("tar", "gtar", "bsdtar"), run_tar),
     **dict.fromkeys(("sed", "gsed"), run_sed),

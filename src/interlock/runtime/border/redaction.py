@@ -18,9 +18,9 @@ from .command_words import redact_words
 from .secret_names import (
     LONGEST_NAME,
     Place,
+    is_likely,
     is_secret,
     is_secret_in_container,
-    is_likely,
     kind_of_container,
     kind_of_name,
 )
