@@ -3,6 +3,8 @@
 Example: python bench/redaction.py [--list]
 """
 
+# ruff: noqa: E501  (one case a line)
+
 from __future__ import annotations
 
 import random
@@ -50,7 +52,22 @@ def plain(chance: random.Random) -> str:
     return chance.choice(WORDS) + chance.choice(WORDS)
 
 
-WORDS = ["otter", "maple", "crimson", "basalt", "kettle", "juniper", "harbor", "velvet", "tundra", "saffron", "quartz", "falcon", "meadow", "ember"]
+WORDS = [
+    "otter",
+    "maple",
+    "crimson",
+    "basalt",
+    "kettle",
+    "juniper",
+    "harbor",
+    "velvet",
+    "tundra",
+    "saffron",
+    "quartz",
+    "falcon",
+    "meadow",
+    "ember",
+]
 
 TEXTS: tuple[tuple[str, Make], ...] = (
     ("export DB_PASSWORD={}", password), ("password = '{}'", password), ("db.password: {}", password),

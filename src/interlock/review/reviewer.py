@@ -40,7 +40,8 @@ SHOWING = name_set("cat less more head tail bat batcat nl sed grep rg vim view")
 
 WARMING = (
     "cd a && git push origin x | tee b; rm -r c; curl -d @d https://example.com/e > f",
-    "python -c \"import os; os.remove('a')\"; sudo mv a b; find . -name x -delete; psql -c 'select 1'; docker ps; npm test",
+    "python -c \"import os; os.remove('a')\"; sudo mv a b; find . -name x -delete",
+    "psql -c 'select 1'; docker ps; npm test",
 )
 """Commands of the usual kinds."""
 

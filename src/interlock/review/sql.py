@@ -44,8 +44,10 @@ BEGINS = (
 )
 DROP = re.compile(r"DROP\s+(?!COLUMN|CONSTRAINT|DEFAULT|NOT)(?:\w+\s+){0,3}?\S", re.IGNORECASE)
 SCRATCH = re.compile(
-    r"DROP\s+(?:TEMPORARY\s+TABLE\b|(?:TABLE|VIEW|INDEX)\s+(?:IF\s+EXISTS\s+)?[\"`\[]?(?:\w+\.)?(?:te?mp_|_?tmp|scratch_|#)\w*)", re.IGNORECASE
-)  # fmt: skip
+    r"DROP\s+(?:TEMPORARY\s+TABLE\b"
+    r"|(?:TABLE|VIEW|INDEX)\s+(?:IF\s+EXISTS\s+)?[\"`\[]?(?:\w+\.)?(?:te?mp_|_?tmp|scratch_|#)\w*)",
+    re.IGNORECASE,
+)
 """A table that somebody made to be dropped."""
 
 DELETE = re.compile(r"\bDELETE\s+FROM\s+(?:ONLY\s+)?[\w.\"`\[\]]+", re.IGNORECASE)

@@ -114,7 +114,7 @@ def fingerprint(piece: str) -> str:
 
 
 def is_risky(commands: Iterable[Command], action: str, ruled: bool) -> bool:
-    """Whether a call does something that a text from outside must not decide: it sends, breaks a rule, or cannot be read."""
+    """Whether a text from outside must not decide about a call: it sends, breaks a rule, or cannot be read."""
     return ruled or action == "unparsable" or any(map(sends, commands))
 
 

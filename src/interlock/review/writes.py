@@ -61,7 +61,8 @@ def _edit(path: str, edit: dict[str, object]) -> Iterator[Write]:
 
 def _patched(patch: str) -> Iterator[Write]:
     """The lines that a patch adds, file by file."""
-    path, lines = "", []
+    path = ""
+    lines: list[str] = []
     for line in patch.split("\n"):
         found = PATCHED.match(line)
         if found is not None:

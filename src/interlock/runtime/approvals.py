@@ -47,7 +47,8 @@ class Approvals:
 
     def has_approved(self, step: Step) -> bool:
         """Whether a person has approved the step."""
-        return self._answers.get(step.index, ("", ""))[0] == "approved"
+        answer = self._answers.get(step.index)
+        return answer is not None and answer[0] == "approved"
 
     def answer(self, step: int, said: Answer, reason: str = "") -> str:
         """Take a person's answer; gives what the step wanted to do."""

@@ -325,5 +325,7 @@ MAKERS: dict[str, Callable[[Command, Scope, Flow, Flow], Flow]] = {
     "alias": define_alias, "cp": copied, "mv": copied, "install": copied,
     **dict.fromkeys(ENVIRONMENT_LISTS, all_variables), "xargs": in_one_line, "dd": copied_block,
     **dict.fromkeys(("true", ":", "exit", "sleep"), silent),
-    **dict.fromkeys(("zip", "tar", "7z", "gtar", "bsdtar", "rar", "gpg", "gzip"), archived), **dict.fromkeys(("curl", "wget", "aria2c", "axel", "fetch"), fetched), "read": read_line, "mapfile": read_lines, "readarray": read_lines,
+    **dict.fromkeys(("zip", "tar", "7z", "gtar", "bsdtar", "rar", "gpg", "gzip"), archived),
+    **dict.fromkeys(("curl", "wget", "aria2c", "axel", "fetch"), fetched),
+    "read": read_line, "mapfile": read_lines, "readarray": read_lines,
 }  # fmt: skip

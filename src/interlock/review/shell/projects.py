@@ -30,7 +30,7 @@ def run_script(reader: Reader, scope: Scope, words: list[str], program: str) -> 
     text = scope.recall("package.json")
     name = words[1] if words[0] in ("run", "run-script", "rum", "urn") and len(words) > 1 else words[0]
     if words[0] in ("install", "i", "ci", "add"):
-        names = ("preinstall", "install", "postinstall", "prepare")
+        names: tuple[str, ...] = ("preinstall", "install", "postinstall", "prepare")
     else:
         name = {"t": "test", "tst": "test"}.get(name, name)
         names = (f"pre{name}", name, f"post{name}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import msgspec
@@ -170,7 +170,7 @@ def _gather_words(words: list[str] | tuple[str, ...], parts: list[str]) -> bool:
     if len(words) == 2:
         parts.append("=".join(words))
     elif len(words) <= MAX_ROW:
-        parts += [f"{name}={value}" for name, value in zip(words, words[1:], strict=False) if name.isidentifier()]
+        parts += [f"{name}={value}" for name, value in pairwise(words) if name.isidentifier()]
     return max(map(len, words)) <= TEXT
 
 

@@ -190,7 +190,10 @@ CARRIED = (
 _NAMED = r"(?:passw(?:or)?d|passphrase|secret|token|api[_-]?key|access[_-]?key)"
 _ABROAD = "passwort|kennwort|contrase[nñ]a|mot de passe|senha|wachtwoord|has[lł]o|пароль|密码|密碼|パスワード"
 _OWNERS = "encryption|signing|api|secret|private|master|access|jwt|hmac|shared|client|license"
-_TAILS = "Prod|Production|Dev|Development|Staging|Test|Live|Db|Database|Admin|User|Root|Main|Master|Backup|Old|New|Local|Remote|Api"
+_TAILS = (
+    "Prod|Production|Dev|Development|Staging|Test|Live|Db|Database|Admin|User|Root|Main|Master|Backup|Old|New|Local"
+    "|Remote|Api"
+)
 
 SPELLED = (
     Shape(
@@ -225,7 +228,8 @@ SPELLED = (
     Shape(
         "password",
         rf"(?i:{_NAMED})[\"']?:[ \t]*\r?\n",
-        rf"(?mi)^[ \t-]*[\"']?[\w.-]*{_NAMED}[\"']?:[ \t]*\r?\n[ \t]+[\"']?([^\s\"'#:{{}}\[\]-][^\s\"'#:]*)[\"']?[ \t]*$",
+        rf"(?mi)^[ \t-]*[\"']?[\w.-]*{_NAMED}[\"']?:[ \t]*\r?\n"
+        r"[ \t]+[\"']?([^\s\"'#:{}\[\]-][^\s\"'#:]*)[\"']?[ \t]*$",
         6,
     ),
     Shape(
