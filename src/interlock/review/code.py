@@ -33,7 +33,7 @@ class Call(Struct, frozen=True):
 def read_calls(code: str, depth: int = 0) -> list[Call]:
     """The calls that act, in order, as commands. Bounded in length, tokens and nesting; nobody changes the list."""
     code = code[:MAX_CODE]
-    if depth >= MAX_NESTING or not may_harm(code):
+    if depth >= MAX_NESTING or not _ACTS.Match(code.encode("utf-8", "replace")):
         return []
     found: list[Call] = []
     code = spell_out(code)
@@ -67,6 +67,17 @@ _HINT.Add(
     "|revoke|deregister"
 )
 _HINT.Compile()
+_ACTS = re2.Set.SearchSet()
+_ACTS.Add(
+    r"\brm\b|rm_|rmSync|rmtree|rmdir|remove|unlink|delete|system|\bexec|spawn|[pP]open|subprocess|[dD]rop|DROP|destroy|purge"
+    r"|terminate|[fF]lush_?[aAdD]|truncate|TRUNCATE|DELETE|shell_exec|passthru|rename|move|`|qx|rimraf|execute|\bkill|erase"
+    r"|wipe|cancel|revoke|deregister|getattr|partial|import_module|__import__|b64|fromhex|unhexlify|atob|\bchr\b|bytes\("
+    r"|\\x|clear[_A-Z]|\.query\(|\.raw\(|\bsh\b|execa|doShellScript|empty"
+    r"|(?:open|[wW]riteFile\w*|file_put_contents|appendFile\w*|File\.write)\(\s*[rbfu]?[\"'](?:/|~|\.)|HOME|home\(|expanduser"
+)
+_ACTS.Compile()
+"""The same for a call that can be told: what opens a file of the project is not worth a reading."""
+
 ALIASED = re.compile(r"\bimport\s{1,4}([A-Za-z_]\w{0,63})\s{1,4}as\s{1,4}([A-Za-z_]\w{0,63})")
 UNLINK_GLOB = re.compile(r"\bunlink\s{1,4}glob\b\s{0,4}")
 LISTED = re.compile(
