@@ -159,6 +159,11 @@ class Review(Section, frozen=True, kw_only=True):
         RationalityLevels, Meta(description="Rationality from which a step is medium, high.")
     ] = RationalityLevels()
     rules_path: Annotated[str | None, Meta(description="A YAML file, or a folder of them, with your own rules.")] = None
+    ask: Annotated[bool, Meta(description="Rules that ask wait for a person; else their verdict holds at once.")] = True
+    untrusted: Annotated[
+        Literal["warn", "ask", "block"],
+        Meta(description="A risky call that carries text from the web, an issue or a foreign file."),
+    ] = "ask"
 
 
 class SecondOpinion(Section, frozen=True, kw_only=True):

@@ -19,7 +19,8 @@ class Review(Struct, frozen=True, omit_defaults=True):
     """Verdict, with what it rests on and what to do instead.
 
     `rewrite` holds the tool's arguments in a safe form where one is known; `action` is the strongest thing that the
-    step does: read, create, modify, network, delete, unknown or unparsable.
+    step does: read, create, modify, network, delete, unknown or unparsable. With `ask` the call waits for a person; the
+    verdict holds where nobody can be asked.
     """
 
     verdict: Verdict
@@ -30,6 +31,7 @@ class Review(Struct, frozen=True, omit_defaults=True):
     instead: str = ""
     rewrite: dict[str, object] | None = None
     action: str = ""
+    ask: bool = False
 
 
 class Seen(Struct, frozen=True):

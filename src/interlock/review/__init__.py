@@ -2,6 +2,7 @@
 
 from .command import Judge, review_command
 from .reviewer import Reviewer
+from .rough import rough_review
 from .rules import Rule, RuleSet, rule_set
 
-__all__ = ["Judge", "Reviewer", "Rule", "RuleSet", "review_command", "rule_set"]
+__all__ = ["Judge", "Reviewer", "Rule", "RuleSet", "review_command", "rough_review", "rule_set"]

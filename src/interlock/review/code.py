@@ -7,6 +7,7 @@ assignment. `print("os.remove('/')")` is a mention, `os.remove('/')` a call.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 import re2
 from msgspec import Struct
@@ -15,7 +16,7 @@ from .code_tokens import assigned, calls, unquote
 from .spelling import other_names, spell_out
 from .wordlist import name_set
 
-MAX_CODE = 65_536
+MAX_CODE = 16_384
 MAX_CALLS = 64
 MAX_NESTING = 3
 
@@ -28,14 +29,16 @@ class Call(Struct, frozen=True):
     text: str | None = None
 
 
+@lru_cache(64)
 def read_calls(code: str, depth: int = 0) -> list[Call]:
-    """The calls that act, in order, as commands. Bounded in length, tokens and nesting."""
+    """The calls that act, in order, as commands. Bounded in length, tokens and nesting; nobody changes the list."""
     code = code[:MAX_CODE]
-    if depth >= MAX_NESTING or not may_harm(code):
+    if depth >= MAX_NESTING or not _ACTS.Match(code.encode("utf-8", "replace")):
         return []
     found: list[Call] = []
     code = spell_out(code)
     known = {name: unquote(text) for name, text in assigned(code)}
+    known |= {name: f"{(path or listed).rstrip('/')}/*" for name, path, listed in LISTED.findall(code)}
     aliases = {alias: name for name, alias in ALIASED.findall(code)} if " as " in code else {}
     aliases |= other_names(code, acts)
     if "unlink" in code:
@@ -45,6 +48,8 @@ def read_calls(code: str, depth: int = 0) -> list[Call]:
         found += as_commands(f"{aliases.get(head, head)}{dot}{rest}", literals, before, depth)
         if len(found) >= MAX_CALLS:
             break
+    if ".close(" in code or ".truncate(" in code:
+        found += [Call(script=f"> '{path}'") for path in EMPTIED.findall(code)[:MAX_CALLS]]
     if REQUEST_DELETE.search(code):
         found.append(Call(("curl", "-X", "DELETE", next(iter(URL.findall(code)), "$url"))))
     return found
@@ -62,8 +67,30 @@ _HINT.Add(
     "|revoke|deregister"
 )
 _HINT.Compile()
+_ACTS = re2.Set.SearchSet()
+_ACTS.Add(
+    r"\brm\b|rm_|rmSync|rmtree|rmdir|remove|unlink|delete|system|\bexec|spawn|[pP]open|subprocess|[dD]rop|DROP|destroy|purge"
+    r"|terminate|[fF]lush_?[aAdD]|truncate|TRUNCATE|DELETE|shell_exec|passthru|rename|move|`|qx|rimraf|execute|\bkill|erase"
+    r"|wipe|cancel|revoke|deregister|getattr|partial|import_module|__import__|b64|fromhex|unhexlify|atob|\bchr\b|bytes\("
+    r"|\\x|clear[_A-Z]|\.query\(|\.raw\(|\bsh\b|execa|doShellScript|empty"
+    r"|(?:open|[wW]riteFile\w*|file_put_contents|appendFile\w*|File\.write)\(\s*[rbfu]?[\"'](?:/|~|\.)|HOME|home\(|expanduser"
+)
+_ACTS.Compile()
+"""The same for a call that can be told: what opens a file of the project is not worth a reading."""
+
 ALIASED = re.compile(r"\bimport\s{1,4}([A-Za-z_]\w{0,63})\s{1,4}as\s{1,4}([A-Za-z_]\w{0,63})")
 UNLINK_GLOB = re.compile(r"\bunlink\s{1,4}glob\b\s{0,4}")
+LISTED = re.compile(
+    r"\bfor\s{1,4}(\w{1,64})\s{1,4}in\s{1,4}(?:(?:pathlib\.)?Path\(\s{0,4}['\"]([^'\"\n]{1,400})['\"]\s{0,4}\)\.(?:iterdir|r?glob)"
+    r"|(?:os\.(?:listdir|scandir|walk)|glob\.i?glob)\(\s{0,4}['\"]([^'\"\n*]{1,400}))"
+)
+"""A loop over what is in a folder."""
+
+EMPTIED = re.compile(
+    r"open\(\s{0,4}['\"]([^'\"\n]{1,400})['\"]\s{0,4},\s{0,4}['\"]w[b+]{0,2}['\"]\s{0,4}\)\.(?:close|truncate)\("
+)
+"""A file that is opened to be written, and closed at once."""
+
 REQUEST_DELETE = re.compile(r"method[\"']?\s*[:=]\s*[\"']DELETE[\"']|request\(\s*[\"']DELETE[\"']")
 URL = re.compile(r"https?://[^\s\"'`)]+")
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ..core import VERDICTS, Verdict
 from .programs import RISKS, Action, action_of
 from .rules.compiled import RuleSet
 from .rules.model import RISKS as RULE_RISKS
 from .rules.model import Rule
-from .shell import Command, Script, read_script
+from .shell import Command, KnownFile, Script, read_script
 from .sql import is_bare_sql
 from .wordlist import as_text
 
@@ -37,22 +38,31 @@ class Judgement(Struct, frozen=True):
         return self.rules[0].verdict if self.rules else "allow"
 
     @property
+    def evidence(self) -> str:
+        """The file of an earlier step that the strongest rule's command stands in."""
+        first = self.rules[0].id if self.rules else ""
+        return next((command.evidence for rule, command in self.hits if rule.id == first and command.evidence), "")
+
+    @property
     def rule_risk(self) -> float:
         return max(map(rule_risk, self.rules)) if self.rules else 0.0
 
 
-def read_text(text: str, cwd: str | None) -> Script:
-    """The commands of a text; a text that is a statement and not a script goes to no program in particular."""
-    return _read_again(text, cwd) if len(text) <= SHORT else _read(text, cwd)
+def read_text(text: str, cwd: str | None, known: Mapping[str, KnownFile] | None = None) -> Script:
+    """The commands of a text; a text that is a statement and not a script goes to no program in particular.
+
+    `known` are files of earlier steps.
+    """
+    return _read_again(text, cwd) if len(text) <= SHORT and known is None else _read(text, cwd, known)
 
 
-def _read(text: str, cwd: str | None) -> Script:
+def _read(text: str, cwd: str | None, known: Mapping[str, KnownFile] | None = None) -> Script:
     text = as_text(text)
     if is_bare_sql(text):
         return Script((Command(program="sql", code=text, cwd=cwd),))
     if text.lstrip()[:3] == "db.":
         return Script((Command(program="mongosh", code=text, cwd=cwd),))
-    return read_script(text, cwd)
+    return read_script(text, cwd, known)
 
 
 _read_again = lru_cache(512)(_read)
@@ -78,7 +88,7 @@ def judge_script(script: Script, workspace: str | None, rules: RuleSet) -> Judge
             hits += [(rule, made) for rule in rules.matching(made, workspace)]
     if not hits:
         return Judgement(action, risk, (), script.commands)
-    hits.sort(key=lambda hit: (-VERDICTS.index(hit[0].verdict), -rule_risk(hit[0])))
+    hits.sort(key=strength)
     unique = tuple(dict.fromkeys(rule.id for rule, _ in hits))[:MAX_RULES]
     by_id = {rule.id: rule for rule, _ in hits}
     return Judgement(action, risk, tuple(by_id[name] for name in unique), script.commands, tuple(hits[:MAX_RULES]))
@@ -96,12 +106,43 @@ def spare_named(judged: Judgement, is_named: Callable[[Command], bool]) -> Judge
     )  # fmt: skip
 
 
+def soften(judged: Judgement, spares: Callable[[Rule, Command], bool]) -> Judgement:
+    """The judgement with blocks turned into warnings where every command that a rule holds for is spared."""
+    if judged.verdict != "block":
+        return judged
+    kept = {rule.id for rule, command in judged.hits if rule.verdict == "block" and not spares(rule, command)}
+    soft = {rule.id: warning(rule) for rule, _ in judged.hits if rule.verdict == "block" and rule.id not in kept}
+    if not soft:
+        return judged
+    hits = [(soft.get(rule.id, rule), command) for rule, command in judged.hits]
+    hits.sort(key=strength)
+    rules = sorted((soft.get(rule.id, rule) for rule in judged.rules), key=lambda rule: strength((rule, None)))
+    return Judgement(judged.action, judged.risk, tuple(rules), judged.commands, tuple(hits))
+
+
+def warning(rule: Rule) -> Rule:
+    """The same rule as a warning."""
+    return replace(rule, verdict="warn", risk=RULE_RISKS["warn"])
+
+
+def strength(hit: tuple[Rule, Command | None]) -> tuple[int, float]:
+    """Sorts the strongest first."""
+    return -VERDICTS.index(hit[0].verdict), -rule_risk(hit[0])
+
+
+def with_rule(judged: Judgement, rule: Rule) -> Judgement:
+    """The judgement with one more rule, first among equals."""
+    rules = sorted((rule, *judged.rules), key=lambda each: -VERDICTS.index(each.verdict))
+    return Judgement(judged.action, judged.risk, tuple(rules), judged.commands, judged.hits)
+
+
 def as_redirect(command: Command, op: str, target: str) -> Command:
     """A redirection as a command of its own: `>` writes over, `>>` appends, `<` reads."""
     program = ">>" if ">>" in op else ">" if ">" in op else "<"
     return Command(
-        program=program, args=(target,), via=command.via, cwd=command.cwd, fed_by=(command.program,),
-        filtered=command.filtered, span=command.span,
+        program=program, args=(target,), via=command.via, cwd=command.cwd,
+        fed_by=("emptied",) if command.args == ("/dev/null",) else (command.program,),
+        filtered=command.filtered, span=command.span, evidence=command.evidence,
     )  # fmt: skip
 
 

@@ -59,7 +59,7 @@ VITAL = re.compile(
     )
 )
 TEMP = re.compile(
-    r"/(?:tmp|var/tmp|private/tmp|private/var/tmp|var/folders|dev/shm)(?:/|\Z)|/dev/(?:null|stdout|stderr|tty|fd)\b"
+    r"/(?:tmp|var/tmp|private/tmp|private/var/tmp|var/folders|dev/shm)(?:/|\Z)|/dev/(?:null|stdout|stderr|tty|fd|tcp|udp)\b"
 )
 CACHE = re.compile(
     r"(?:~|/home/[^/]+|/Users/[^/]+|/root)/(?:(?:\.cache|Library/Caches)/."

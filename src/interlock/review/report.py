@@ -32,11 +32,17 @@ def as_review(
         risk,
         rationality,
         tuple([rule.id for rule in judged.rules]),
-        first.why if first else reason_of(action, outside, failures),
+        reason_with(first.why, judged.evidence) if first else reason_of(action, outside, failures),
         first.instead if first else "" if verdict == "allow" else advice_for(outside, failures),
         None if rewritten is None else {**(arguments or {}), key or "command": rewritten},
         action,
+        any(rule.ask for rule in judged.rules if rule.verdict == judged.verdict) if judged.rules else False,
     )
+
+
+def reason_with(why: str, evidence: str) -> str:
+    """A rule's reason, with the file that the command stands in."""
+    return f"{why.removesuffix('.')} ({evidence})." if evidence else why
 
 
 def reason_of(action: Action, outside: bool, failures: int) -> str:

@@ -7,25 +7,44 @@ from functools import lru_cache
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ..config.model import RationalityLevels, RiskLevels
 from ..config.model import Review as ReviewConfig
 from ..core import Context, Review, Step, Tool, Verdict
 from ..core.typed import from_json
+from .arguments import texts
 from .expected import Expected
-from .judgement import Judgement, judge_script, spare_named
+from .judgement import Judgement, judge_script, read_text, soften, spare_named, with_rule
+from .memory import Memory
+from .paths import resolve
 from .programs import RISKS, Action
 from .rationality import has_substance, rationality
 from .report import as_review
 from .rules.compiled import RuleSet
 from .rules.load import rule_set
-from .tools import Call, read_tool
+from .rules.model import Rule
+from .shell import Command
+from .tools import MAX_NAME, Call, kind_of, read_tool
+from .untrusted import Untrusted, is_risky, origin_of, untrusted_rule
 from .verdict import decide, strongest, with_additions
+from .wordlist import name_set
 
 MAX_FAILURES = 256
 MAX_PENDING = 64
 MAX_RECENT = 64
 """Bounds of what is remembered; the oldest goes first."""
+
+MAX_SHOWN = 32
+SHOWING = name_set("cat less more head tail bat batcat nl sed grep rg vim view")
+"""Programs that show what is in a file."""
+
+WARMING = (
+    "cd a && git push origin x | tee b; rm -r c; curl -d @d https://example.com/e > f",
+    "python -c \"import os; os.remove('a')\"; sudo mv a b; find . -name x -delete",
+    "psql -c 'select 1'; docker ps; npm test",
+)
+"""Commands of the usual kinds."""
 
 WRITES = ("create", "modify", "delete")
 
@@ -33,21 +52,28 @@ ENCODER = msgspec.json.Encoder(order="sorted")
 
 
 class ReviewerState(Struct):
-    """What a reviewer remembers: failures and repeats by action, calls that have no result yet."""
+    """What a reviewer remembers: failures and repeats by action, calls without a result, files and untrusted text."""
 
     v: int = 1
     failures: dict[str, int] = {}
     recent: dict[str, int] = {}
     pending: dict[str, tuple[str, bool]] = {}
+    memory: Memory = msgspec.field(default_factory=Memory)
+    untrusted: Untrusted = msgspec.field(default_factory=Untrusted)
 
 
 class Reviewer:
-    """One per run. `review` before a step runs, `observe` when its result is there."""
+    """One per run. `review` before a step runs, `observe` when its result is there.
+
+    `restorable`: checkpoints of the workspace are made; `contained`: the agent has a container of its own.
+    """
 
     def __init__(
-        self, config: ReviewConfig, context: Context, workspace: str | None = None, rules: RuleSet | None = None
-    ) -> None:
+        self, config: ReviewConfig, context: Context, workspace: str | None = None, rules: RuleSet | None = None,
+        *, restorable: bool = False, contained: bool = False,
+    ) -> None:  # fmt: skip
         self._config = config
+        self._restorable, self._contained = restorable, contained
         self._workspace = workspace or context.workspace
         self._rules = rules or rule_set(config.rules_path)
         self._state = ReviewerState()
@@ -67,33 +93,48 @@ class Reviewer:
         """The verdict on a step; steps that call no tool, and our own, are allowed."""
         if step.tool is None or step.kind != "tool_call" or step.origin != "agent":
             return Review(verdict="allow", action="read")
-        call = read_tool(step.tool, self._workspace)
+        memory = self._state.memory
+        call = read_tool(step.tool, self._workspace, memory)
         judged = judge_script(call.script, self._workspace, self._rules)
         if judged.hits:
-            judged = spare_named(judged, self._expected.is_named)
+            judged = soften(spare_named(judged, self._expected.is_named), self._spares)
         action, base = strongest_action(call, judged)
         sign = signature(step.tool)
         failures, repeats = self._state.failures.get(sign, 0), self._state.recent.get(sign, 0)
         outside = self._expected.is_outside(judged.commands)
         self._expect(step, sign, action in WRITES)
+        judged = self._mind_untrusted(step, call, judged, action, outside)
         weight = self._scales.weigh(action, base, outside, failures, repeats)
         if not judged.rules:
+            self._remember(call, step.index)
             return weight.unruled
-        return as_review(
+        review = as_review(
             judged, strongest(weight.verdict, judged.verdict), max(weight.risk, judged.rule_risk), weight.rationality,
             action=action, outside=outside, failures=failures, text=call.text, arguments=step.tool.arguments,
             key=call.key,
         )  # fmt: skip
+        if review.verdict != "block" or review.ask:
+            self._remember(call, step.index)
+        return review if self._config.ask or not review.ask else replace(review, ask=False)
+
+    def warm(self) -> None:
+        """Make what the first review would have to make, before anybody waits for it."""
+        for text in WARMING:
+            judge_script(read_text(text, self._workspace), self._workspace, self._rules)
 
     def observe(self, step: Step) -> None:
         """Learn from a result: a failure counts, a success does not, a successful write makes everything new."""
         if step.kind != "tool_result" or step.origin != "agent":
             return
-        found = self._take(step)
-        if found is None:
+        taken = self._take(step)
+        if taken is None:
             return
-        sign, writes = found
+        key, (sign, writes) = taken
         state = self._state
+        if state.untrusted.waiting.pop(key, None) is not None:
+            state.untrusted.learn(
+                step.content, step.index, f"{self._context.original_prompt} {self._context.primary_goal}"
+            )
         if step.error is True or (step.exit_code or 0) != 0:
             state.failures[sign] = state.failures.pop(sign, 0) + 1
             forget_oldest(state.failures, MAX_FAILURES)
@@ -111,6 +152,38 @@ class Reviewer:
         """Take up what `save` gave."""
         self._state = from_json(saved, ReviewerState)
 
+    def _mind_untrusted(self, step: Step, call: Call, judged: Judgement, action: Action, outside: bool) -> Judgement:
+        """The judgement with what holds where the call carries untrusted text; its own result may be such a text."""
+        assert step.tool is not None
+        untrusted = self._state.untrusted
+        name, kind = kind_of(step.tool.name[:MAX_NAME])
+        if untrusted.marks and is_risky(judged.commands, action, judged.verdict != "allow"):
+            source = untrusted.carried(text for _, text in texts(step.tool.arguments))
+            if source is not None:
+                judged = with_rule(judged, untrusted_rule(self._config.untrusted, source))
+        origin = origin_of(step.tool.name[:MAX_NAME] if kind != "shell" else name, kind, judged.commands, outside)
+        if origin:
+            untrusted.expect(call_key(step), origin, MAX_PENDING)
+        return judged
+
+    def _spares(self, rule: Rule, command: Command) -> bool:
+        """Whether a rule only warns here: a checkpoint undoes it, or it stays in the agent's own container."""
+        if rule.contained and self._contained:
+            return True
+        return rule.undoable and self._restorable and is_here(command, self._workspace)
+
+    def _remember(self, call: Call, step: int) -> None:
+        """Know what the call leaves in files, and which files it shows."""
+        memory = self._state.memory
+        if call.script.made:
+            memory.learn(call.script, step)
+        for write in call.writes:
+            memory.write(resolve(write.path, self._workspace), write, step)
+        if memory.files:
+            for command in call.script.commands[:MAX_SHOWN]:
+                if command.program in SHOWING:
+                    memory.show(resolve(arg, command.cwd) for arg in command.args)
+
     def _expect(self, step: Step, sign: str, writes: bool) -> None:
         state = self._state
         state.recent[sign] = state.recent.pop(sign, 0) + 1
@@ -118,17 +191,28 @@ class Reviewer:
         state.pending[call_key(step)] = (sign, writes)
         forget_oldest(state.pending, MAX_PENDING)
 
-    def _take(self, step: Step) -> tuple[str, bool] | None:
+    def _take(self, step: Step) -> tuple[str, tuple[str, bool]] | None:
         """The call that a result belongs to: by its id, else the newest of the same agent."""
         pending = self._state.pending
         key = call_key(step)
         if key in pending:
-            return pending.pop(key)
+            return key, pending.pop(key)
         ours = f"{step.agent or ''}#"
         for name in reversed(pending):
             if name.startswith(ours):
-                return pending.pop(name)
+                return name, pending.pop(name)
         return None
+
+
+def is_here(command: Command, workspace: str | None) -> bool:
+    """Whether a command of git works on the workspace itself."""
+    if workspace is None or not ELSEWHERE.isdisjoint(command.via) or not OTHER_TREE.isdisjoint(command.args):
+        return False
+    return command.cwd is None or f"{command.cwd}/".startswith(f"{workspace.rstrip('/')}/")
+
+
+ELSEWHERE = name_set("ssh docker podman kubectl sudo chroot su nsenter")
+OTHER_TREE = frozenset(("-C", "--git-dir", "--work-tree"))
 
 
 def strongest_action(call: Call, judged: Judgement) -> tuple[Action, float]:

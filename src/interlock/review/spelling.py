@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
 from collections.abc import Callable, Iterator
 
@@ -30,7 +32,12 @@ MAX_BEFORE = 80
 
 
 def spell_out(code: str) -> str:
-    """The same code with calls by name, and the home directory as `~`."""
+    """The same code with calls by name, literals put together, and the home directory as `~`."""
+    if "%" in code:
+        code = PERCENT.sub(r'"\1"', code)
+    code = plain_literals(code)
+    if "partial(" in code:
+        code = PARTIAL.sub(r"\1(", code)
     if "getattr(" in code:
         code = GETATTR.sub(r"\1.\2", code)
     if "](" in code:
@@ -40,6 +47,76 @@ def spell_out(code: str) -> str:
     if "HOME" in code or "home" in code or "expanduser" in code:
         code = HOME.sub("'~'", code)
     return code
+
+
+def plain_literals(code: str) -> str:
+    """Literals that are written in pieces, backwards, as numbers or encoded, as the text that they stand for."""
+    if "\\x" in code or "\\u" in code:
+        code = ESCAPED.sub(lambda found: shown(chr(int(found[1] or found[2], 16))), code)
+    if "chr" in code or "bytes" in code or "fromCharCode" in code:
+        code = MAPPED_NUMBERS.sub(r"[\1]", code)
+        code = NUMBERS.sub(
+            lambda found: as_literal(bytes(int(part) % 256 for part in found[1].split(",")), found[0]), code
+        )
+        code = CHARACTER.sub(lambda found: as_literal(bytes([int(found[1]) % 256]), found[0]), code)
+        code = EMPTY_JOIN.sub(r"\1", code)
+    if "b64decode" in code or "fromhex" in code or "unhexlify" in code or "atob" in code or "'base64'" in code:
+        code = ENCODED.sub(lambda found: decoded(found), code)
+    if "[::-1]" in code:
+        code = BACKWARDS.sub(lambda found: f"{found[1]}{found[2][::-1]}{found[1]}", code)
+    for _ in range(MAX_PIECES):
+        joined = PIECES.sub(r"\1\2\3\1", code)
+        if joined == code:
+            break
+        code = joined
+    return code
+
+
+def decoded(found: re.Match[str]) -> str:
+    """The text of an encoded literal; the call as it is where that is none."""
+    try:
+        raw = bytes.fromhex(found[2]) if "hex" in found[1] else base64.b64decode(found[2], validate=True)
+    except (binascii.Error, ValueError):
+        return found[0]
+    return as_literal(raw, found[0])
+
+
+def as_literal(raw: bytes, otherwise: str) -> str:
+    """Bytes as a string literal, if they are a text."""
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError:
+        return otherwise
+    quoted = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"""{quoted}"""' if "\n" in text else f'"{quoted}"'
+
+
+def shown(letter: str) -> str:
+    return letter if letter.isprintable() and letter not in "'\"\\`" else " "
+
+
+MAX_PIECES = 12
+"""How often neighbouring literals are put together."""
+
+PERCENT = re.compile(r"%[qQwWi]\(([^()\"\n]{0,400})\)")
+"""Literals of Ruby: `%q(a)`, `%w(a)`."""
+
+PARTIAL = re.compile(r"\b(?:functools\.)?partial\(\s{0,4}([A-Za-z_][\w.]{0,127})\s{0,4},?")
+ESCAPED = re.compile(r"\\x([0-9a-fA-F]{2})|\\u00([0-9a-fA-F]{2})")
+MAPPED_NUMBERS = re.compile(
+    r"(?:map\(\s{0,4}chr\s{0,4},\s{0,4}|chr\(\w{1,16}\)\s{1,4}for\s{1,4}\w{1,16}\s{1,4}in\s{1,4})[\[(]([\d,\s]{5,2000})[\])](?:\s{0,4}\)(?=\)))?"
+)
+EMPTY_JOIN = re.compile(r"(?:''|\"\")\.join\(\s{0,4}(\"(?:[^\"\\\n]|\\.){0,2000}\")\s{0,4}\)")
+NUMBERS = re.compile(
+    r"(?:bytes|bytearray|fromCharCode)?\s{0,4}[\[(](\d{1,3}(?:\s{0,4},\s{0,4}\d{1,3}){2,400})\s{0,4}[\])]"
+)
+CHARACTER = re.compile(r"\bchr\(\s{0,4}(\d{1,3})\s{0,4}\)")
+ENCODED = re.compile(
+    r"((?:[\w.]{0,64}(?:b64decode|urlsafe_b64decode|fromhex|unhexlify)|atob|Buffer\.from))\(\s{0,4}b?['\"]([A-Za-z0-9+/=_-]{4,65536})['\"]"
+    r"(?:\s{0,4},\s{0,4}['\"]\w{1,16}['\"])?\s{0,4}\)(?:\.(?:decode|toString)\([^()]{0,16}\))?"
+)
+BACKWARDS = re.compile(r"(['\"])([^'\"\\\n]{1,400})\1\[::-1\]")
+PIECES = re.compile(r"(['\"])([^'\"\\\n]{0,400})\1\s{0,4}(?:\+\s{0,4})?\1([^'\"\\\n]{0,400})\1")
 
 
 def other_names(code: str, acts: Callable[[str], bool]) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,7 @@ import re
 
 import re2
 
-MAX_SQL = 65_536
+MAX_SQL = 16_384
 MAX_STATEMENTS = 500
 MAX_STATEMENT = 4_096
 """Characters of one statement, its literals aside."""
@@ -43,6 +43,13 @@ BEGINS = (
     "explai",
 )
 DROP = re.compile(r"DROP\s+(?!COLUMN|CONSTRAINT|DEFAULT|NOT)(?:\w+\s+){0,3}?\S", re.IGNORECASE)
+SCRATCH = re.compile(
+    r"DROP\s+(?:TEMPORARY\s+TABLE\b"
+    r"|(?:TABLE|VIEW|INDEX)\s+(?:IF\s+EXISTS\s+)?[\"`\[]?(?:\w+\.)?(?:te?mp_|_?tmp|scratch_|#)\w*)",
+    re.IGNORECASE,
+)
+"""A table that somebody made to be dropped."""
+
 DELETE = re.compile(r"\bDELETE\s+FROM\s+(?:ONLY\s+)?[\w.\"`\[\]]+", re.IGNORECASE)
 UPDATE = re.compile(r"\bUPDATE\s+(?:ONLY\s+)?[\w.\"`\[\]]+\s+(?:AS\s+\w+\s+)?SET\b", re.IGNORECASE)
 NARROWED = re.compile(r"\bWHERE\s+(?!1\s*=\s*1\b|TRUE\b|'?1'?\s*;?\s*\Z)\S|\bLIMIT\s+\d", re.IGNORECASE)
@@ -85,7 +92,7 @@ def kinds_of_one(statement: str) -> set[str]:
     if begin.startswith("EXPLAIN") and "ANALYZE" not in statement[:40].upper():
         return set()
     found = set()
-    if begin.startswith("DROP") and DROP.match(statement.lstrip()):
+    if begin.startswith("DROP") and DROP.match(statement.lstrip()) and not SCRATCH.match(statement.lstrip()):
         found.add("drop")
     if begin.startswith("TRUNC"):
         found.add("truncate")

@@ -7,12 +7,18 @@ import shlex
 from functools import lru_cache
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ..core import Tool
+from .arguments import read_arguments
 from .judgement import read_text
+from .memory import Memory, Write
+from .paths import zones
 from .programs import Action
-from .shell import Command, Script, read_code
+from .shell import Command, Script
+from .shell.projects import MAX_LINES, SCHEDULE
 from .wordlist import as_text
+from .writes import writes_of
 
 MAX_NAME = 200
 MAX_TEXT = 1_048_576
@@ -20,34 +26,57 @@ MAX_TEXT = 1_048_576
 
 
 class Call(Struct, frozen=True):
-    """A tool call read: its commands, its action where the tool itself says it, the argument that holds a command."""
+    """A tool call read: its commands, its action where the tool itself says it, the argument that holds a command.
+
+    `writes` is what it leaves in files.
+    """
 
     script: Script
     action: Action | None = None
     key: str | None = None
     text: str | None = None
+    writes: tuple[Write, ...] = ()
 
 
-def read_tool(tool: Tool, cwd: str | None) -> Call:
-    """Read a tool call by the tool's name and arguments."""
+def read_tool(tool: Tool, cwd: str | None, memory: Memory) -> Call:
+    """Read a tool call by the tool's name and arguments; `memory` is what earlier steps have left in files."""
     name, kind = kind_of(tool.name[:MAX_NAME])
     arguments = tool.arguments
     if kind == "shell":
-        return read_shell(arguments, cwd)
+        return read_shell(arguments, cwd, memory)
+    if kind in ("editor", "files") and path_of(arguments) is None and not writes_of(None, arguments):
+        return read_custom(name, kind, arguments, cwd, memory)
     if kind == "editor":
         return read_editor(name, arguments, cwd)
     if kind == "code":
         key, code = text_of(arguments, ("code", "script", "source", "command", "cell", "content", "input"))
-        return Call(read_code(code, "python", cwd), None, key, None) if code else Call(NO_SCRIPT, "unknown")
+        if not code:
+            return Call(NO_SCRIPT, "unknown")
+        return Call(memory.read_code(code, "python", cwd), None, key, None)
     if kind == "files":
         return read_files(name, arguments, cwd)
     if kind == "network" or (kind != "harmless" and isinstance(arguments.get("url"), str)):
         return read_request(arguments, cwd)
+    if kind != "harmless" and text_of(arguments, ("command", "cmd"))[1]:
+        return read_shell(arguments, cwd, memory)
+    return read_custom(name, kind, arguments, cwd, memory)
+
+
+def read_custom(name: str, kind: str, arguments: dict[str, object], cwd: str | None, memory: Memory) -> Call:
+    """A tool that is not known by its name: what its arguments are says what it does."""
+    commands, scripts, code = read_arguments(name, arguments, cwd)
+    parts = [memory.read_text(text, cwd) for text in scripts] + [memory.read_code(text, "python", cwd) for text in code]
+    script = Script(
+        (*commands, *(command for part in parts for command in part.commands)),
+        all(part.complete for part in parts),
+        (),
+        tuple(made for part in parts for made in part.made),
+    )
     if kind == "harmless":
-        return Call(NO_SCRIPT, "read")
-    if text_of(arguments, ("command", "cmd"))[1]:
-        return read_shell(arguments, cwd)
-    return Call(NO_SCRIPT, "delete" if kind == "deletes" else "unknown")
+        return Call(script, None if script.commands else "read")
+    if kind == "deletes":
+        return Call(script, "delete")
+    return Call(script, None if script.commands else "unknown")
 
 
 @lru_cache(512)
@@ -140,7 +169,7 @@ def text_of(arguments: dict[str, object], keys: tuple[str, ...]) -> tuple[str | 
     return None, ""
 
 
-def read_shell(arguments: dict[str, object], cwd: str | None) -> Call:
+def read_shell(arguments: dict[str, object], cwd: str | None, memory: Memory) -> Call:
     key, text = text_of(arguments, COMMAND_KEYS)
     if not text and len(arguments) == 1:
         key, text = text_of(arguments, tuple(arguments))
@@ -154,7 +183,7 @@ def read_shell(arguments: dict[str, object], cwd: str | None) -> Call:
     )
     if not text:
         return Call(NO_SCRIPT, "read")
-    return Call(read_text(text, where), None, key, text)
+    return Call(memory.read_text(text, where), None, key, text)
 
 
 def read_editor(name: str, arguments: dict[str, object], cwd: str | None) -> Call:
@@ -163,9 +192,8 @@ def read_editor(name: str, arguments: dict[str, object], cwd: str | None) -> Cal
     path = path_of(arguments)
     if verb in ("view", "read", "open", "undo_edit", "list"):
         return touch("cat", path, "read" if verb != "undo_edit" else "modify", cwd)
-    return touch(
-        "tee", path, "create" if verb in ("create", "write") or "write" in name or "create" in name else "modify", cwd
-    )
+    creates = verb in ("create", "write") or "write" in name or "create" in name
+    return written(touch("tee", path, "create" if creates else "modify", cwd), path, arguments)
 
 
 def read_files(name: str, arguments: dict[str, object], cwd: str | None) -> Call:
@@ -175,7 +203,7 @@ def read_files(name: str, arguments: dict[str, object], cwd: str | None) -> Call
         whole = ("-r",) if re.search(r"director|folder|dir|tree", name) or arguments.get("recursive") is True else ()
         return touch("rm", path, "delete", cwd, *whole)
     if verb == "tee":
-        return touch("tee", path, "create", cwd)
+        return written(touch("tee", path, "create", cwd), path, arguments)
     if verb == "mv":
         source = arguments.get("source") or arguments.get("src") or arguments.get("from") or path
         target = arguments.get("destination") or arguments.get("dst") or arguments.get("to") or ""
@@ -204,6 +232,25 @@ def touch(program: str, path: str | None, action: Action, cwd: str | None, *opti
     if path is None:
         return Call(NO_SCRIPT, action)
     return Call(Script((Command(program=program, args=(*options, path), cwd=cwd),)), action)
+
+
+def written(call: Call, path: str | None, arguments: dict[str, object]) -> Call:
+    """The call with what it writes; what a schedule or a shell's start would run is judged when it is written."""
+    writes = writes_of(path, arguments)
+    if not writes:
+        return call
+    commands = call.script.commands
+    for write in writes[:MAX_RUN_LATER]:
+        if "startup" in zones(write.path):
+            lines = [
+                found[1] if (found := SCHEDULE.match(line)) else line for line in write.text.split("\n")[:MAX_LINES]
+            ]
+            commands += read_text("\n".join(lines), None).commands
+    return replace(call, script=replace(call.script, commands=commands), writes=writes)
+
+
+MAX_RUN_LATER = 8
+"""Files of one call that are judged when they are written."""
 
 
 def path_of(arguments: dict[str, object]) -> str | None:

@@ -12,7 +12,8 @@ Answer = Literal["approved", "rejected"]
 class Approvals:
     """Which steps have to wait, and the answers that came. Off unless the run was continued after an incident.
 
-    `needed`: writes, deletes and commands wait for a person, reads do not. `removed`: actions that are refused.
+    `needed`: writes, deletes and commands wait for a person, reads do not. `removed`: actions that are refused. A call
+    whose review asks for a person waits in any case.
     """
 
     def __init__(self, needed: bool = False, removed: frozenset[str] = frozenset()) -> None:
@@ -36,16 +37,23 @@ class Approvals:
         action = review.action if review is not None else "unknown"
         if action in self.removed:
             return Decision("deny", reason=f"This run was continued without dangerous tools: {action} is refused.")
-        if not self.needed or action == "read":
+        asked = review is not None and review.ask
+        if not asked and (not self.needed or action == "read"):
             return None
         answer = self._answers.get(step.index)
         if answer is None:
             self._waiting[step.index] = describe(step)
-            return Decision("hold", reason=f"step {step.index} waits for a person to approve or reject it")
+            why = f": {review.reason}" if asked and review is not None else ""
+            return Decision("hold", reason=f"step {step.index} waits for a person to approve or reject it{why}")
         said, why = answer
         if said == "approved":
             return None
         return Decision("deny", reason=f"A person rejected this step{f': {why}' if why else '.'}")
+
+    def has_approved(self, step: Step) -> bool:
+        """Whether a person has approved the step."""
+        answer = self._answers.get(step.index)
+        return answer is not None and answer[0] == "approved"
 
     def answer(self, step: int, said: Answer, reason: str = "") -> str:
         """Take a person's answer; gives what the step wanted to do."""

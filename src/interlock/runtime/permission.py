@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from ..core import PROCEED, Capability, Decision, Review, Step
 from .approvals import Approvals
 from .calls import Calls
@@ -11,6 +13,9 @@ from .limiting import Limiting
 from .run import Run
 from .verdict import decide_call
 from .watch import Watch
+
+APPROVED = 0.6
+"""The risk of a call that a person has approved, at most."""
 
 
 class Permission:
@@ -46,8 +51,7 @@ class Permission:
         answered = self._approvals.check(step, self._reviews.get(step))
         if answered is None or answered.action != "hold":
             return None
-        if step.index not in self._told and self._guard.part("journal", self._tell, False, step.index):
-            self._told.add(step.index)
+        self._tell_once(step.index)
         return answered
 
     def glance(self, step: Step, absent: tuple[str, ...] | None) -> Glance:
@@ -65,15 +69,34 @@ class Permission:
         """What the person said, then the limits, then the verdict; a call that may go on may still have to wait."""
         if self._observe:
             return PROCEED
+        review = review if "hold" in capabilities else without_asking(review)
         answered = self._approvals.check(step, review)
+        if answered is not None and answered.action == "hold":
+            self._tell_once(step.index)
         if answered is not None:
             return answered
+        review = self.settle(step, review)
         used_up = self._limiting.check_spend()
         if used_up is not None:
             return used_up
         return self._limiting.slow_down(decide_call(review, step, capabilities, observe=False))
 
+    def settle(self, step: Step, review: Review | None) -> Review | None:
+        """The review after a person has approved what it asked about: a warning."""
+        if review is None or not review.ask or not self._approvals.has_approved(step):
+            return review
+        return replace(review, verdict="warn", risk=min(review.risk, APPROVED), ask=False)
+
+    def _tell_once(self, step: int) -> None:
+        if step not in self._told and self._guard.part("journal", self._tell, False, step):
+            self._told.add(step)
+
     def _tell(self, step: int) -> bool:
         """Have it known that a step waits; what could not be written down is told again when it asks again."""
         self._run.wait_for_person(step, self._approvals.waiting[step])
         return True
+
+
+def without_asking(review: Review | None) -> Review | None:
+    """The review where nobody can be asked: its verdict holds."""
+    return replace(review, ask=False) if review is not None and review.ask else review

@@ -26,6 +26,7 @@ from ..core import (
 )
 from ..journal import RunFolder, is_viewed
 from ..records import Fault, PersonRecord, SnapshotRecord, StepRecord
+from ..review import rough_review
 from .answers import Answers
 from .approvals import Answer, Approvals
 from .asking import Asking
@@ -33,6 +34,7 @@ from .border import Border, blank, redact_text
 from .calls import Calls
 from .causes import AFTER_STEP
 from .checkpointing import Checkpointing, may_change
+from .containers import is_contained
 from .disk import absent_files
 from .glance import look_back
 from .guard import Broken, Guard
@@ -46,7 +48,7 @@ from .permission import Permission
 from .plugins import Plugins
 from .run import Run
 from .scribe import Scribe
-from .verdict import degrade
+from .verdict import degrade, refusal
 from .watch import Watch
 
 if TYPE_CHECKING:
@@ -98,7 +100,9 @@ class Supervisor(Asking):
             plugins=plugins,
             guard=self._guard,
             restorable=hands.workspace is not None,
+            contained=is_contained(),
         )
+        self._guard.part("reviewer", self.watch.reviewer.warm, None)
         self.scribe = Scribe(run, self.watch, metrics, hands.notifier)
         self.answers = Answers(run, hands, self._guard)
         self._limiting = Limiting(run, self.watch, hands, self.scribe, self._guard, self._hold)
@@ -278,6 +282,7 @@ class Supervisor(Asking):
             decision = PROCEED if judgement is not None else self._permission.decide(step, review, can)
             if decision.action == "hold":
                 return decision
+            review = self._permission.settle(step, review)
             if decision.action in LET and may_change(review):
                 self._checkpointing.make(cause="before step", step=step.index)
             record = StepRecord(step, review, None if decision is PROCEED else decision, absent=absent)
@@ -335,8 +340,13 @@ class Supervisor(Asking):
             return PROCEED
         if record.decision is not None and record.decision.action not in LET:
             return record.decision
-        if self.config.runtime.fail == "open" or ran:
+        if ran:
             return PROCEED
+        if self.config.runtime.fail == "open":
+            # Not judged in time: what may write or send waits for a better moment all the same.
+            unseen = record.step.kind == "tool_call" and record.review is None
+            rough = rough_review(record.step) if unseen else None
+            return Decision("deny", reason=refusal(rough)) if rough and rough.verdict == "block" else PROCEED
         return Decision("deny", reason=f"Supervision is broken ({broken}) and is configured to fail closed.")
 
     def _admit(self, step: Step) -> Step:

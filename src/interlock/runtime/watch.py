@@ -40,7 +40,7 @@ from ..decide import (
 )
 from ..detect import Detectors
 from ..records import Fault, Opinion
-from ..review import Reviewer
+from ..review import Reviewer, rough_review
 from .causes import AFTER_STEP
 from .guard import Guard
 from .judgement import Judgement
@@ -99,12 +99,15 @@ class Watch:
         plugins: Plugins | None = None,
         guard: Guard | None = None,
         restorable: bool | None = None,
+        contained: bool = False,
         assume_checkpoint: bool = False,
     ) -> None:
         plugins = plugins or Plugins()
         window = config.interventions.resource_throttling.metrics_window_seconds
         self.guard = guard or Guard(None, _nothing)
-        self.reviewer = Reviewer(config.review, context, context.workspace)
+        self.reviewer = Reviewer(
+            config.review, context, context.workspace, restorable=bool(restorable), contained=contained
+        )
         self.detectors = Detectors(
             config.detect, context, extra=plugins.detectors, muted=plugins.muted, guard=self.guard.detectors
         )
@@ -134,7 +137,9 @@ class Watch:
         """The verdict on a call before it runs; None for what is no call."""
         if step.kind != "tool_call" or step.origin != "agent":
             return None
-        return self.guard.part("reviewer", self.reviewer.review, None, step)
+        found = self.guard.part("reviewer", self.reviewer.review, None, step)
+        # A reviewer that fails is no reason to let a call through that nobody has looked at.
+        return found if found is not None else rough_review(step)
 
     def review_recorded(self, steps: Iterable[Step]) -> list[Review | None]:
         """The same for steps that have happened, each with what the results before it have taught."""

@@ -95,6 +95,18 @@ class Facts:
         return frozenset(found)
 
     @cached_property
+    def moved_zones(self) -> frozenset[str]:
+        """The zones of the folders before the last operand: names without an ending."""
+        found: set[str] = set()
+        into = self.values.get("-t") or self.values.get("--target-directory")
+        target = into or (self.operands[-1] if self.operands else "")
+        for operand in self.operands if into else self.operands[:-1]:
+            parent, _, name = operand.rstrip("/").rpartition("/")
+            if "." not in name.lstrip(".") and "{}" not in operand and not (parent and target.startswith(f"{parent}/")):
+                found |= zones(operand, self.command.cwd, self.workspace)
+        return frozenset(found)
+
+    @cached_property
     def target_zones(self) -> frozenset[str]:
         """The zones of the last operand."""
         if not self.operands:

@@ -10,11 +10,12 @@ from ...core import Verdict
 
 
 class HttpMatch(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a web request has to be. `url` and `body` are regular expressions (RE2)."""
+    """What a web request has to be. `url`, `body` and `not_url` are regular expressions (RE2)."""
 
     method: tuple[str, ...] = ()
     url: str | None = None
     body: str | None = None
+    not_url: str | None = None
 
 
 class Match(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
@@ -28,6 +29,10 @@ class Match(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True,
     options: Annotated[tuple[str, ...], Meta(description="All of these are given; `-f|--force` for either.")] = ()
     without: Annotated[tuple[str, ...], Meta(description="None of these is given.")] = ()
     args: Annotated[tuple[str, ...], Meta(description="Some operand matches one of these wildcards.")] = ()
+    unless_args: Annotated[
+        tuple[str, ...], Meta(description="Does not hold where every operand matches one of these wildcards.")
+    ] = ()
+    moved: Annotated[tuple[str, ...], Meta(description="Some folder before the last operand lies in these zones.")] = ()
     paths: Annotated[tuple[str, ...], Meta(description="Some operand lies in one of these zones.")] = ()
     target: Annotated[tuple[str, ...], Meta(description="The last operand lies in one of these zones.")] = ()
     text: Annotated[str | None, Meta(description="RE2 over the code or text that the program is given.")] = None
@@ -48,6 +53,9 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, 
     match: tuple[Match, ...]
     risk: Annotated[float, Meta(ge=0, le=1)] | None = None
     unless_named: Annotated[bool, Meta(description="Does not hold where the task names the very place.")] = False
+    ask: Annotated[bool, Meta(description="Waits for a person; the verdict holds where nobody can be asked.")] = False
+    undoable: Annotated[bool, Meta(description="Only warns where a checkpoint can undo it.")] = False
+    contained: Annotated[bool, Meta(description="Only warns in a container of the agent's own.")] = False
     rewrite: dict[str, str] = {}
     matches: tuple[str, ...] = ()
     passes: tuple[str, ...] = ()

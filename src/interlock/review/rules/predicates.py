@@ -45,6 +45,14 @@ def tests_of(match: Match) -> tuple[Test, ...]:
         tests.append(lambda facts: not any(test(facts) for test in unwanted))
     if match.args:
         tests.append(args_test(match.args))
+    if match.unless_args:
+        every = args_set(match.unless_args)
+        tests.append(
+            lambda facts: not all(every.Match(arg[:MAX_OPERAND]) for arg in facts.command.args if arg[:1] != "-")
+        )
+    if match.moved:
+        origins = frozenset(match.moved)
+        tests.append(lambda facts: not origins.isdisjoint(facts.moved_zones))
     if match.paths:
         places = frozenset(match.paths)
         tests.append(lambda facts: not places.isdisjoint(facts.zones))
@@ -107,18 +115,23 @@ def option_test(entry: str) -> Test:
 
 def args_test(patterns: tuple[str, ...]) -> Test:
     plain = frozenset(pattern for pattern in patterns if not any(c in pattern for c in "*?["))
-    wild = [as_expression(pattern) for pattern in patterns if pattern not in plain]
-    if not wild:
+    if len(plain) == len(set(patterns)):
         return lambda facts: not plain.isdisjoint(facts.operands)
-    every = re2.Set.FullMatchSet()
-    for expression in wild:
-        every.Add(expression)
-    every.Compile()
+    every = args_set(tuple(pattern for pattern in patterns if pattern not in plain))
 
     def test(facts: Facts) -> bool:
         return any(operand in plain or every.Match(operand[:MAX_OPERAND]) for operand in facts.operands)
 
     return test
+
+
+def args_set(patterns: tuple[str, ...]) -> re2.Set:
+    """All wildcards as one search."""
+    every = re2.Set.FullMatchSet()
+    for pattern in patterns:
+        every.Add(as_expression(pattern))
+    every.Compile()
+    return every
 
 
 def as_expression(wildcard: str) -> str:
@@ -154,6 +167,7 @@ def http_test(wanted: HttpMatch) -> Test:
     methods = frozenset(wanted.method)
     url = searcher(wanted.url) if wanted.url else None
     body = searcher(wanted.body) if wanted.body else None
+    unwanted = searcher(wanted.not_url) if wanted.not_url else None
 
     def test(facts: Facts) -> bool:
         request = facts.request
@@ -161,6 +175,7 @@ def http_test(wanted: HttpMatch) -> Test:
             request is not None
             and (not methods or request.method in methods)
             and (url is None or url(request.url[:MAX_TEXT]))
+            and (unwanted is None or not unwanted(request.url[:MAX_TEXT]))
             and (body is None or (bool(request.body) and body(request.body[:MAX_TEXT])))
         )
 

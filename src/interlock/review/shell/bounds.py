@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-MAX_CHARACTERS = 65_536
+MAX_CHARACTERS = 12_288
 """Characters looked at of one script; of a longer one the beginning and the end."""
 
 MAX_CODE = 1_200
@@ -21,13 +21,13 @@ MAX_BROKEN = 2_400
 SURELY_SHORT = 400
 """Below this a script is not measured."""
 
-MAX_NODES = 10_000
+MAX_NODES = 3_000
 """Nodes of syntax trees looked at per review, nested scripts included."""
 
 MAX_DEPTH = 40
 """Nesting of statements, substitutions and wrappers."""
 
-MAX_COMMANDS = 2_000
+MAX_COMMANDS = 400
 """Commands kept per review."""
 
 MAX_WRAPPERS = 24
@@ -55,6 +55,14 @@ def cut(text: str) -> str:
         return text
     half = MAX_CHARACTERS // 2
     return f"{text[:half]}\n{text[-half:]}"
+
+
+def unread(text: str) -> str:
+    """The part of a script that is not looked at, heredocs aside."""
+    if len(text) <= MAX_CHARACTERS:
+        return ""
+    half = MAX_CHARACTERS // 2
+    return HEREDOC.sub(" ", text)[half:-half] if text.count("<<") <= MAX_HEREDOCS else text[half:-half]
 
 
 def is_short(text: str) -> bool:

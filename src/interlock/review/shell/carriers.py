@@ -7,7 +7,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ..wordlist import name_set
+from .flows import join_folder
 from .model import NOTHING, Command, Flow
+from .projects import HOOKS as HOOKS_RUN
+from .projects import run_hooks, run_recipes
 from .scope import Scope, below
 from .searches import until_end
 from .words import SUBSCRIPT
@@ -65,7 +68,13 @@ def run_git(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow 
             if words:
                 reader.nested(" ".join(words), inner, NOTHING)
             break
+        elif arg in HOOKS_RUN and at < MAX_BEFORE:
+            run_hooks(reader, arg, scope)
     return None
+
+
+MAX_BEFORE = 8
+"""Words of git's own before its subcommand."""
 
 
 def _run_setting(reader: Reader, name: str, value: str, inner: Scope) -> None:
@@ -112,30 +121,48 @@ def run_editor(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Fl
 
 
 def run_make(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
-    """A makefile that is fed, or that the script has just written: its recipes."""
-    texts: list[str | None] = []
-    for at, arg in enumerate(command.args):
+    """A makefile that is fed, or that this script or an earlier step has written: its recipes."""
+    texts: list[str] = []
+    names: list[str] = []
+    wanted: list[str] = []
+    args, at = command.args, 0
+    while at < len(args):
+        arg = args[at]
+        at += 1
         if (found := MAKE_OPTION.match(arg)) is None:
+            if arg == "-C" or arg == "--directory":
+                scope = scope.copy()
+                scope.cwd = join_folder(scope.cwd, "".join(args[at : at + 1]))
+                at += 1
+            elif arg[:1] != "-" and "=" not in arg:
+                wanted.append(arg)
             continue
         # The parser loses a `-` before a heredoc.
-        value = found[2] or (command.args[at + 1] if at + 1 < len(command.args) else "-")
+        value = found[2] or (args[at] if at < len(args) else "-")
+        at += not found[2]
         if found[1].endswith(("eval", "E")):
             texts.append(value)
+        elif value in ("-", "/dev/stdin"):
+            texts.append(flow.text or "")
         else:
-            texts.append(flow.text if value in ("-", "/dev/stdin") else scope.recall(value))
-    if not texts:
-        found_texts = (scope.recall(name) for name in ("GNUmakefile", "makefile", "Makefile"))
-        texts += [text for text in found_texts if text is not None][:1]
-    for line in "\n".join(text for text in texts if text).split("\n")[:MAX_LINES]:
-        recipe = line if line.startswith("\t") else one_line[1] if (one_line := RECIPE.match(line)) else ""
-        for code in (recipe.lstrip("\t @-+").replace("$$", "$"), *MAKE_SHELL.findall(line)):
-            if code:
-                reader.nested(code, below(scope, "make"), NOTHING)
+            names.append(value)
+    if not texts and not names:
+        names = [name for name in ("GNUmakefile", "makefile", "Makefile") if scope.recall(name) is not None][:1]
+    for text in texts:
+        _run_makefile(reader, text, wanted, scope)
+    for name in names:
+        with reader.quoting(scope.evidence(name)):
+            _run_makefile(reader, scope.recall(name) or "", wanted, scope)
     return None
 
 
+def _run_makefile(reader: Reader, text: str, wanted: list[str], scope: Scope) -> None:
+    for code in MAKE_SHELL.findall(text)[:MAX_LINES]:
+        reader.nested(code, below(scope, "make"), NOTHING)
+    run_recipes(reader, text, wanted, scope)
+
+
 MAKE_OPTION = re.compile(r"(--(?:file|makefile|eval)(?==|\Z)|-[A-Za-z]*?[fE])=?(.*)\Z", re.DOTALL)
-RECIPE = re.compile(r"[^\t#=;:]+::?[^=;]*;(.*)")
 MAKE_SHELL = re.compile(r"\$[({]shell ([^)}]*)[)}]")
 
 

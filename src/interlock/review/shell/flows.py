@@ -6,8 +6,12 @@ import base64
 import binascii
 from collections.abc import Callable
 
-from .model import MAX_TEXT, Command, Flow, Redirect
-from .scope import Scope
+from msgspec.structs import replace
+
+from .model import MAX_TEXT, Command, Flow, KnownFile, Redirect
+from .scope import UNKNOWN, Scope
+from .secrets import MARKS, MAX_PATH, NAMING, SECRET, UNREVEALING, is_secret_file, secret_in, secret_of, secret_word
+from .transfers import INSTALLER, fetcher_of, program_at
 from .words import ansi
 
 MAX_SOURCES = 8
@@ -20,28 +24,66 @@ MAX_ELEMENTS = 1_024
 def flow_of(command: Command, scope: Scope, flow: Flow) -> Flow:
     """The output of a program that has just run, and what it changed in the scope."""
     make = MAKERS.get(command.program)
-    out = Flow(None, (*flow.sources, command.program)[-MAX_SOURCES:])
+    out = Flow(None, add_source(flow.sources, command.program))
     if make is not None:
         out = make(command, scope, flow, out)
+    if command.args and (secret := secret_shown(command, scope)):
+        out = replace(out, sources=add_source(out.sources, secret))
     if command.redirects:
         keep(command.redirects, scope, out)
     return out
 
 
+def add_source(sources: tuple[str, ...], program: str) -> tuple[str, ...]:
+    """The programs of a pipe with one more; secrets that went in stay in, however long the pipe."""
+    if len(sources) < MAX_SOURCES:
+        return (*sources, program)
+    return (*(name for name in sources if name in MARKS), *sources[1 - MAX_SOURCES :], program)
+
+
 def keep(redirects: tuple[Redirect, ...], scope: Scope, out: Flow) -> None:
-    """Remember what is written to a file, if it is known."""
-    if out.text is not None:
-        for redirect in redirects:
-            if redirect.writes:
-                scope.remember(redirect.target, out.text, more=">>" in redirect.op)
+    """Remember what is written to a file, if it is known or a secret."""
+    secret = secret_of(out.sources)
+    fetcher = out.sources[-1] if out.sources and out.sources[-1] in FETCHERS else ""
+    for redirect in redirects:
+        if redirect.writes and redirect.target and redirect.target[0] not in "&0123456789":
+            if fetcher:
+                scope.note(redirect.target, KnownFile(fetched=fetcher))
+                continue
+            if out.text is None and not secret and ">>" in redirect.op:
+                continue
+            scope.remember(redirect.target, out.text, more=">>" in redirect.op, secret=secret)
+
+
+FETCHERS = frozenset(("curl", "wget", "aria2c", "axel", "fetch", INSTALLER))
 
 
 def fed(redirects: tuple[Redirect, ...], scope: Scope, flow: Flow) -> Flow:
-    """What a command reads whose input is a file: its text, if the script has written it."""
+    """What a command reads whose input is a file: its text, if it is known, and whether it is a secret."""
     for redirect in redirects:
-        if redirect.op == "<" and (text := scope.recall(redirect.target)) is not None:
-            flow = Flow(text)
+        if redirect.op == "<":
+            file = scope.file(redirect.target)
+            secret = secret_in(redirect.target, file)
+            if file.text is not None or secret:
+                flow = Flow(file.text, (secret,) if secret else ())
     return flow
+
+
+def secret_shown(command: Command, scope: Scope) -> str:
+    """The mark of a secret that a program shows because a file or a value among its words is one."""
+    if command.program in UNREVEALING:
+        return ""
+    for arg in command.args[:MAX_ITEMS]:
+        if arg[:1] == "-" and "=" not in arg:
+            continue
+        if mark := secret_word(arg):
+            return mark
+        if command.program not in NAMING and len(arg) < MAX_PATH:
+            if is_secret_file(arg):
+                return SECRET
+            if (scope.files.known or scope.files.made) and (mark := scope.file(arg).secret):
+                return mark
+    return ""
 
 
 def echo(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
@@ -70,7 +112,7 @@ def cat(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
     names = [arg for arg in command.args if not arg.startswith("-")]
     if not names:
         return Flow(flow.text, out.sources if flow.text is None else flow.sources, flow.items)
-    texts = [scope.recall(name) for name in names[:MAX_ITEMS]] if scope.files else [None]
+    texts = [scope.recall(name) for name in names[:MAX_ITEMS]]
     known = [text for text in texts if text is not None]
     return Flow("\n".join(known)[:MAX_TEXT], out.sources) if len(known) == len(texts) else out
 
@@ -78,12 +120,15 @@ def cat(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
 def copied(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
     """A copy of a file that the script has written holds the same."""
     names = [arg for arg in command.args if not arg.startswith("-")]
-    if scope.files and len(names) > 1:
-        for name in names[:-1][:MAX_ITEMS]:
-            text = scope.recall(name)
-            if text is not None:
-                scope.remember(names[-1], text)
-                scope.remember(f"{names[-1]}/{name.rpartition('/')[2]}", text)
+    for name in names[:-1][:MAX_ITEMS]:
+        file = scope.file(name)
+        if program := file.program or program_at(name):
+            file = KnownFile(program=program)
+        elif secret := secret_in(name, file):
+            file = KnownFile(file.text, secret=secret)
+        if file != UNKNOWN:
+            for target in (names[-1], f"{names[-1]}/{name.rpartition('/')[2]}"):
+                scope.note(target, file)
     return out
 
 
@@ -179,7 +224,9 @@ def located(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
     names = [arg for arg in command.args if not arg.startswith("-")]
     if command.program == "command" and "-v" not in command.args and "-V" not in command.args:
         return out
-    return Flow(names[0], out.sources) if names else out
+    if not names:
+        return out
+    return Flow(names[0] if "/" in names[0] else f"/usr/bin/{names[0]}", out.sources)
 
 
 def repository(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
@@ -254,6 +301,22 @@ def in_one_line(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
     return out if flow.text is None else Flow(" ".join(flow.text.split()), out.sources)
 
 
+def fetched(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
+    """What comes from the network; the installers of well-known tools have a name of their own."""
+    return Flow(None, add_source(flow.sources, fetcher_of(command)))
+
+
+def archived(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
+    """An archive with a secret in it is one itself; its name is the first that looks like an archive."""
+    if secret := secret_shown(command, scope):
+        names = (arg for arg in command.args if arg.endswith(ARCHIVES))
+        if name := next(names, ""):
+            scope.note(name, KnownFile(secret=secret))
+    return out
+
+
+ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".7z", ".bz2", ".xz", ".zst", ".gpg", ".enc", ".b64", ".rar")
+
 MAKERS: dict[str, Callable[[Command, Scope, Flow, Flow], Flow]] = {
     "echo": echo, "printf": printf, "cat": cat, "tee": picked, "sort": picked, "uniq": picked, "grep": picked,
     "egrep": picked, "fgrep": picked, "rg": picked, "head": picked, "tail": picked, "sed": picked, "awk": picked,
@@ -262,5 +325,7 @@ MAKERS: dict[str, Callable[[Command, Scope, Flow, Flow], Flow]] = {
     "alias": define_alias, "cp": copied, "mv": copied, "install": copied,
     **dict.fromkeys(ENVIRONMENT_LISTS, all_variables), "xargs": in_one_line, "dd": copied_block,
     **dict.fromkeys(("true", ":", "exit", "sleep"), silent),
+    **dict.fromkeys(("zip", "tar", "7z", "gtar", "bsdtar", "rar", "gpg", "gzip"), archived),
+    **dict.fromkeys(("curl", "wget", "aria2c", "axel", "fetch"), fetched),
     "read": read_line, "mapfile": read_lines, "readarray": read_lines,
 }  # fmt: skip

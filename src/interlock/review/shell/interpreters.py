@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
+import sys
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import msgspec
+import re2
 
 from ..code import read_calls
 from .languages import CODE_OPTIONS, INTERPRETERS
-from .model import NOTHING, Command, Flow
+from .model import NOTHING, Command, Flow, KnownFile
 from .scope import Scope, below
+from .secrets import ENVIRONMENT, secret_in
+from .sinks import LOCAL, SEND_SECRET
 from .transfers import is_fetched
 
 if TYPE_CHECKING:
@@ -19,7 +25,12 @@ if TYPE_CHECKING:
 def run_interpreter(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
     """`python -c CODE`, `node -e CODE`, `python - <<EOF`: calls that act become commands."""
     code = inline_code(command, INTERPRETERS[command.program])
+    if code is None and command.args[:2] in (("-m", "pytest"), ("-m", "py.test")):
+        return reader.execute(
+            ["pytest", *command.args[2:]], scope, flow, redirects=command.redirects, span=command.span
+        )
     operands = operands_of(command.args)
+    inline = code is not None
     if code is not None or operands:
         # Its program is given: what comes through the pipe is data.
         command = msgspec.structs.replace(command, fed_by=())
@@ -28,9 +39,10 @@ def run_interpreter(reader: Reader, command: Command, scope: Scope, flow: Flow) 
         command = msgspec.structs.replace(command, fed_by=(fetcher,))
     if code is None:
         code = scope.recall(operands[0]) if operands else flow.text
-    reader.add(msgspec.structs.replace(command, code=code))
-    if code is not None:
-        run_code(reader, code, command.program, scope)
+    with reader.quoting(scope.evidence(operands[0]) if code is not None and operands and not inline else ""):
+        reader.add(msgspec.structs.replace(command, code=code))
+        if code is not None:
+            run_code(reader, code, command.program, scope)
     return Flow(None, (*flow.sources, command.program)[-4:])
 
 
@@ -45,11 +57,87 @@ def operands_of(args: tuple[str, ...]) -> list[str]:
 def run_code(reader: Reader, code: str, program: str, scope: Scope) -> None:
     """Carry out the calls of a piece of program text, as far as they can be read."""
     inner = below(scope, program)
+    if program == "python" and len(scope.via) < MAX_IMPORTS:
+        for name, file in imported(code, scope):
+            with reader.quoting(f"{name}, written in step {file.step}" if file.step >= 0 else ""):
+                run_code(reader, file.text or "", program, inner)
     for call in read_calls(code):
         if call.script is not None:
             reader.nested(call.script, inner.copy(), NOTHING)
+        elif call.words == ("sql",) and is_scratch(code):
+            continue
         elif call.words:
             reader.execute(list(call.words), inner.copy(), NOTHING if call.text is None else Flow(call.text))
+    find_sent(reader, code, program, scope)
+
+
+def is_scratch(code: str) -> bool:
+    """Whether a program's database is one that it makes itself: in memory, or dropped only to be made anew."""
+    lower = code.lower()
+    return ":memory:" in lower or ("drop table if exists" in lower and "create table" in lower)
+
+
+MAX_IMPORTS = 3
+"""Modules that import each other."""
+
+MAX_MODULES = 16
+"""Modules of one piece of code that are looked for."""
+
+IMPORT = re.compile(
+    r"^[ \t]{0,16}(?:import[ \t]{1,8}([\w.]{1,80})|from[ \t]{1,8}([\w.]{1,80})[ \t]{1,8}import)", re.MULTILINE
+)
+
+
+def imported(code: str, scope: Scope) -> list[tuple[str, KnownFile]]:
+    """The modules of the project that a piece of Python imports, where a step has written them."""
+    found: list[tuple[str, KnownFile]] = []
+    for match in islice(IMPORT.finditer(code), MAX_MODULES):
+        module = match[1] or match[2]
+        if module not in STANDARD:
+            name = f"{module.replace('.', '/')}.py"
+            file = scope.file(name)
+            if file.text is not None:
+                found.append((name, file))
+    return found
+
+
+STANDARD = frozenset(sys.stdlib_module_names) | {"numpy", "pandas", "requests", "pytest", "django", "flask", "torch"}
+"""Modules that no project writes."""
+
+
+def find_sent(reader: Reader, code: str, program: str, scope: Scope) -> None:
+    """Write down that a piece of code sends a secret elsewhere: it reads one, and it sends something."""
+    if not SENDS.Match(code.encode("utf-8", "replace")):
+        return
+    mark = ENVIRONMENT if READS_ENVIRONMENT.search(code) else ""
+    if not mark and READS_FILES.search(code) is not None:
+        literals = islice(LITERAL.finditer(code), MAX_LITERALS)
+        paths = (found[1] for found in literals if "." in found[1] or "/" in found[1])
+        mark = next((mark for path in paths if (mark := secret_in(scope.place(path), scope.file(path)))), "")
+    addresses = ADDRESS.findall(code)
+    if mark and not (addresses and all(LOCAL.match(address) for address in addresses)):
+        reader.add(Command(program=SEND_SECRET, args=(mark, program), via=scope.via, cwd=scope.cwd))
+
+
+MAX_LITERALS = 256
+SENDS = re2.Set.SearchSet()
+SENDS.Add(
+    r"\b(?:requests|httpx|session|aiohttp|axios|got|superagent|http|https)\.(?:post|put|patch|request|get)\b|urlopen\(|urllib"
+    r"|http\.client|HTTPS?Connection|\bsocket\b|create_connection|smtplib|ftplib|paramiko|\bfetch\(|\baxios\(|Net::HTTP|LWP::|fsockopen"
+    r"|curl_init|curl_exec|IO::Socket|TCPSocket|net\.connect|dns\.(?:lookup|resolve)|gethostbyname|getaddrinfo|sendBeacon|WebClient"
+    r"|file_get_contents\(\s{0,4}['\"]http"
+    r"|require\(['\"](?:node:)?(?:https?|net|dgram|dns|tls)['\"]\)"
+)
+SENDS.Compile()
+READS_ENVIRONMENT = re.compile(
+    r"\bos\.environ(?!\s{0,4}[\[.])|os\.environ\.(?:copy|items)\(|dict\(os\.environ|\bprocess\.env(?!\s{0,4}[.\[])|\bENV\.to_h|%ENV|\bgetenv\(\)"
+    r"|dotenv_values|environ\.items"
+)
+READS_FILES = re.compile(
+    r"\bopen\(|read_text|read_bytes|readFile|File\.(?:read|open)|file_get_contents|IO\.read|slurp|\bopen\b|upload|files="
+)
+LITERAL = re.compile(r"['\"]([^'\"\n]{1,200})['\"]")
+ADDRESS = re.compile(r"https?://[^\s'\"`)]{1,200}")
 
 
 def inline_code(command: Command, options: tuple[str, ...]) -> str | None:
@@ -68,6 +156,24 @@ def inline_code(command: Command, options: tuple[str, ...]) -> str | None:
     return "\n".join(found) if found else None
 
 
+READ_FILE = re.compile(r"\s*(?:\.read|\\i|source|\\\.)\s+['\"]?([^\s'\";]+)")
+"""Statements that read others from a file."""
+
+
+def statement_file(command: Command) -> str | None:
+    """The file that a database client reads its statements from."""
+    for redirect in command.redirects:
+        if redirect.op == "<":
+            return redirect.target
+    args = command.args
+    for at, arg in enumerate(args):
+        if arg in ("-f", "--file", "-i", "-init", "--queries-file") and at + 1 < len(args):
+            return args[at + 1]
+        if arg.startswith(("--file=", "--queries-file=")):
+            return arg.partition("=")[2]
+    return None
+
+
 def database(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
     """Statements given to a database client by option, operand or pipe."""
     code = inline_code(command, CODE_OPTIONS[command.program])
@@ -84,8 +190,14 @@ def database(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow
     ):
         operands = [arg for arg in command.args if not arg.startswith("-")]
         code = operands[-1] if len(operands) > 1 else None
+    evidence = ""
+    if code is not None and (named := READ_FILE.match(code)) is not None:
+        code, evidence = scope.recall(named[1]) or code, scope.evidence(named[1])
     if code is None:
-        source = next((r.target for r in command.redirects if r.op == "<"), None)
+        source = statement_file(command)
         code = flow.text if source is None else scope.recall(source)
-    reader.add(msgspec.structs.replace(command, code=code))
+        if source is not None:
+            evidence = scope.evidence(source)
+    with reader.quoting(evidence):
+        reader.add(msgspec.structs.replace(command, code=code))
     return Flow(None, (*flow.sources, command.program)[-4:])

@@ -8,6 +8,21 @@ MAX_TEXT = 65_536
 """Characters of a text that is known, in a file or a pipe."""
 
 
+class KnownFile(Struct, frozen=True, gc=False, omit_defaults=True):
+    """What is known of a file: its text, the program that fetched it, the program that it is a copy of.
+
+    `secret` names the secret that was written into it; `read` is true once its content was shown; `step` is the step
+    that made it, -1 within the script that is being read.
+    """
+
+    text: str | None = None
+    fetched: str = ""
+    program: str = ""
+    secret: str = ""
+    read: bool = False
+    step: int = -1
+
+
 class Redirect(Struct, frozen=True, gc=False):
     """One redirection: `op` as written (`>`, `>>`, `<`, `&>`), target as it would be."""
 
@@ -26,6 +41,7 @@ class Command(Struct, frozen=True, kw_only=True, gc=False):
     known stays in the words as `$NAME` or `$(program)`. `code` is text that the program would execute (`-c`, a
     heredoc, a pipe), `stdin` text that it is fed, `fed_by` the programs before it in the pipe. `filtered` is true when
     the operands are what a search picked. `span` is where it stands in the outermost script, if it stands there.
+    `evidence` names the file of an earlier step that it stands in.
     """
 
     program: str
@@ -39,13 +55,20 @@ class Command(Struct, frozen=True, kw_only=True, gc=False):
     cwd: str | None = None
     filtered: bool = False
     span: tuple[int, int] | None = None
+    evidence: str = ""
 
 
 class Script(Struct, frozen=True):
-    """Everything that a script would run. `complete` is false when a part could not be parsed or was too much."""
+    """Everything that a script would run. `complete` is false when a part could not be parsed or was too much.
+
+    `asked` are the files of earlier steps that the reading depends on, by place and as written; `made` are the files
+    that the script leaves behind.
+    """
 
     commands: tuple[Command, ...]
     complete: bool = True
+    asked: tuple[tuple[str, str], ...] = ()
+    made: tuple[tuple[str, KnownFile], ...] = ()
 
 
 class Flow(Struct, frozen=True, gc=False):

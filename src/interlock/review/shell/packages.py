@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..wordlist import name_set
 from .interpreters import inline_code
 from .model import NOTHING, Command, Flow
+from .projects import run_script
 from .scope import Scope, below
 from .wrappers import Wrapper
 
@@ -52,6 +53,9 @@ def run_manager(reader: Reader, command: Command, scope: Scope, flow: Flow) -> F
     if words[0] in RUNNING:
         inner = Command(program=command.program, args=tuple(words[1:]), redirects=command.redirects, span=command.span)
         return run_package(reader, inner, scope, flow)
+    if run_script(reader, scope, words, command.program):
+        reader.add(command)
+        return NOTHING
     if words[0] in ("run", "run-script") and len(words) > 1:
         words = words[1:]
     return _run_tool(reader, command, words, scope, flow) if words[0] in TOOLS else None

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
+import re2
 import tree_sitter_bash
 from tree_sitter import Language, Parser
 
@@ -23,14 +26,16 @@ from .bounds import (
     cut,
     is_short,
     statements,
+    unread,
 )
 from .carriers import DECLARING, LOADED, run_assignments
 from .flows import fed, flow_of
-from .model import NOTHING, Command, Flow, Redirect, Script
+from .model import NOTHING, Command, Flow, KnownFile, Redirect, Script
 from .names import program_name
 from .rough import rough_commands
-from .scope import Scope
+from .scope import UNKNOWN, Files, Scope
 from .scripts import run_written
+from .sinks import find_leak, find_sent_away
 from .transfers import follow_links, is_fetched
 from .unwrap import unwrap
 from .walk import Walk
@@ -46,6 +51,9 @@ BARE_IFS = re.compile(r"\$IFS(?!\w)")
 BACK_QUOTED = re.compile(r"(\$\{[^}`\n]{0,80})`([^`\n]{0,400})`")
 """A command in an expansion that the parser takes for a word."""
 
+BOTH_WAYS = re.compile(r"\d{0,4}<>(?=\s{0,4}[/~.$\w])")
+"""`5<>FILE` opens a file for reading and writing: the parser does not know it."""
+
 BRACE_COMMAND = re.compile(r"(^|[;&|(\n]\s{0,8})\{([^\s{};,]+(?:,[^\s{};,]*)+)\}")
 """`{rm,-rf,/}` where a command is expected: the parser does not know it."""
 
@@ -55,20 +63,31 @@ RESERVED = name_set(
 )
 
 
-def read_script(text: str, cwd: str | None = None) -> Script:
-    """Every command that the script would run, wrappers taken off, in order."""
-    reader = Reader()
-    reader.read(text, Scope(cwd), NOTHING)
+def read_script(text: str, cwd: str | None = None, known: Mapping[str, KnownFile] | None = None) -> Script:
+    """Every command that the script would run, wrappers taken off, in order; `known` are files of earlier steps."""
+    reader, files = Reader(), Files(known)
+    reader.read(text, Scope(cwd, files), NOTHING)
     if not reader.complete:
-        reader.read_roughly(text, Scope(cwd))
-    return Script(tuple(reader.commands), reader.complete)
+        reader.read_roughly(text, Scope(cwd, files))
+    if (middle := unread(text)) and ACTING.Match(middle.encode("utf-8", "replace")):
+        reader.commands.append(Command(program="unread", cwd=cwd))
+    return reader.script(files)
 
 
-def read_code(code: str, language: str, cwd: str | None = None) -> Script:
+ACTING = re2.Set.SearchSet()
+ACTING.Add(
+    r"\b(?:rm|dd|mkfs|shred|curl|wget|nc|ncat|socat|ssh|scp|rsync|sudo|chmod|chown|eval|exec|kill|git|docker|kubectl"
+    r"|aws|psql|mysql|unlink|truncate|rmtree|mv|crontab|base64)\b|/dev/"
+)
+ACTING.Compile()
+"""Words of commands that act, for the part of a script that is too long to be read."""
+
+
+def read_code(code: str, language: str, cwd: str | None = None, known: Mapping[str, KnownFile] | None = None) -> Script:
     """Every command that a piece of program text amounts to, after the interpreter itself."""
-    reader = Reader(level=1)
-    reader.execute([language], Scope(cwd), Flow(code))
-    return Script(tuple(reader.commands), reader.complete)
+    reader, files = Reader(level=1), Files(known)
+    reader.execute([language], Scope(cwd, files), Flow(code))
+    return reader.script(files)
 
 
 class Reader(Walk):
@@ -76,9 +95,20 @@ class Reader(Walk):
 
     def __init__(self, level: int = 0) -> None:
         super().__init__(level)
-        self._characters = 4 * MAX_CHARACTERS
+        self._characters = 2 * MAX_CHARACTERS
         self._broken_left = MAX_BROKEN
         self._calls: list[str] = []
+
+    def script(self, files: Files) -> Script:
+        """What was read, with the files that it asked for and made."""
+        return Script(tuple(self.commands), self.complete, tuple(files.asked.items()), tuple(files.made.items()))
+
+    @contextmanager
+    def quoting(self, evidence: str) -> Iterator[None]:
+        """Commands that are written down inside stand in a file of an earlier step."""
+        before, self.evidence = self.evidence, self.evidence or evidence
+        yield
+        self.evidence = before
 
     def read(self, text: str, scope: Scope, flow: Flow) -> Flow:
         """Read a script, or a script inside one; gives what it would print where that is known."""
@@ -94,6 +124,8 @@ class Reader(Walk):
             text = BARE_IFS.sub("${IFS}", text)
         if "${" in text and "`" in text:
             text = BACK_QUOTED.sub(r"\1$(\2)", text)
+        if "<>" in text:
+            text = BOTH_WAYS.sub(lambda found: ">".rjust(len(found[0])), text)
         if "{" in text and BRACE_COMMAND.search(text) is not None:
             text = BRACE_COMMAND.sub(lambda found: found[1] + found[2].replace(",", " "), text)
         if is_short(text):
@@ -145,18 +177,27 @@ class Reader(Walk):
     ) -> Flow:  # fmt: skip
         """Run one command whose words are known: an alias, a function, a wrapper, or a program."""
         self._nodes -= len(words) // 8
-        if redirects and scope.files:
+        if redirects:
             flow = fed(redirects, scope, flow)
         if scope.links:
             words = follow_links(words, scope)
         program = program_name(words[0])
+        own = scope.file(words[0]) if "/" in words[0] or program[-3:] == ".py" or scope.files.known else UNKNOWN
+        if own.program and own.program != program:
+            with self.quoting(scope.evidence(words[0])):
+                return self.execute(
+                    [own.program, *words[1:]], scope, flow, redirects=redirects, assignments=assignments,
+                    filtered=filtered, span=span,
+                )  # fmt: skip
         if assignments:
             run_assignments(self, assignments, scope)
             super()._assigned([each for each in assignments if each[0] in LOADED], scope)
         elif program in DECLARING:
             run_assignments(self, (arg.partition("=")[::2] for arg in words[1:]), scope)
-        if scope.fetched and (fetcher := is_fetched(words[0], scope)) is not None:
-            self.add(Command(program="sh", args=tuple(words), via=scope.via, cwd=scope.cwd, fed_by=(fetcher,)))
+        if own.fetched and "/" in program and (fetcher := is_fetched(words[0], scope)) is not None:
+            # A program that lies there since an earlier step could have been looked at.
+            name = "fetched" if own.step >= 0 else "sh"
+            self.add(Command(program=name, args=tuple(words), via=scope.via, cwd=scope.cwd, fed_by=(fetcher,)))
         if program in scope.aliases and self._depth < MAX_DEPTH:
             text = scope.aliases.pop(program)
             return self.nested(f"{text} {' '.join(words[1:])}", scope, flow)
@@ -166,12 +207,10 @@ class Reader(Walk):
             program=program, args=tuple(words[1:]), via=scope.via, redirects=redirects, assignments=assignments,
             stdin=flow.text, fed_by=flow.sources, cwd=scope.cwd, filtered=filtered, span=span,
         )  # fmt: skip
-        if (
-            scope.files
-            and ("/" in words[0] or words[0].endswith(".py"))
-            and (written := scope.recall(words[0])) is not None
-        ):
-            return run_written(self, command, words, scope, written)
+        if own.text is not None and ("/" in program or program[-3:] == ".py"):
+            with self.quoting(scope.evidence(words[0])):
+                return run_written(self, command, words, scope, own.text)
+        find_leak(self, command, scope, flow)
         if len(scope.via) < MAX_WRAPPERS and self._nodes > 0:
             out = unwrap(self, command, scope, flow)
             if out is not None:
@@ -181,7 +220,10 @@ class Reader(Walk):
             self.complete = False
             command = innermost(command)
         self.add(command)
-        return flow_of(command, scope, flow)
+        out = flow_of(command, scope, flow)
+        if redirects:
+            find_sent_away(self, command, scope, out)
+        return out
 
     def _assigned(self, assignments: list[tuple[str, str]], scope: Scope) -> None:
         super()._assigned(assignments, scope)

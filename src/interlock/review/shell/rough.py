@@ -13,8 +13,11 @@ from ..wordlist import name_set
 from .scope import Scope
 from .words import unescape_quoted
 
-MAX_PIECES = 1_000
+MAX_PIECES = 200
 """Different commands looked at, from the beginning and as many from the end."""
+
+MAX_VALUE = 512
+"""Characters of a variable's value."""
 
 MAX_WORDS = 512
 """Words of one command."""
@@ -77,7 +80,8 @@ def finish(words: list[str], scope: Scope) -> list[str]:
             )
     while made and is_assignment(made[0]):
         name, _, value = made.pop(0).partition("=")
-        scope.variables[name] = value
+        # One that doubles itself does so until it is cut.
+        scope.variables[name] = value[:MAX_VALUE]
     return made
 
 

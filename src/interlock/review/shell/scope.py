@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterator, Mapping
 
 from tree_sitter import Node
 
-from .model import MAX_TEXT
+from .model import MAX_TEXT, KnownFile
 
 MAX_KNOWN_FILES = 32
-"""Files whose text is remembered, so that a script that is written and then run is read."""
+"""Files of one script that are remembered, so that what is written and then run is read."""
+
+MAX_ASKED = 256
+"""Files of earlier steps that one script may ask for."""
+
+BELOW = "/**"
+"""Ends a place that stands for every file below it."""
 
 ENVIRONMENT = {
     "HOME": "~",
@@ -22,19 +29,57 @@ ENVIRONMENT = {
 }
 """Variables that every shell has; the home directory is written `~` throughout."""
 
+UNKNOWN = KnownFile()
+
+
+class Files:
+    """The files that a script makes, and those of earlier steps (`known`) that it asks for."""
+
+    __slots__ = ("asked", "known", "made")
+
+    def __init__(self, known: Mapping[str, KnownFile] | None = None) -> None:
+        self.known: Mapping[str, KnownFile] = known or {}
+        self.made: dict[str, KnownFile] = {}
+        self.asked: dict[str, str] = {}
+
+    def get(self, place: str, path: str) -> KnownFile:
+        """What is known of a file by its place; `path` is how the script writes it."""
+        found = self.made.get(place)
+        if found is not None:
+            return found
+        if len(self.asked) < MAX_ASKED:
+            self.asked[place] = path
+        return find(self.known, place, path) or UNKNOWN if self.known else UNKNOWN
+
+    def put(self, place: str, file: KnownFile) -> None:
+        if place in self.made or len(self.made) < MAX_KNOWN_FILES:
+            self.made[place] = file
+
+
+def find(known: Mapping[str, KnownFile], place: str, path: str) -> KnownFile | None:
+    """The file of an earlier step at a place; a relative path also finds the one file that ends in it.
+
+    A shell may still be in the folder that an earlier step changed to.
+    """
+    exact = known.get(place)
+    if exact is not None or path[:1] in ("/", "~", "$", ""):
+        return exact
+    end = f"/{path.removeprefix('./')}"
+    found = [file for name, file in known.items() if name.endswith(end)]
+    return found[0] if len(found) == 1 else None
+
 
 class Scope:
-    """Variables, arrays, functions, aliases, files written and fetched, links, working directory and parameters."""
+    """Variables, arrays, functions, aliases, files, links, working directory and parameters."""
 
-    __slots__ = ("aliases", "arrays", "cwd", "fetched", "files", "functions", "links", "params", "variables", "via")
+    __slots__ = ("aliases", "arrays", "cwd", "files", "functions", "links", "params", "variables", "via")
 
-    def __init__(self, cwd: str | None = None) -> None:
+    def __init__(self, cwd: str | None = None, files: Files | None = None) -> None:
         self.variables: dict[str, str] = {}
         self.arrays: dict[str, tuple[str, ...]] = {}
         self.functions: dict[str, Node] = {}
         self.aliases: dict[str, str] = {}
-        self.files: dict[str, str] = {}
-        self.fetched: dict[str, str] = {}
+        self.files = files or Files()
         self.links: dict[str, str] = {}
         self.cwd = cwd
         self.params: tuple[str, ...] | None = None
@@ -42,12 +87,12 @@ class Scope:
 
     def copy(self) -> Scope:
         """A subshell's scope: what is set there stays there."""
-        other = Scope(self.cwd)
+        other = Scope(self.cwd, self.files)
         other.variables = dict(self.variables)
         other.arrays = dict(self.arrays)
         other.functions = dict(self.functions)
         other.aliases = dict(self.aliases)
-        other.files, other.fetched, other.links = self.files, self.fetched, self.links
+        other.links = self.links
         other.params = self.params
         other.via = self.via
         return other
@@ -74,19 +119,45 @@ class Scope:
             path = f"{self.cwd}/{path}"
         return posixpath.normpath(path)
 
-    def remember(self, path: str, text: str, *, more: bool = False) -> None:
+    def file(self, path: str) -> KnownFile:
+        """What is known of a file: written, fetched or copied by this script or an earlier step."""
+        path = self.links.get(path.removeprefix("./"), path) if self.links else path
+        return self.files.get(self.place(path), path)
+
+    def remember(self, path: str, text: str | None, *, more: bool = False, secret: str = "") -> None:
         """Keep the text of a file that the script writes, or adds to."""
         place = self.place(path)
-        if more and place in self.files:
-            text = f"{self.files[place]}\n{text}"
-        if place in self.files or len(self.files) < MAX_KNOWN_FILES:
-            self.files[place] = text[:MAX_TEXT]
+        before = self.files.made.get(place)
+        if more and before is not None:
+            text = f"{before.text}\n{text or ''}" if before.text is not None else text
+            secret = secret or before.secret
+        if text is None and not secret:
+            self.files.made.pop(place, None)
+            return
+        self.files.put(place, KnownFile(None if text is None else text[:MAX_TEXT], secret=secret))
+
+    def note(self, path: str, file: KnownFile) -> None:
+        """Keep what else is known of a file: where it was fetched from, which program it is."""
+        self.files.put(self.place(path), file)
 
     def recall(self, path: str) -> str | None:
-        """The text of a file that the script has written."""
-        if not self.files:
-            return None
-        return self.files.get(self.place(self.links.get(path.removeprefix("./"), path)))
+        """The text of a file that this script or an earlier step has written."""
+        return self.file(path).text
+
+    def below(self, folder: str) -> Iterator[tuple[str, KnownFile]]:
+        """Every file below a folder that was written: by this script, then by earlier steps."""
+        place = self.place(folder)
+        prefix = "" if place == "." else f"{place.rstrip('/')}/"
+        self.files.asked.setdefault(f"{place}{BELOW}", folder)
+        for files in (self.files.made, self.files.known):
+            for name, file in list(files.items()):
+                if name.startswith(prefix) and (files is self.files.made or name not in self.files.made):
+                    yield name, file
+
+    def evidence(self, path: str) -> str:
+        """How a review names the file, if an earlier step made it."""
+        step = self.file(path).step
+        return f"{path}, written in step {step}" if step >= 0 else ""
 
 
 def below(scope: Scope, program: str) -> Scope:

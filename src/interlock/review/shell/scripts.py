@@ -49,13 +49,16 @@ def run_shell(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flo
     name = args[at] if at < len(args) else "-"
     if name in STDIN:
         reader.add(command)
-        return NOTHING if flow.text is None else script(reader, command, scope, flow, flow.text)
+        if flow.text is None:
+            return Flow(None, (*flow.sources, command.program)[-4:])
+        return script(reader, command, scope, flow, flow.text)
     fetcher = is_fetched(name, scope)
     reader.add(msgspec.structs.replace(command, stdin=None, fed_by=(fetcher,) if fetcher else ()))
     text = scope.recall(name)
     if text is None:
         return NOTHING
-    return script(reader, command, with_params(scope, args[at:]), NOTHING, text)
+    with reader.quoting(scope.evidence(name)):
+        return script(reader, command, with_params(scope, args[at:]), NOTHING, text)
 
 
 def run_written(reader: Reader, command: Command, words: list[str], scope: Scope, text: str) -> Flow:
@@ -95,7 +98,10 @@ def run_source(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Fl
     fetcher = is_fetched(name, scope)
     reader.add(command if fetcher is None else msgspec.structs.replace(command, fed_by=(fetcher,)))
     text = flow.text if name in STDIN else scope.recall(name)
-    return NOTHING if text is None else reader.nested(text, scope, flow)
+    if text is None:
+        return NOTHING
+    with reader.quoting("" if name in STDIN else scope.evidence(name)):
+        return reader.nested(text, scope, flow)
 
 
 def run_remote(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:

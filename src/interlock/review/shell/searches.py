@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..wordlist import name_set
 from .model import NOTHING, Command, Flow
+from .projects import run_on_known
 from .scope import Scope, below
 from .wrappers import PARALLEL, XARGS
 
@@ -39,6 +40,8 @@ RUBBISH = name_set(
 )
 """What names of files that nobody misses come down to."""
 
+RUNNING = name_set("sh bash zsh dash python python3 node perl ruby source . {}")
+
 REMOVING = name_set("rm unlink shred srm rmdir")
 
 
@@ -47,6 +50,7 @@ def run_find(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow
     args = command.args
     roots = roots_of(args)
     narrow = is_narrow(args)
+    kind = is_kind(args)
     weak = not WEAK_TESTS.isdisjoint(args)
     picked = [
         f"{root.rstrip('/')}/{'{}' if narrow or (weak and not root.startswith(('/', '~', '$', '..'))) else '*'}"
@@ -59,13 +63,15 @@ def run_find(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow
         arg = args[at]
         at += 1
         if arg == "-delete":
-            for pick in widened(picked, args):
+            for pick in widened(picked, kind):
                 reader.execute(["rm", "-r", pick], inner, Flow(), filtered=pick.endswith("{}"))
         elif arg in ("-exec", "-execdir", "-ok", "-okdir"):
             words = until_end(args[at:])
             at += len(words)
-            picks = widened(picked, args) if words and words[0].rpartition("/")[2] in REMOVING else picked
+            picks = widened(picked, kind) if words and words[0].rpartition("/")[2] in REMOVING else picked
             for pick in picks if any("{}" in word for word in words) else picks[:1]:
+                if words and words[0] in RUNNING:
+                    run_on_known(reader, words, pick.removesuffix("/*").removesuffix("/{}"), inner)
                 if words:
                     filled = [word.replace("{}", pick) for word in words]
                     reader.execute(filled, inner, Flow(), filtered=pick.endswith("{}"))
@@ -89,6 +95,8 @@ def run_xargs(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flo
     inner = below(scope, command.program)
     # What a search has picked before is as good as what xargs is not told.
     picked = not items or all(item.endswith("{}") for item in items)
+    # A path among the words is taken in any case.
+    picked = picked and not any(word[:1] in ("/", "~") and (mark or "{}") not in word for word in words[1:])
     out = NOTHING
     for group in [(item,) for item in items if item] if lines and mark is not None else [items]:
         filled = fill(words, group, mark or "{}")
@@ -149,9 +157,9 @@ def is_narrow(args: tuple[str, ...]) -> bool:
     return False
 
 
-def widened(picked: list[str], args: tuple[str, ...]) -> list[str]:
+def widened(picked: list[str], kind: bool) -> list[str]:
     """What a removal takes: below the root or a home, all files of one kind (`*.py`) are as good as all files."""
-    if not is_kind(args):
+    if not kind:
         return picked
     return [f"{pick[:-2]}*" if pick.endswith("{}") and (pick[:-3] or "/") in BROAD_ROOTS else pick for pick in picked]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from .model import NOTHING, Command, Flow
+from .model import NOTHING, Command, Flow, KnownFile
+from .names import program_name
 from .scope import Scope, below
 
 if TYPE_CHECKING:
@@ -31,15 +32,38 @@ def run_request(reader: Reader, command: Command, scope: Scope, flow: Flow) -> F
             path = sent[1]
         if path and path != "-":
             reader.execute(["cat", path], below(scope, command.program), NOTHING)
+    fetcher = fetcher_of(command)
     for fetched in _fetched(command):
-        scope.fetched[scope.place(fetched)] = command.program
+        scope.note(fetched, KnownFile(fetched=fetcher))
     return None
+
+
+INSTALLER = "well-known-installer"
+"""Stands for the program that fetches the installer of a well-known tool from its maker over TLS."""
+
+MAKERS = re.compile(
+    r"https://(?:sh\.rustup\.rs|get\.docker\.com|astral\.sh|install\.python-poetry\.org|bootstrap\.pypa\.io|bun\.sh"
+    r"|deno\.land|get\.pnpm\.io|deb\.nodesource\.com|rpm\.nodesource\.com|get\.sdkman\.io|get\.helm\.sh|dl\.k8s\.io"
+    r"|repo\.anaconda\.com|micro\.mamba\.pm|nixos\.org|cli\.github\.com|apt\.llvm\.org|packages\.microsoft\.com"
+    r"|download\.docker\.com|dl\.google\.com|go\.dev|nodejs\.org|releases\.hashicorp\.com|mise\.run|starship\.rs"
+    r"|ollama\.com|tailscale\.com|fnm\.vercel\.app|claude\.ai"
+    r"|raw\.githubusercontent\.com/(?:nvm-sh|Homebrew|pyenv|rbenv|ohmyzsh|helm|conda-forge|golangci|pypa)"
+    r"|github\.com/(?:conda-forge|pyenv|rbenv|helm|astral-sh))(?:/|\Z)"
+)
+"""Where well-known tools are fetched from."""
+
+
+def fetcher_of(command: Command) -> str:
+    """The program that fetches, or INSTALLER where everything comes from the maker of a well-known tool."""
+    addresses = [arg for arg in command.args if "://" in arg]
+    known = bool(addresses) and all(MAKERS.match(address) for address in addresses)
+    return INSTALLER if known else command.program
 
 
 def _fetched(command: Command) -> list[str]:
     """Where a download lands."""
     args, found = command.args, [each.target for each in command.redirects if each.writes]
-    to_name = command.program == "wget"
+    to_name = command.program != "curl"
     for at, arg in enumerate(args):
         name, equals, value = arg.partition("=") if arg.startswith("--") else (arg, "", "")
         after = value if equals else args[at + 1] if at + 1 < len(args) else ""
@@ -61,7 +85,26 @@ def run_link(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow
     operands = [arg for arg in command.args if arg[:1] != "-"]
     if len(operands) == 2 and any(arg[:1] == "-" and "s" in arg for arg in command.args):
         scope.links[_plain(operands[1])] = operands[0]
+    if len(operands) == 2 and (program := program_at(operands[0])):
+        scope.note(operands[1], KnownFile(program=program))
     return None
+
+
+def run_emptying(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+    """`cp /dev/null FILE` and `dd of=FILE` write over a file, as `> FILE` does."""
+    args = command.args
+    if command.program == "cp" and "/dev/null" in args[:-1]:
+        reader.add(Command(program=">", args=(args[-1],), via=command.via, cwd=scope.cwd, fed_by=("emptied",)))
+    for arg in args:
+        if command.program == "dd" and arg.startswith("of=") and not arg.startswith("of=/dev/"):
+            reader.add(Command(program=">", args=(arg[3:],), via=command.via, cwd=scope.cwd, fed_by=("dd",)))
+    return None
+
+
+def program_at(path: str) -> str:
+    """The name of a program of the system, by its path."""
+    name = program_name(path)
+    return name if "/" in path and "/" not in name and path.rpartition("/")[0].endswith("bin") else ""
 
 
 def follow_links(words: list[str], scope: Scope) -> list[str]:
@@ -75,8 +118,9 @@ def follow_links(words: list[str], scope: Scope) -> list[str]:
 
 
 def is_fetched(word: str, scope: Scope) -> str | None:
-    """The program that fetched the file that a word names."""
-    return scope.fetched.get(scope.place(word)) if scope.fetched else None
+    """The program that fetched the file that a word names, while it was not shown to anybody."""
+    file = scope.file(word)
+    return file.fetched if file.fetched and not file.read else None
 
 
 def _plain(path: str) -> str:

@@ -16,11 +16,12 @@ from .languages import AWKS, CODE_OPTIONS, INTERPRETERS, SHELLS
 from .model import NOTHING, Command, Flow
 from .names import program_name
 from .packages import MANAGERS, run_concurrently, run_manager, run_package, run_removal
+from .projects import run_crontab, run_images, run_tests
 from .scope import Scope, below
 from .scripts import run_eval, run_remote, run_shell, run_source, run_trap, run_watch, script
 from .searches import run_find, run_xargs
 from .terminals import run_screen, run_terminal, run_tmux
-from .transfers import run_link, run_request
+from .transfers import run_emptying, run_link, run_request
 from .wrappers import COMPOSE_EXEC, PREFIXES, SUBCOMMAND_PREFIXES, Wrapper, split_string
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ def run_subcommand(reader: Reader, command: Command, scope: Scope, flow: Flow) -
     """`docker exec`, `poetry run`, `kubectl exec ... --`."""
     program = "docker" if command.program in ("podman", "nerdctl") else command.program
     args = command.args
+    if "build" in args[:3]:
+        run_images(reader, command, scope)
     at = next((i for i, arg in enumerate(args[:8]) if (program, arg) in SUBCOMMAND_PREFIXES), None)
     if at is not None:
         wrapper = SUBCOMMAND_PREFIXES[program, args[at]]
@@ -109,7 +112,7 @@ HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("ssh", "autossh", "mosh"), run_remote),
     **dict.fromkeys(("vim", "vi", "nvim", "view", "ex", "ed", "red"), run_editor),
     **dict.fromkeys(("make", "gmake"), run_make),
-    **dict.fromkeys(("curl", "wget"), run_request),
+    **dict.fromkeys(("curl", "wget", "aria2c", "axel", "fetch"), run_request),
     **dict.fromkeys(("zip", "7z", "7za"), run_zip),
     **dict.fromkeys(("tar", "gtar", "bsdtar"), run_tar),
     **dict.fromkeys(("sed", "gsed"), run_sed),
@@ -120,6 +123,8 @@ HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("rimraf", "del-cli"), run_removal),
     **dict.fromkeys(("concurrently", "nodemon"), run_concurrently),
     **dict.fromkeys(AWKS, run_awk),
+    **dict.fromkeys(("pytest", "py.test"), run_tests),
+    "cp": run_emptying, "dd": run_emptying, "crontab": run_crontab,
     "git": run_git, "ln": run_link, "tmux": run_tmux, "screen": run_screen,
     "eval": run_eval, "watch": run_watch, "find": run_find, "java": run_java,
 }  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+from msgspec.structs import replace
 from tree_sitter import Node
 
 from .ascii import from_ascii
@@ -11,8 +12,14 @@ from .bounds import MAX_COMMANDS, MAX_DEPTH, MAX_NODES
 from .flows import MAX_ELEMENTS, fed, keep
 from .model import NOTHING, Command, Flow, Redirect, one_after_another, through_pipe
 from .scope import Scope
+from .secrets import secret_of
 from .tree import flatten, goes_on, is_fork_bomb
 from .words import SUBSCRIPT, expand, quoted, run_inner, source, source_bytes, without_back_quotes
+
+MAX_VALUES = 262_144
+"""Characters of all values that a script gives to variables; after that each is cut."""
+
+MAX_CUT_VALUE = 64
 
 MAX_LOOP_VALUES = 64
 """Values of a `for` and lines of a `while read` that are followed."""
@@ -28,6 +35,8 @@ class Walk(ABC):
         self._depth = 0
         self._listeners = 0
         self._level = level
+        self._value_characters = MAX_VALUES
+        self.evidence = ""
 
     @abstractmethod
     def execute(
@@ -45,7 +54,7 @@ class Walk(ABC):
         if len(self.commands) >= MAX_COMMANDS:
             self.complete = False
             return
-        self.commands.append(command)
+        self.commands.append(replace(command, evidence=self.evidence) if self.evidence else command)
 
     def run(self, node: Node, scope: Scope, flow: Flow) -> Flow:
         """Run one statement; gives what goes on through the pipe."""
@@ -228,7 +237,15 @@ class Walk(ABC):
             scope.arrays[name] = ((*scope.arrays.get(name, ()), *words) if more else words)[:MAX_ELEMENTS]
             return name, " ".join(scope.arrays[name])
         text = quoted(value, scope, self._substitute)
-        return name, (scope.value(name) or "") + text if more else text
+        return name, self._afford((scope.value(name) or "") + text if more else text)
+
+    def _afford(self, value: str) -> str:
+        """A variable's value; cut where all values together are too much, as with one that doubles itself."""
+        self._value_characters -= len(value)
+        if self._value_characters >= 0:
+            return value
+        self.complete = False
+        return value[:MAX_CUT_VALUE]
 
     def _assigned(self, assignments: list[tuple[str, str]], scope: Scope) -> None:
         """A variable set for the shell itself; rules know it as the program `=`, and some values are commands."""
@@ -292,8 +309,9 @@ class Walk(ABC):
             return out.text.rstrip("\n")
         if out.text is not None:
             # What it prints can be read: then it is a file like one that the script has written.
-            name = f"/dev/fd/{63 - len(scope.files)}"
+            name = f"/dev/fd/{63 - len(scope.files.made)}"
             scope.remember(name, out.text)
             return name
         makers = out.sources or tuple(command.program for command in self.commands[count:][-1:])
-        return f"{mark}{' '.join(makers)})"
+        # A secret is all that matters; one word, so that the shell's splitting leaves it whole.
+        return f"{mark}{secret_of(makers) or ' '.join(makers)})"

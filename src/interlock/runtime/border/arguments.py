@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice, pairwise
 from typing import Any
 
 import msgspec
@@ -29,6 +30,9 @@ PROGRAM, WORDS = ("command", "cmd", "program"), "args"
 """Keys of a program and of its further words: {"command": "mysql", "args": ["-p..."]}."""
 
 REST = "[cut]"
+
+MAX_ROW = 32
+"""Words of a row that may be names and values in turn."""
 
 
 def gather(value: object, parts: list[str], depth: int = DEPTH) -> bool:
@@ -89,9 +93,16 @@ def make_plain(value: object, depth: int = DEPTH) -> object:
     if isinstance(value, bytes | bytearray | memoryview):
         return bytes(value).decode("utf-8", "replace")
     if isinstance(value, dict):
-        return {mend(str(key)): make_plain(item, depth - 1) for key, item in value.items()} if depth else REST
+        if not depth:
+            return REST
+        # What is too much is left out before anything is looked for in it: that would only take time.
+        plain = {mend(str(key)): make_plain(item, depth - 1) for key, item in islice(value.items(), ITEMS)}
+        return plain if len(value) <= ITEMS else {**plain, REST: f"{len(value) - ITEMS} more"}
     if isinstance(value, list | tuple | set | frozenset):
-        return [make_plain(item, depth - 1) for item in value] if depth else REST
+        if not depth:
+            return REST
+        items = [make_plain(item, depth - 1) for item in islice(value, ITEMS)]
+        return items if len(value) <= ITEMS else [*items, f"{REST} {len(value) - ITEMS} more"]
     try:
         return make_plain(msgspec.to_builtins(value, enc_hook=_name_type), depth - 1) if depth else REST
     except RecursionError:
@@ -158,6 +169,8 @@ def _gather_words(words: list[str] | tuple[str, ...], parts: list[str]) -> bool:
     parts.append(" ".join(words))
     if len(words) == 2:
         parts.append("=".join(words))
+    elif len(words) <= MAX_ROW:
+        parts += [f"{name}={value}" for name, value in pairwise(words) if name.isidentifier()]
     return max(map(len, words)) <= TEXT
 
 

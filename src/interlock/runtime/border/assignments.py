@@ -13,7 +13,7 @@ from .secret_names import LIKE_NAMES, NAMES, TAIL, kind_of_name
 Span = tuple[int, int, str]
 """Start, end and kind of a secret in a text."""
 
-MOST = 2000
+MOST = 500
 """Names looked at in one text. Whoever writes more wants to keep us busy: the rest goes unread."""
 
 _CLOSING = r"(?:[\"'`\\]+\]?|\*+)?"

@@ -15,7 +15,15 @@ from .arguments import NAMED, NAMING, WORDS, commands_in
 from .assignments import NAMED_HINT, NAMED_SECRETS, Span, searchable
 from .bounds import mend
 from .command_words import redact_words
-from .secret_names import LONGEST_NAME, Place, is_secret, is_secret_in_container, kind_of_container, kind_of_name
+from .secret_names import (
+    LONGEST_NAME,
+    Place,
+    is_likely,
+    is_secret,
+    is_secret_in_container,
+    kind_of_container,
+    kind_of_name,
+)
 from .shapes import FAMILIES, Shape
 
 PASSES = 5
@@ -134,8 +142,14 @@ class Redactor:
         are_words = len(value) > 1 and all(isinstance(item, str) for item in value)
         clean = self._redact_words(value) if are_words else [self.redact_value(item) for item in value]
         for at, word in enumerate(clean[:-1], 1):
-            if isinstance(word, str) and word.startswith("-") and (kind := kind_of_name(word.lstrip("-"))):
-                clean[at] = self._redact_named(kind, clean[at])
+            if not isinstance(word, str) or len(word) > LONGEST_NAME or not (kind := kind_of_name(word.lstrip("-"))):
+                continue
+            after = clean[at]
+            if word.startswith("-"):
+                clean[at] = self._redact_named(kind, after)
+            elif isinstance(after, str) and is_likely(after, 6):
+                # Names and values in one row: ["user", "me", "password", ...].
+                clean[at] = _label(kind)
         return clean
 
     def _redact_words(self, words: Sequence[str]) -> list[Any]:
@@ -221,7 +235,8 @@ def _finder(shape: Shape) -> Find:
         groups = range(1, pattern.groups + 1)
         for match in pattern.finditer(searchable(text)):
             start, end = next((match.span(group) for group in groups if match.start(group) >= 0), match.span())
-            if check(text[start:end]):
+            value = text[start:end]
+            if check(value) and (not shape.mixed or is_likely(value, shape.mixed)):
                 yield start, end, shape.kind
 
     return find

@@ -24,7 +24,7 @@ KEY_OWNERS = (
 _PASS = r"[_-]pass|\bpass|(?-i:[a-z]Pass)|[_-]pw|\bpw"
 
 NAMES = (
-    rf"passw(?:or)?d|passphrase|passcode|pwd|{_PASS}|secret|token|(?-i:_PAT)|credentials?|[_-]auth"
+    rf"passw(?:or)?d|passphrase|passcode|pwd|{_PASS}|secret|token|(?-i:_PAT)|credentials?|(?-i:_CREDS?)|[_-]auth"
     rf"|(?:{KEY_OWNERS})[_-]?key(?:[_-](?:value|data))?|(?-i:_KEY)"
 )
 """What a secret's name ends with (letters in either case)."""
@@ -39,7 +39,7 @@ _ENDING = re.compile(
     r"(?:(?P<password>passw(?:or)?d|passphrase|passcode|pwd|(?:^|[_-])pw|[_-]pass|^pass|(?-i:(?<=[a-z])Pass))"
     r"|(?P<secret>secret)"
     rf"|(?P<key>(?:{KEY_OWNERS})[_-]?key(?:[_-](?:value|data))?)"
-    r"|(?P<token>token|(?-i:_PAT))|(?P<credential>credentials?|(?:^|[_-])auth)|(?P<other_key>_key))$",
+    r"|(?P<token>token|(?-i:_PAT))|(?P<credential>credentials?|(?-i:_CREDS?)|(?:^|[_-])auth)|(?P<other_key>_key))$",
     re.IGNORECASE,
 )
 
@@ -125,14 +125,37 @@ _WORDS = re.compile(r"[A-Z]*[a-z]+(?:[-_/.:][A-Za-z]+)+|(?:[A-Z]?[a-z]+){2,}")
 _KEYWORD = re.compile(r"pass|pwd|secret|token|key|cred|auth", re.IGNORECASE)
 
 
+_CAMEL_TAIL = re.compile(
+    r"(?<=[a-z])(?:Prod|Production|Dev|Development|Staging|Test|Live|Db|Database|Admin|User|Root|Main|Master|Backup|Old|New"
+    r"|Local|Remote|Api)\Z"
+)
+"""Whose secret it is, or where it counts (dbPasswordProd)."""
+
+
+def is_likely(value: str, length: int) -> bool:
+    """Whether a value is likely to be a secret wherever it stands: letters and digits, and no placeholder or code."""
+    value = value.rstrip(".,;:")
+    return _is_mixed(value, length) and not (
+        _is_placeholder(value) or _REFERENCE.fullmatch(value) or _FILLED_IN.search(value) or _is_code(value)
+        or value.endswith(")") or _REDACTED in value
+    )  # fmt: skip
+
+
+_REDACTED = "[redacted:"
+
+
 def kind_of_name(name: str) -> str | None:
     """What a name stands for: password, secret, key, token, credential, or nothing secret."""
+    if name[-1:].islower() and not name.islower():
+        name = _CAMEL_TAIL.sub("", name)
     bare = name.rstrip("0123456789")
     found = _ENDING.search(bare)
     if found is None:
         # Whatever kind it is, its value has to look like one: most such names are of something else.
         tailed = _with_tail().search(name) if len(name) <= LONGEST_NAME else None
-        return "credential" if tailed and not _is_about(tailed["tail"]) else None
+        if tailed is None or _is_about(tailed["tail"]):
+            return None
+        return "password" if name.isupper() and "PASSW" in name else "credential"
     if name in ("PWD", "OLDPWD"):
         return None
     kind = found.lastgroup
@@ -228,7 +251,17 @@ def _is_code(value: str) -> bool:
     """Names joined by dots or arrows, none of which looks made by chance."""
     if _CODE.fullmatch(value) is None:
         return False
-    return not any(_is_mixed(part, 16) and not _KEYWORD.search(part) for part in re.split(r"[.:>_-]+", value))
+    return not any(
+        (_is_mixed(part, 16) and not _KEYWORD.search(part)) or (_COUNTED.search(part) and not _KNOWN_NUMBER.match(part))
+        for part in re.split(r"[.:>_-]+", value)
+    )
+
+
+_COUNTED = re.compile(r"[a-z][0-9]{3,}\Z")
+_KNOWN_NUMBER = re.compile(
+    r"(?:sha|int|uint|float|base|utf|ascii|iso|cp|rfc|http|x|v|port|page)[0-9]+\Z", re.IGNORECASE
+)
+"""Names that end in a number by custom; other names in code hardly ever do."""
 
 
 def _is_mixed(value: str, length: int) -> bool:

@@ -8,12 +8,14 @@ from msgspec import Struct
 class Shape(Struct, frozen=True):
     """A secret's shape. `hint` is cheap and must match wherever `pattern` does.
 
-    The secret is the pattern's group (the one of several that matched), or all of the match.
+    The secret is the pattern's group (the one of several that matched), or all of the match. With `mixed` it has to
+    have letters and digits, and so many characters.
     """
 
     kind: str
     hint: str
     pattern: str
+    mixed: int = 0
 
 
 def _token(kind: str, prefix: str, rest: str) -> Shape:
@@ -185,6 +187,72 @@ CARRIED = (
     ),
 )
 
+_NAMED = r"(?:passw(?:or)?d|passphrase|secret|token|api[_-]?key|access[_-]?key)"
+_ABROAD = "passwort|kennwort|contrase[nñ]a|mot de passe|senha|wachtwoord|has[lł]o|пароль|密码|密碼|パスワード"
+_OWNERS = "encryption|signing|api|secret|private|master|access|jwt|hmac|shared|client|license"
+_TAILS = (
+    "Prod|Production|Dev|Development|Staging|Test|Live|Db|Database|Admin|User|Root|Main|Master|Backup|Old|New|Local"
+    "|Remote|Api"
+)
+
+SPELLED = (
+    Shape(
+        "aws_secret",
+        "(?i:aws_secret_access_key)",
+        r"(?i)\baws_secret_access_key[\"']?\s*[:=]?\s*[\"']?([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+]|$)",
+    ),
+    Shape("key", rf"(?i:(?:{_OWNERS})[. ]key)", rf"(?i)\b(?:{_OWNERS})[. ]key[\"']?\s*[:=]\s*[\"']?([^\s\"',;]+)", 12),
+    Shape(
+        "password",
+        r":(?:[0-9]{4}|\*):",
+        r"(?m)^[ \t]*[\w.*-]+:(?:[0-9]{4,5}|\*):(?:[A-Za-z_*][\w.*-]*):[A-Za-z_*][\w.*-]*:([^\s:]{4,})[ \t]*$",
+    ),
+    Shape(
+        "token",
+        "(?i:bot|token)[^\n]{0,20}[0-9]{8}",
+        rf"(?i)\b(?:bot|token)\b[^\n]{{0,20}}?\b([0-9]{{8,10}}:{W}{{30,}})",
+    ),
+    Shape("password", f"(?i:{_ABROAD})", rf"(?i)(?:{_ABROAD})[\"']?\s*[:=]\s*[\"']?([^\s\"',;]{{4,}})", 6),
+    Shape(
+        "password",
+        r"[:=]\s*\x1b\[",
+        rf"(?i){_NAMED}[\"']?\s*[:=]\s*(?:\x1b\[[0-9;]*m)+([^\s\x1b\"']{{3,}})",
+    ),
+    Shape("password", r"=\s*\\\r?\n", rf"(?i){_NAMED}\s*=\s*\\\r?\n\s*([^\s\"']{{3,}})", 6),
+    Shape(
+        "credential",
+        rf"(?:assword|ecret|[Kk]ey|oken)(?:{_TAILS})",
+        rf"(?:[Pp]assword|[Ss]ecret|[Aa]pi_?[Kk]ey|[Tt]oken)(?:{_TAILS})[\"']?\s*[:=]\s*[\"'`]([^\"'`\n]{{4,}})[\"'`]",
+        6,
+    ),
+    Shape(
+        "password",
+        rf"(?i:{_NAMED})[\"']?:[ \t]*\r?\n",
+        rf"(?mi)^[ \t-]*[\"']?[\w.-]*{_NAMED}[\"']?:[ \t]*\r?\n"
+        r"[ \t]+[\"']?([^\s\"'#:{}\[\]-][^\s\"'#:]*)[\"']?[ \t]*$",
+        6,
+    ),
+    Shape(
+        "password",
+        r"(?i:pass(?:word|phrase|code)\s+(?:is|was)|with\s+(?:the\s+)?password)\s",
+        r"(?i)\b(?:pass(?:word|phrase|code)\s+(?:is|was)|with\s+(?:the\s+)?password)\s*:?\s+[\"'`]?([^\s\"'`]+)",
+        8,
+    ),
+    Shape(
+        "key",
+        rf"(?i:(?:{_OWNERS}) (?:secret|key|token))\s",
+        rf"(?i)\b(?:{_OWNERS}) (?:secret|key|token)\s+(?:is\s+)?([A-Za-z0-9+/=_-]{{20,}})",
+        20,
+    ),
+    Shape(
+        "password",
+        r"(?i:psk|community(?: string)?)[\"']?\s*[:=]",
+        r"(?i)\b(?:psk|community(?: string)?)[\"']?\s*[:=]\s*[\"']?([^\s\"',;]+)",
+        6,
+    ),
+)
+"""Secrets that a name, a sentence or a place in a line gives away, where names and values alone do not."""
+
 COMMANDS = (
     Shape(
         "password",
@@ -236,5 +304,5 @@ AWS_PAIR = Shape(
 )
 """A secret key has no shape of its own, but often stands behind its id: looked for before the id is gone."""
 
-FAMILIES = ((*KEYS, AWS_PAIR), ISSUED, CARRIED, COMMANDS)
+FAMILIES = ((*KEYS, AWS_PAIR), ISSUED, CARRIED, SPELLED, COMMANDS)
 """In the order in which they are looked for: what is found first names the kind."""

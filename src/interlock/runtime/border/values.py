@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .secret_names import Place, is_secret
+from .secret_names import Place, is_likely, is_secret
 
 LOOK = 128
 """Characters of a value that are judged, and of a line that are looked back: no text may cost more than its length."""
@@ -92,7 +92,7 @@ def _find_set(text: str, kind: str, start: int, after_name: int, at: int) -> Val
     line = text.rfind("\n", max(0, start - LOOK), start) + 1
     begins = (line > 0 or start < LOOK) and _LINE_START.fullmatch(text, line, start) is not None
     plain = _plain(text, at, whole_line=begins and sign == "=")
-    if plain is None or (name.lower() == "pass" and sign != "="):
+    if plain is None or (name.lower() == "pass" and sign != "=" and not is_likely(text[plain[0] : plain[1]], 8)):
         return None  # "pass: 12" is a count of tests, as likely as not
     if "=" in sign:
         alone = begins and _LINE_END.match(text, plain[1]) is not None

@@ -1,0 +1,126 @@
+"""Arguments: what a call does by what its arguments are, whatever the tool is called: SQL, command, code, path, URL."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+
+from .program_names import PROGRAMS, SUBCOMMANDS
+from .shell import Command
+from .sql import is_bare_sql
+from .wordlist import as_text, name_set
+
+MAX_VALUES = 64
+"""Texts among the arguments that are looked at."""
+
+MAX_ITEMS = 1_000
+"""Keys and items of one level that are looked at."""
+
+MAX_NESTING = 3
+MAX_TEXT = 65_536
+MAX_PATH = 4_096
+
+SQL = name_set("sql statement statements ddl sql_query sql_text stmt dml")
+QUERY = name_set("query q text expression")
+COMMAND = name_set("command cmd bash shell shell_command bash_command command_line commandline run exec argv script")
+CODE = name_set("code python source python_code program javascript js")
+PATH = name_set(
+    "path paths file_path filepath filename file file_name target_file absolute_path directory dir folder uri target "
+    "dir_path relative_path src source source_path destination dest location from to old_path new_path"
+)
+URL = name_set("url uri endpoint address href link webhook callback")
+PROSE = name_set(
+    """message messages prompt description thought thoughts title body comment note notes summary content text reason
+    question answer instructions task goal plan subject name label pattern regex search old_string new_string"""
+)
+"""Arguments that talk about things."""
+
+TALKING = re.compile(
+    r"(?:^|_)(?:think|thought|finish|submit|done|complete|todo|plan|message|ask|answer|respond|final|reason|note|memory|recall"
+    r"|handoff|transfer_to_human|summari[sz]e|comment|reply|post|send|task|agent|skill)"
+)
+SEARCHING = re.compile(r"search|find|lookup|grep|web|docs|retriev|recall|semantic|issue")
+ACTING = re.compile(r"delete|remove|unlink|rmdir|trash|destroy|purge|wipe|erase|drop|clear")
+MOVING = re.compile(r"move|rename")
+WRITING = re.compile(r"write|create|save|append|touch|mkdir|put|upload|set|update|edit")
+RUNNING = re.compile(r"run|exec|eval|shell|terminal|command|spawn|launch")
+
+
+def read_arguments(
+    name: str, arguments: dict[str, object], cwd: str | None
+) -> tuple[list[Command], list[str], list[str]]:
+    """Commands that the arguments amount to; texts that are shell scripts; texts that are code."""
+    commands: list[Command] = []
+    scripts: list[str] = []
+    code: list[str] = []
+    if TALKING.search(name):
+        return commands, scripts, code
+    paths: list[str] = []
+    for key, value in texts(arguments):
+        if key in SQL or (key in QUERY and not SEARCHING.search(name) and is_bare_sql(value)):
+            commands.append(Command(program="sql", code=value, cwd=cwd))
+        elif key in COMMAND and (key != "script" or looks_like_command(value)):
+            scripts.append(value)
+        elif key in CODE and RUNNING.search(name):
+            code.append(value)
+        elif key in URL and value.startswith(("http://", "https://")):
+            commands.append(request(value, arguments, cwd))
+        elif key in PATH and "\n" not in value and "://" not in value:
+            paths.append(value.removeprefix("file://")[:MAX_PATH])
+        elif key not in PROSE and not SEARCHING.search(name):
+            if is_bare_sql(value):
+                commands.append(Command(program="sql", code=value, cwd=cwd))
+            elif RUNNING.search(name) and looks_like_command(value):
+                scripts.append(value)
+    if paths:
+        commands += on_paths(name, paths, cwd)
+    return commands, scripts, code
+
+
+def on_paths(name: str, paths: list[str], cwd: str | None) -> list[Command]:
+    """What a tool by this name does to paths."""
+    if ACTING.search(name):
+        return [Command(program="rm", args=("-r", path), cwd=cwd) for path in paths]
+    if MOVING.search(name) and len(paths) > 1:
+        return [Command(program="mv", args=tuple(paths), cwd=cwd)]
+    program = "tee" if WRITING.search(name) else "cat"
+    return [Command(program=program, args=(path,), cwd=cwd) for path in paths]
+
+
+def request(url: str, arguments: dict[str, object], cwd: str | None) -> Command:
+    """A request as a command that rules know."""
+    method = arguments.get("method") or arguments.get("verb")
+    body = arguments.get("body") or arguments.get("data") or arguments.get("payload")
+    verb = as_text(method).upper()[:16] if isinstance(method, str) and method else "GET"
+    data = ("-d", as_text(body[:MAX_TEXT])) if isinstance(body, str) else ()
+    return Command(program="curl", args=("-X", verb, *data, url), cwd=cwd)
+
+
+def looks_like_command(text: str) -> bool:
+    """Whether a text begins with a program that is known, and goes on as a command does."""
+    words = text.split(None, 2)
+    if len(words) < 2:
+        return False
+    first = words[0].rpartition("/")[2]
+    return first == "sudo" or first in PROGRAMS or first in SUBCOMMANDS
+
+
+def texts(arguments: dict[str, object]) -> Iterator[tuple[str, str]]:
+    """Every text among the arguments with the key that it stands under, bounded."""
+    count = 0
+    waiting: list[tuple[str, object, int]] = [("", arguments, 0)]
+    while waiting and count < MAX_VALUES:
+        key, value, depth = waiting.pop()
+        if isinstance(value, str):
+            if value:
+                count += 1
+                yield key, as_text(value[:MAX_TEXT])
+        elif depth < MAX_NESTING and isinstance(value, dict):
+            items = list(value.items())[:MAX_ITEMS]
+            waiting += [(str(name).lower(), item, depth + 1) for name, item in reversed(items)]
+        elif key in COMMAND and isinstance(value, list) and all(isinstance(word, str) for word in value[:MAX_ITEMS]):
+            count += 1
+            yield key, as_text(shlex.join(value[:MAX_ITEMS])[:MAX_TEXT])
+        elif depth < MAX_NESTING and isinstance(value, list):
+            waiting += [(key, item, depth + 1) for item in reversed(value[:MAX_ITEMS])]

@@ -1,0 +1,197 @@
+"""Projects: tools that run what stands in a project's own files, where an earlier step has written those."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ...core.typed import from_json
+from .interpreters import run_code
+from .model import NOTHING, Command, Flow
+from .scope import Scope, below
+
+if TYPE_CHECKING:
+    from .reader import Reader
+
+MAX_FILES = 16
+"""Files of a project that one command is taken to run."""
+
+MAX_LINES = 256
+"""Lines of a makefile, a crontab or the like that are looked at."""
+
+MAX_TARGETS = 64
+"""Targets of a makefile that are followed."""
+
+
+def run_script(reader: Reader, scope: Scope, words: list[str], program: str) -> bool:
+    """`npm run NAME`: what package.json says, with what runs before and after it; false where it says nothing."""
+    text = scope.recall("package.json")
+    name = words[1] if words[0] in ("run", "run-script", "rum", "urn") and len(words) > 1 else words[0]
+    if words[0] in ("install", "i", "ci", "add"):
+        names: tuple[str, ...] = ("preinstall", "install", "postinstall", "prepare")
+    else:
+        name = {"t": "test", "tst": "test"}.get(name, name)
+        names = (f"pre{name}", name, f"post{name}")
+    if text is None:
+        return False
+    try:
+        scripts = from_json(text.encode(), _Package).scripts
+    except msgspec.DecodeError:
+        # An edit leaves a piece of the file: its lines are still names and scripts.
+        scripts = dict(SCRIPT_LINE.findall(text))
+    found = [script for each in names if (script := scripts.get(each))]
+    with reader.quoting(scope.evidence("package.json")):
+        for script in found:
+            reader.nested(script, below(scope, program), NOTHING)
+    return bool(found)
+
+
+class _Package(msgspec.Struct):
+    scripts: dict[str, str] = {}
+
+
+SCRIPT_LINE = re.compile(r'"([\w:.-]{1,64})"\s{0,4}:\s{0,4}"((?:[^"\\\n]|\\.){1,2000})"')
+
+
+def run_tests(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+    """`pytest`: conftest.py and the test files, as far as earlier steps have written them."""
+    reader.add(command)
+    named = [arg.partition("::")[0].rstrip("/") for arg in command.args if arg[:1] != "-"]
+    roots = [scope.place(name) for name in named] or [scope.place(".")]
+    count = 0
+    for place, file in scope.below("."):
+        name = place.rpartition("/")[2]
+        wanted = name == "conftest.py" or (TEST_FILE.match(name) and any(place.startswith(root) for root in roots))
+        if wanted and file.text is not None and count < MAX_FILES:
+            count += 1
+            with reader.quoting(f"{name}, written in step {file.step}" if file.step >= 0 else ""):
+                run_code(reader, file.text, "python", scope)
+    return NOTHING
+
+
+TEST_FILE = re.compile(r"test_.*\.py\Z|.*_test\.py\Z")
+
+HOOKS = {
+    "commit": ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit"),
+    "push": ("pre-push",),
+    "merge": ("pre-merge-commit", "post-merge"),
+    "pull": ("post-merge",),
+    "checkout": ("post-checkout",),
+    "switch": ("post-checkout",),
+    "rebase": ("pre-rebase", "post-rewrite"),
+    "am": ("applypatch-msg", "pre-applypatch", "post-applypatch"),
+}
+HOOK_FOLDERS = (".git/hooks", ".husky", ".githooks")
+
+
+def run_hooks(reader: Reader, subcommand: str, scope: Scope) -> None:
+    """The hooks that a git command runs."""
+    for name in HOOKS.get(subcommand, ()):
+        for folder in HOOK_FOLDERS:
+            path = f"{folder}/{name}"
+            text = scope.recall(path)
+            if text is not None:
+                with reader.quoting(scope.evidence(path)):
+                    reader.execute(["bash", path], below(scope, "git"), NOTHING)
+
+
+def run_recipes(reader: Reader, text: str, wanted: list[str], scope: Scope) -> None:
+    """The recipes of the wanted targets and what those need; of the first target where none is named."""
+    recipes, needs = read_makefile(text)
+    waiting = [target for target in wanted if target in recipes] or list(recipes)[: None if wanted else 1]
+    done: set[str] = set()
+    while waiting and len(done) < MAX_TARGETS:
+        target = waiting.pop(0)
+        if target in done:
+            continue
+        done.add(target)
+        waiting += [need for need in needs.get(target, ()) if need in recipes]
+        for code in recipes[target]:
+            reader.nested(code, below(scope, "make"), NOTHING)
+
+
+def read_makefile(text: str) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """The recipes and the prerequisites of every target."""
+    recipes: dict[str, list[str]] = {}
+    needs: dict[str, list[str]] = {}
+    values: dict[str, str] = {}
+    current: list[str] = []
+    for line in text.replace("\\\n", " ").split("\n")[:MAX_LINES]:
+        if line.startswith("\t"):
+            for target in current:
+                recipes[target].append(plain_recipe(line, values))
+        elif (value := VALUE.match(line)) is not None:
+            values[value[1]] = plain_recipe(value[2], values)
+        elif (rule := RULE.match(line)) is not None:
+            current = [name for name in rule[1].split() if not name.startswith(".")]
+            after, semicolon, recipe = rule[2].partition(";")
+            for target in current:
+                recipes.setdefault(target, [])
+                needs.setdefault(target, []).extend(after.split())
+                if semicolon:
+                    recipes[target].append(plain_recipe(recipe, values))
+    return recipes, needs
+
+
+def plain_recipe(line: str, values: dict[str, str]) -> str:
+    """A line of a recipe as the shell gets it."""
+    line = VARIABLE.sub(lambda found: values.get(found[1], found[0]), line) if "$" in line else line
+    return line.strip().lstrip("@-+").replace("$$", "$")
+
+
+VALUE = re.compile(r"(?:export\s+)?([A-Za-z_]\w{0,63})\s{0,8}(?:[:?+]?:?=)\s{0,8}(.*)\Z")
+RULE = re.compile(r"([^\t#=:][^#=:]*)::?(?!=)([^=]*)\Z")
+VARIABLE = re.compile(r"\$[({]([A-Za-z_]\w{0,63})[)}]")
+
+
+def run_crontab(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+    """`crontab FILE`, `... | crontab -`: the commands of its lines."""
+    reader.add(command)
+    names = [arg for at, arg in enumerate(command.args) if arg[:1] != "-" and command.args[at - 1 : at] != ("-u",)]
+    text = scope.recall(names[0]) if names else flow.text
+    if text is not None:
+        with reader.quoting(scope.evidence(names[0]) if names else ""):
+            run_schedule(reader, text, scope, flow)
+    return NOTHING
+
+
+def run_schedule(reader: Reader, text: str, scope: Scope, flow: Flow) -> None:
+    """The commands of a crontab."""
+    for line in text.split("\n")[:MAX_LINES]:
+        found = SCHEDULE.match(line)
+        if found is not None:
+            reader.nested(found[1], below(scope, "cron"), NOTHING)
+
+
+SCHEDULE = re.compile(r"\s*(?:@\w+|(?:[\d*/,A-Za-z-]+\s+){5})\s*(?:root\s+)?(\S.*)\Z")
+
+
+def run_on_known(reader: Reader, words: list[str], root: str, scope: Scope) -> None:
+    """`find -exec sh {} \\;`: the command on every file below that an earlier step has written."""
+    count = 0
+    for place, file in scope.below(root):
+        if file.text is not None and count < MAX_FILES:
+            count += 1
+            reader.execute([word.replace("{}", place) for word in words], scope, Flow())
+
+
+def run_images(reader: Reader, command: Command, scope: Scope) -> None:
+    """`docker build`: what a Dockerfile runs stays in the container, except for what it sends."""
+    args = command.args
+    name = next((args[at + 1] for at, arg in enumerate(args[:-1]) if arg in ("-f", "--file")), "Dockerfile")
+    text = scope.recall(name)
+    if text is None:
+        return
+    inner = type(reader)(level=1)
+    for line in text.replace("\\\n", " ").split("\n")[:MAX_LINES]:
+        word, _, rest = line.strip().partition(" ")
+        if word.upper() in ("RUN", "CMD", "ENTRYPOINT"):
+            inner.nested(rest, Scope("~"), NOTHING)
+    with reader.quoting(scope.evidence(name)):
+        for found in inner.commands:
+            if found.program in ("send-secret", "nc", "ncat", "socat") or "/dev/tcp/" in " ".join(
+                redirect.target for redirect in found.redirects
+            ):
+                reader.add(found)

@@ -1,0 +1,143 @@
+"""Sinks: commands that send something elsewhere, and whether what they send is a secret."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ..wordlist import name_set
+from .model import Command, Flow
+from .scope import Scope
+from .secrets import MAX_PATH, SECRET, secret_in, secret_of, secret_word
+
+if TYPE_CHECKING:
+    from .reader import Reader
+
+SEND_SECRET = "send-secret"
+"""The program of the command that stands for a secret on its way out; rules know it by this name."""
+
+STREAMS = name_set(
+    """curl wget http https xh curlie nc ncat netcat socat telnet ssh ftp lftp sftp mail mailx mutt sendmail swaks msmtp
+    s-nail rclone openssl websocat dig nslookup host ping aws gsutil s3cmd mc gh glab pastebinit termbin hastebin nmap
+    logger slackcat notify-send az gcloud kubectl ntfy tftp ncftpput busybox croc wormhole magic-wormhole transfer"""
+)
+"""Programs that can send what they are fed or given."""
+
+COPIES = name_set(
+    "scp rsync sftp rclone ncftpput aws gsutil s3cmd mc gcloud az croc wormhole magic-wormhole ftp lftp tftp"
+)
+"""Programs that copy files elsewhere."""
+
+FILED = name_set("gh glab mail mailx mutt s-nail swaks pastebinit transfer curl http xh https")
+"""Programs that send files named by an operand or an option's value."""
+
+LOCAL = re.compile(
+    r"(?:\w+://)?(?:[^/@\s]*@)?(?:localhost|127\.\d+\.\d+\.\d+|\[?::1\]?|0\.0\.0\.0|host\.docker\.internal)(?:[:/].*)?\Z"
+    r"|(?:https?://)?:\d+\S*\Z", re.DOTALL
+)  # fmt: skip
+PUT = re.compile(r"(?:^|[;\n])\s{0,8}m?put\s{1,8}(\S{1,200})")
+NETWORK = ("/dev/tcp/", "/dev/udp/")
+AT_FILE = re.compile(r"(?:[^=@<]*=)?[@<]([^;]+)")
+REMOTE = re.compile(
+    r"[\w.-]+@[\w.-]+:|[\w.-]{2,}:(?![\\/]{2}|\\)|(?:s3|gs|b2|ftp|sftp|rsync|https?|az)://|[\w-]+:[\w/.-]*\Z"
+)
+HEADER = frozenset(
+    ("-H", "--header", "-u", "--user", "-b", "--cookie", "-K", "--config", "-E", "--cert", "--key", "--netrc-file")
+)
+"""Options with which a request proves who it is; a secret belongs there."""
+
+SPELLED = name_set("dig nslookup host ping")
+"""Programs that send what they are asked for as the name of a host."""
+
+SECRET_NAME = re.compile(r"\$\{?\w*(?:TOKEN|KEY|SECRET|PASS)\w*")
+COMMANDED = name_set("ssh kubectl openssl aws gcloud az")
+"""Programs whose words are commands or options of their own."""
+
+QUESTIONS = name_set("get describe list ls logs version config top --help --version")
+
+
+def find_leak(reader: Reader, command: Command, scope: Scope, flow: Flow) -> None:
+    """Write down that a command sends a secret elsewhere, if it does."""
+    program = command.program
+    if program == "tee" and (mark := secret_of(flow.sources)) and any(arg.startswith(NETWORK) for arg in command.args):
+        reader.add(Command(program=SEND_SECRET, args=(mark, program), via=scope.via, cwd=scope.cwd))
+    if program not in STREAMS and program not in COPIES:
+        return
+    mark = fed_secret(command, flow) or given_secret(command, scope)
+    if not mark and flow.text and (put := PUT.search(flow.text)) is not None and program in COPIES:
+        mark = secret_in(scope.place(put[1]), scope.file(put[1]))
+    if mark and not is_local(command):
+        reader.add(Command(program=SEND_SECRET, args=(mark, program), via=scope.via, cwd=scope.cwd, span=command.span))
+
+
+def find_sent_away(reader: Reader, command: Command, scope: Scope, out: Flow) -> None:
+    """Write down that what a command prints is a secret, and goes to the network by a redirection."""
+    mark = secret_of(out.sources)
+    if mark and any(redirect.target.startswith(NETWORK) for redirect in command.redirects):
+        reader.add(Command(program=SEND_SECRET, args=(mark, ">"), via=scope.via, cwd=scope.cwd, span=command.span))
+
+
+def fed_secret(command: Command, flow: Flow) -> str:
+    """The mark of a secret that comes through the pipe."""
+    mark = secret_of(flow.sources) if command.program in STREAMS else ""
+    if not mark or command.args[:1] == () or command.args[0] not in QUESTIONS:
+        return mark
+    return ""
+
+
+def given_secret(command: Command, scope: Scope) -> str:
+    """The mark of a secret among a command's words: a value, or a file that it sends."""
+    program, before = command.program, ""
+    copies = program in COPIES and any(REMOTE.match(arg) for arg in command.args[-1:])
+    for arg in command.args:
+        option, before = before, arg
+        if option in HEADER or arg in HEADER:
+            continue
+        if program not in COMMANDED and (mark := secret_word(arg)):
+            return mark
+        if program in SPELLED and SECRET_NAME.search(arg):
+            return SECRET
+        if len(arg) > MAX_PATH:
+            continue
+        name = sent_file(program, option, arg, copies)
+        if name and (mark := secret_in(scope.place(name), scope.file(name))):
+            return mark
+    return ""
+
+
+UPLOADS = frozenset(("-T", "--upload-file", "--post-file", "--body-file", "-a", "--attach", "--attachment"))
+BODIES = frozenset(
+    ("-d", "--data", "--data-binary", "--data-ascii", "--data-urlencode", "--data-raw", "--json", "-F", "--form")
+)
+
+
+def sent_file(program: str, option: str, arg: str, copies: bool) -> str:
+    """The file that a word makes a command send."""
+    if copies:
+        return arg if arg[:1] != "-" and not REMOTE.match(arg) else ""
+    if program not in FILED and program != "wget":
+        return ""
+    if option in UPLOADS:
+        return arg
+    name, equals, value = arg.partition("=")
+    if equals and name in UPLOADS:
+        return value
+    if option in BODIES or (equals and name in BODIES):
+        found = AT_FILE.match(value if equals and name in BODIES else arg)
+        return found[1] if found is not None else ""
+    if arg[:2] in ("-F", "-d", "-T") and len(arg) > 2:
+        found = AT_FILE.match(arg[2:])
+        return found[1] if found is not None else arg[2:] if arg[1] == "T" else ""
+    if program in ("gh", "glab", "pastebinit", "transfer") and arg[:1] != "-":
+        return arg
+    if program in ("http", "xh", "https") and (found := AT_FILE.match(arg)) is not None:
+        return found[1]
+    return ""
+
+
+def is_local(command: Command) -> bool:
+    """Whether the command sends to this machine alone."""
+    if command.program in SPELLED:
+        return False
+    hosts = [arg for arg in command.args if "://" in arg or LOCAL.match(arg)]
+    return bool(hosts) and all(LOCAL.match(host) for host in hosts)
