@@ -200,7 +200,7 @@ def test_damage_to_an_unchanged_file_is_healed_by_the_next_checkpoint(
 
 
 def test_a_long_history_stays_exact(checkpoints: Checkpoints, workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(history, "CHAIN", 20)
+    monkeypatch.setattr(history, "LEAST_CHAIN", 2_000)
     pictures = {}
     for number in range(70):
         (workspace / f"file{number % 7}").write_text(str(number))

@@ -229,20 +229,34 @@ class Checkpoints:
     def default_target(self, run_id: str | None = None) -> CheckpointInfo:
         """Where a rollback without a target goes: to a run's start, else to the newest checkpoint that differs."""
         with self._busy("look"):
-            infos = [info for info in self._history.infos() if run_id is None or info.run_id == run_id]
-            if run_id is not None and infos:
-                return infos[0]
+            if run_id is not None:
+                return self._start_of(run_id)
+            infos = self._history.infos()
             candidates = [info for info in reversed(infos) if info.cause != "safety"]
             for info in self._comparison.differing(candidates):
                 return info
         what = "the workspace is as its checkpoints are" if infos else "there are no checkpoints"
         raise NotFound(f"{what}: nothing to go back to", where=str(self.workspace))
 
+    def _start_of(self, run_id: str) -> CheckpointInfo:
+        """A run's first checkpoint; InvalidState where it is gone."""
+        infos = [info for info in self._history.infos() if info.run_id == run_id]
+        if not infos:
+            raise NotFound("this run has no checkpoints: nothing to go back to", where=str(self.workspace))
+        first = self._history.first(run_id)
+        if first is None or not infos[0].id.startswith(f"c{first}-"):
+            raise InvalidState(
+                "the checkpoint of this run's start was removed (checkpoints.keep_days or max_bytes)",
+                where=str(self.workspace),
+                todo=f"Choose a later one with --to; the oldest that is left: {infos[0].id}",
+            )
+        return infos[0]
+
     def own_changes(self, since: str, run_id: str | None = None) -> OwnRecord:
         """What a run changed itself after a checkpoint, from the checkpoints that were made with `own`."""
         with self._reading():
             states = self._history.own(self._history.find(since), run_id or self.run_id)
-            return OwnRecord({path: state_of(entry) for path, entry in states}, same=self._comparison.is_same_index)
+            return OwnRecord(states, same=self._comparison.is_same_index)
 
     def gc(self, progress: Progress | None = None) -> Swept:
         """Remove checkpoints by age, count and size, and the contents that only they needed."""
@@ -297,9 +311,7 @@ class Checkpoints:
         if self._made % TIDY_EVERY == 1:
             with suppress(InvalidState), self._busy("collect garbage"):
                 self._store.keep_ballast()
-                sweep = Sweep(self._store, self._history, self._settings, self._clock.time())
-                if sweep.is_due():
-                    sweep.run()
+                Sweep(self._store, self._history, self._settings, self._clock.time()).run_if_due()
 
     def _last_restore(self) -> tuple[Restoration, OwnRecord]:
         """The last restore, and the states in which it left things."""

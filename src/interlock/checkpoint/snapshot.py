@@ -11,6 +11,7 @@ import msgspec
 
 from ..config.model import Checkpoints as Settings
 from ..core import CheckpointInfo, Clock, InvalidState
+from .change import changes_by, differences
 from .descent import READ_FLAGS, Descent, open_root
 from .entry import Entry
 from .history import SHOWN, History
@@ -36,6 +37,7 @@ class Snapshots:
         self._tree = Tree()
         self._uncovered: dict[str, str] = {}
         self._seq = -1
+        self._newest: CheckpointInfo | None = None
         self._walked = False
 
     def take(
@@ -55,13 +57,19 @@ class Snapshots:
                 self._refresh()
                 scan = self._read(root, hints, writer, progress)
                 writer.finish()
+                if extra is None and (same := self._newest_again(info, scan)) is not None:
+                    return same
+                anew = not self._same_policy()
+                before = self._tree if not anew else self.history.tree(self._seq) if self._seq else Tree()
+                mine = list(changes_by(scan.delta, before)) if own and not anew else []
                 self._seq = -1
                 self._take_over(scan)
+                if own and anew:
+                    mine = [(difference.path, difference.b) for difference in differences(before, self._tree)]
                 info = self._describe(info, scan)
                 with self._store.transaction():
                     writer.record()
-                    anew = not self._same_policy()
-                    info = self.history.append(info, scan.delta, self._tree, self._uncovered, own=own, whole=anew)
+                    info = self.history.append(info, scan.delta, self._tree, self._uncovered, own=mine, whole=anew)
                     self._store.set_meta("policy", "\n".join(self.policy.patterns))
                     if extra is not None:
                         self._store.db.execute("INSERT INTO extra VALUES(?,?)", (info.id, extra))
@@ -69,7 +77,7 @@ class Snapshots:
                     self._store.drop_meta("reread")
                     self._store.note_flushed()
                 writer.flush_later()
-                self._seq = self.history.head()
+                self._seq, self._newest = self.history.head(), info
                 self._walked = self._walked or info.basis == "walk"
         finally:
             writer.close()
@@ -120,6 +128,7 @@ class Snapshots:
     def distrust(self) -> None:
         """Forget that hints were enough: the next checkpoint walks everything."""
         self._walked = False
+        self._newest = None
 
     def open_root(self) -> int:
         try:
@@ -145,7 +154,7 @@ class Snapshots:
             return
         self._tree = self.history.tree(head) if head and self._same_policy() else Tree()
         self._uncovered = self.history.uncovered(head) if head else {}
-        self._seq = head
+        self._seq, self._newest = head, None
         self._walked = False
         if reread:
             self._tree.distrust()
@@ -175,6 +184,32 @@ class Snapshots:
         else:
             kept = {p: why for p, why in self._uncovered.items() if p.rpartition("/")[0] not in scan.folders}
             self._uncovered = kept | scan.uncovered
+
+    def _newest_again(self, info: CheckpointInfo, scan: Scan) -> CheckpointInfo | None:
+        """The run's newest checkpoint where the workspace still is as it was then: equal neighbours are one."""
+        newest = self._newest
+        if newest is None or info.label or info.run_id is None or "safety" in (info.cause, newest.cause):
+            return None
+        if newest.run_id != info.run_id or not self._tree.stays(scan.delta) or not self._same_uncovered(scan):
+            return None
+        self._take_over(scan)
+        self._walked = self._walked or scan.folders is None
+        return msgspec.structs.replace(
+            newest,
+            time=info.time,
+            step=info.step,
+            cause=info.cause,
+            basis="walk" if scan.folders is None else "hints",
+            success_rate=info.success_rate,
+            last_error_time=info.last_error_time,
+        )
+
+    def _same_uncovered(self, scan: Scan) -> bool:
+        if scan.folders is None:
+            return scan.uncovered == self._uncovered
+        return all(self._uncovered.get(path) == why for path, why in scan.uncovered.items()) and not any(
+            path.rpartition("/")[0] in scan.folders and path not in scan.uncovered for path in self._uncovered
+        )
 
     def _describe(self, info: CheckpointInfo, scan: Scan) -> CheckpointInfo:
         return msgspec.structs.replace(
