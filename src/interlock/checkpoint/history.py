@@ -102,7 +102,7 @@ class History:
         self,
         info: CheckpointInfo,
         delta: Delta,
-        tree: Tree,
+        tree: Tree | None,
         uncovered: dict[str, str],
         *,
         own: Iterable[tuple[str, Entry | None]] = (),
@@ -110,21 +110,21 @@ class History:
     ) -> CheckpointInfo:
         """Add a checkpoint inside the caller's transaction; its id is made here.
 
-        `own` are the run's own changes since the one before; `whole`: not as a delta.
+        `own` are the run's own changes since the one before; `whole`: not as a delta. Without a tree it is one.
         """
         seq = 1 + self._store.number("SELECT seq FROM sqlite_sequence WHERE name='checkpoint'")
         info = msgspec.structs.replace(info, id=f"c{seq}-{secrets.token_hex(3)}")
-        whole = whole or self._is_due()
+        due = tree is not None and (whole or self._is_due())
         self._store.db.execute(
             "INSERT INTO checkpoint(seq, id, whole, own, info, uncovered, delta) VALUES(?,?,?,?,?,?,?)",
             (
                 seq,
                 info.id,
-                int(whole),
+                int(due),
                 0,
                 msgspec.json.encode(info),
                 msgspec.msgpack.encode({os.fsencode(path): why for path, why in uncovered.items()}),
-                encode_delta(tree.whole() if whole else delta),
+                encode_delta(tree.whole() if tree is not None and due else delta),
             ),
         )
         if info.run_id is not None:
