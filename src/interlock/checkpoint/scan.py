@@ -116,7 +116,7 @@ class Scanner:
         # What is new is found by its name in the folder above; last in, first out.
         visits = [Visit(folder, deep=True) for folder in hints.deep if folder in known]
         visits += [Visit(folder) for folder in set(more)]
-        visits += [Visit(folder, names) for folder, names in hints.names.items() if folder in known]
+        visits += [Visit(folder, names) for folder, names in sorted(hints.names.items()) if folder in known]
         self._look(visits)
         return self._scan
 

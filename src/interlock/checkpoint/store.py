@@ -146,8 +146,10 @@ class Store:
 
     def note_flushed(self) -> None:
         """Write down how much is on the disk for certain, for the start after a power cut."""
-        self.set_meta("boot", boot_id())
-        self.set_meta("flushed", str(max(self.flush.flushed, int(self.get_meta("flushed") or 0))))
+        if self.get_meta("boot") != boot_id():
+            self.set_meta("boot", boot_id())
+        if self.flush.flushed > int(self.get_meta("flushed") or 0):
+            self.set_meta("flushed", str(self.flush.flushed))
 
     def drop_meta(self, key: str) -> None:
         self.db.execute("DELETE FROM meta WHERE key=?", (key,))
