@@ -7,7 +7,7 @@ import gc
 import os
 import stat
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -27,6 +27,7 @@ FRESH_NS = 20_000_000
 CHANGED = "changed while it was read"
 DENIED = "no permission to read"
 EXCLUDED = "excluded by configuration"
+MOUNTED = "mounted from elsewhere"
 
 
 _COVERED = frozenset((stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK))
@@ -89,14 +90,17 @@ class Scanner:
         *,
         watch: Watch | None = None,
         linked: dict[int, set[str]] | None = None,
+        mounts: Collection[str] = (),
     ) -> None:
-        """With a `watch` every folder is watched before it is looked through. `linked`: files with several names."""
+        """With a `watch` every folder is watched before it is looked through. `linked`: files with several names;
+        `mounts`: what is mounted inside."""
         self._root, self._known, self._policy, self._budget, self._clock = root, known, policy, budget, clock
         self._device = os.fstat(root).st_dev
         self._deadline = clock.monotonic() + budget.seconds
         self._files = self._bytes = 0
         self._strange_folders: dict[str, os.stat_result] = {}
         self._watch, self._linked = watch, linked or {}
+        self._mounts = mounts
         self._followed: set[int] = set()
         self._met: set[str] = set()
         self._scan = Scan(fresh_ns=time.time_ns() - FRESH_NS)
@@ -131,6 +135,9 @@ class Scanner:
             while waiting:
                 visit = waiting.pop()
                 folder = visit.folder
+                if folder in self._mounts:
+                    self._miss(folder, MOUNTED)
+                    continue
                 try:
                     fd = descent.folder(folder)
                     if self._scan.folders is not None:
@@ -250,6 +257,8 @@ class Scanner:
             self._miss(path, EXCLUDED)
         elif found.st_dev != self._device:
             self._miss(path, "another file system")
+        elif path in self._mounts:
+            self._miss(path, MOUNTED)
         elif kind == stat.S_IFDIR:
             if path.count("/") >= DEEPEST:
                 self._miss(path, f"deeper than {DEEPEST} folders")

@@ -18,6 +18,7 @@ from .fingerprint import of_disk, of_tree
 from .history import SHOWN, History
 from .intake import Intake
 from .packs import PackWriter
+from .place import mounts_inside
 from .plan import Moment
 from .policy import Policy
 from .scan import Budget, Scan, Scanner, nothing_left
@@ -48,6 +49,7 @@ class Snapshots:
         self._linked: dict[int, set[str]] = {}
         self._patrol: Iterator[str] = iter(())
         self._suspects = Hints()
+        self._mounts: frozenset[str] = frozenset()
 
     def watch(self, watch: Watch) -> None:
         """Look only where the watch points from now on, after one more walk."""
@@ -135,6 +137,7 @@ class Snapshots:
             if newest is not None and newest.id.startswith(f"c{self._seq}-"):
                 self._newest = newest
             self._watch.drain()
+            self._mounts = mounts_inside(self._workspace)
             scan = self._scanner(root, self._watch).walk()
         finally:
             os.close(root)
@@ -279,14 +282,24 @@ class Snapshots:
         """What differs from the newest tree, with the contents; kept where there is a writer."""
         if root is None:
             return nothing_left(self._tree)
-        watch = self._watch if writer is not None else None
-        scanner = Scanner(root, self._tree, self.policy, self._budget, self._clock, watch=watch, linked=self._linked)
+        if hints is None:
+            self._mounts = mounts_inside(self._workspace)
+        scanner = self._scanner(root, self._watch if writer is not None else None)
         scan = scanner.walk() if hints is None else scanner.glance(hints, self._others())
         Intake(root, self._tree, scan, self._store, writer).run(self._budget, self._clock, progress)
         return scan
 
     def _scanner(self, root: int, watch: Watch | None) -> Scanner:
-        return Scanner(root, self._tree, self.policy, self._budget, self._clock, watch=watch, linked=self._linked)
+        return Scanner(
+            root,
+            self._tree,
+            self.policy,
+            self._budget,
+            self._clock,
+            watch=watch,
+            linked=self._linked,
+            mounts=self._mounts,
+        )
 
     def _others(self) -> list[str]:
         """Folders that are looked at without a hint: those that are not watched, and a few of all in turn."""
