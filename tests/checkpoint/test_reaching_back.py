@@ -120,25 +120,35 @@ def test_starts_of_runs_go_last_when_the_store_is_too_large(open_checkpoints: Op
     assert len(checkpoints.list()) < 28
 
 
-def test_equal_neighbours_of_a_run_are_one(open_checkpoints: Open, workspace: Path) -> None:
+def test_the_same_moment_of_a_run_is_kept_once(open_checkpoints: Open, workspace: Path) -> None:
     checkpoints = open_checkpoints(run_id="run-1")
     (workspace / "file").write_text("one")
-    start = checkpoints.create("", 0, "start")
-    again = checkpoints.create("", 3, "before step")
-    assert (again.id, again.step, again.cause) == (start.id, 3, "before step")
-    (workspace / "file").write_text("two")
-    after = checkpoints.create("", 4, "after step", own=True)
-    assert checkpoints.create("", 5, "before step").id == after.id
-    assert checkpoints.create("mine", 5).id != after.id
+    start = checkpoints.create("", 0, "meanwhile")
+    assert checkpoints.create("", 0, "meanwhile").id == start.id
+    assert checkpoints.create("", 1, "meanwhile").id != start.id, "the conversation has moved on"
+    assert checkpoints.create("mine", 1, "meanwhile").label == "mine"
     assert len(checkpoints.list()) == 3
+
+
+def test_equal_neighbours_are_the_first_to_go(open_checkpoints: Open, workspace: Path) -> None:
+    checkpoints = open_checkpoints(Settings(keep_count=40), run_id="run-1")
+    checkpoints.create("", 0, "start")
+    for number in range(30):
+        (workspace / "file").write_text(str(number))
+        checkpoints.create("", 2 * number, "after step", own=True)
+        checkpoints.create("", 2 * number + 1, "before step")
+    checkpoints.gc()
+    kept = checkpoints.list()
+    assert len(kept) <= 41
+    assert {info.step for info in kept if info.cause == "after step"} >= set(range(2, 60, 2))
 
 
 def test_a_moved_time_of_a_folder_is_a_checkpoint_of_its_own(open_checkpoints: Open, workspace: Path) -> None:
     checkpoints = open_checkpoints(run_id="run-1")
     (workspace / "folder").mkdir()
-    start = checkpoints.create("", 0, "start")
+    start = checkpoints.create("", 0, "meanwhile")
     os.utime(workspace / "folder", ns=(10**18, 10**18))
-    assert checkpoints.create("", 1, "before step").id != start.id
+    assert checkpoints.create("", 0, "meanwhile").id != start.id
 
 
 def test_a_new_run_has_a_start_of_its_own(open_checkpoints: Open) -> None:

@@ -85,6 +85,8 @@ class Snapshots:
                 if extra is None and (same := self._newest_again(info, scan)) is not None:
                     return same
                 anew = not self._same_policy()
+                # Only new identities: kept in memory, and not worth a delta.
+                delta = Delta() if self._tree.stays(scan.delta) else scan.delta
                 before = self._tree if not anew else self.history.tree(self._seq) if self._seq else Tree()
                 mine = list(changes_by(scan.delta, before)) if own and not anew else []
                 self._seq = -1
@@ -94,7 +96,7 @@ class Snapshots:
                 info = self._describe(info, scan)
                 with self._store.transaction():
                     writer.record()
-                    info = self.history.append(info, scan.delta, self._tree, self._uncovered, own=mine, whole=anew)
+                    info = self.history.append(info, delta, self._tree, self._uncovered, own=mine, whole=anew)
                     self._store.set_meta("policy", "\n".join(self.policy.patterns))
                     if extra is not None:
                         self._store.db.execute("INSERT INTO extra VALUES(?,?)", (info.id, extra))
@@ -335,18 +337,19 @@ class Snapshots:
         }
 
     def _newest_again(self, info: CheckpointInfo, scan: Scan) -> CheckpointInfo | None:
-        """The run's newest checkpoint where the workspace still is as it was then: equal neighbours are one."""
+        """The run's newest checkpoint where neither the workspace nor the run has moved on since."""
         newest = self._newest
         if newest is None or info.label or info.run_id is None or "safety" in (info.cause, newest.cause):
             return None
-        if newest.run_id != info.run_id or not self._tree.stays(scan.delta) or not self._same_uncovered(scan):
+        # Equal files at another step are another moment: the conversation goes back to it as well.
+        if (newest.run_id, newest.step, newest.cause, newest.label) != (info.run_id, info.step, info.cause, ""):
+            return None
+        if not self._tree.stays(scan.delta) or not self._same_uncovered(scan):
             return None
         self._take_over(scan)
         return msgspec.structs.replace(
             newest,
             time=info.time,
-            step=info.step,
-            cause=info.cause,
             basis="walk" if scan.folders is None else "hints",
             success_rate=info.success_rate,
             last_error_time=info.last_error_time,

@@ -21,7 +21,7 @@ from .restoration import last_done, unfinished
 from .retention import thin
 from .squeeze import free_dead_stretches, in_parts, move_frames
 from .store import ROOMY, Frame, NoSpace, Store, no_space
-from .tree import join
+from .tree import Delta, encode_delta, join
 
 THIN = 0.5
 """A pack with less than this share of live bytes is written anew."""
@@ -32,6 +32,9 @@ SLACK = 8
 
 GROWN = 64 * 1024 * 1024
 """Contents that nothing needs any more are looked for when the store has grown by half and by this much."""
+
+
+NOTHING = encode_delta(Delta())
 
 
 class Swept(Struct, frozen=True):
@@ -117,7 +120,16 @@ class Sweep:
         old = {seq for seq, _, time in rows if time < oldest and seq not in stay}
         young = [seq for seq, _, _ in rows if seq not in old]
         starts = sorted(self._starts().intersection(young))[-max(1, self._settings.keep_count // 2) :]
-        return old | thin(young, self._settings.keep_count, stay.union(starts))
+        stay |= set(starts)
+        many = set(self._equal(young).difference(stay)) if len(young) > self._settings.keep_count else set()
+        left = [seq for seq in young if seq not in many]
+        return old | many | thin(left, self._settings.keep_count, stay)
+
+    def _equal(self, numbers: list[int]) -> set[int]:
+        """Those that are not recent and have the same files as the one before: the first to go where there are many."""
+        recent = numbers[-max(1, self._settings.keep_count // 2) :]
+        rows = self._store.rows("SELECT seq FROM checkpoint WHERE delta=? AND seq<?", NOTHING, recent[0])
+        return {int(seq) for (seq,) in rows}
 
     def _tenth(self) -> set[int]:
         """A tenth of what is left, thinned out; where only starts of runs are left, the oldest of these."""

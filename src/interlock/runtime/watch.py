@@ -29,6 +29,7 @@ from ..core.typed import from_msgpack
 from ..decide import Controller, ControllerState, Ruling, StepClock, count_anew, remember
 from ..detect import Detectors
 from ..review import Reviewer
+from .causes import AFTER_STEP
 from .guard import Fault, Guard
 from .judgement import Judgement
 from .ledger import Ledger
@@ -208,8 +209,8 @@ class Watch:
     def mark(self, checkpoint: CheckpointInfo) -> None:
         """A checkpoint was made: it can be gone back to, and so can the detectors' windows."""
         self._run = replace(self._run, checkpoints=(*self._run.checkpoints, checkpoint)[-CHECKPOINTS:])
-        if checkpoint.id not in self._marks:
-            # The one before the next step is the same one, if nothing else changed the workspace.
+        if checkpoint.cause != AFTER_STEP:
+            # After a step they are what they are before the next one, which makes a checkpoint of its own.
             self._marks[checkpoint.id] = self.detectors.save()
             while len(self._marks) > MARKS:
                 del self._marks[next(iter(self._marks))]
