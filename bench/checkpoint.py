@@ -69,7 +69,7 @@ class Comparison:
         places = [self._folder / name for name in ("store", "git", "tuned", "copy")]
         sizes = [size_of(place) for place in places]
         default, tuned = Git(self._work, places[1], tuned=False), Git(self._work, places[2], tuned=True)
-        with Checkpoints.open(self._work, places[0], config=Settings(), clock=SystemClock()) as checkpoints:
+        with Checkpoints.open(self._work, places[0], config=Settings(), clock=SystemClock(), watch=True) as checkpoints:
             checkpoints.create()
             ours, hinted, git, git_tuned, walk = self._increments(checkpoints, default, tuned)
             apply, whole = self._restores(checkpoints, default, tuned)
@@ -115,12 +115,12 @@ class Comparison:
         times: list[list[float]] = [[], [], [], [], []]
         for _ in range(self._rounds):
             self._change_five()
-            times[0].append(_timed(checkpoints.create))
+            times[0].append(_timed(lambda: checkpoints.create(walk=True)))
             times[2].append(_timed(default.save))
             times[3].append(_timed(tuned.save))
             times[4].append(_timed(lambda: bare_walk(self._work)))
-            hints = self._change_five()
-            times[1].append(_timed(lambda hints=hints: checkpoints.create(hints=hints)))
+            self._change_five()
+            times[1].append(_timed(checkpoints.create))
         return [min(series) for series in times]
 
     def _restores(self, checkpoints: Checkpoints, default: Git, tuned: Git) -> tuple[list[float], list[float]]:
@@ -141,7 +141,7 @@ class Comparison:
             apply[0].append(applying.seconds)
         return [min(series) for series in apply], [min(series) for series in whole]
 
-    def _change_five(self) -> list[str]:
+    def _change_five(self) -> None:
         """Three edits, a new file, a deletion."""
         chosen = self._draw.sample(self._files, 5)
         for path in chosen[:3]:
@@ -150,7 +150,6 @@ class Comparison:
         new.write_text("new\n" * 50)
         chosen[4].unlink()
         self._files.remove(chosen[4])
-        return [str(path.relative_to(self._work)) for path in (*chosen[:3], new, chosen[4])]
 
     def _change_fifty(self) -> None:
         """28 edits, 12 deletions, 2 modes, a file that becomes a folder, and creations."""

@@ -17,6 +17,7 @@ from interlock.config.model import Checkpoints as Settings
 from interlock.core import ManualClock
 
 from .mutations import CONTENTS, MODES, PATHS, PICKS, TIMES, Hand
+from .notifications import Queue
 from .picture import picture, times_are_fine
 
 CAREFUL = scan.FRESH_NS
@@ -156,6 +157,37 @@ class InMemory(Workspace):
     where = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
+class Watched(InMemory):
+    """The same with the kernel's notifications as hints: some are lost, late or merged, and the queue overflows."""
+
+    def reopen(self) -> None:
+        self.checkpoints = Checkpoints.open(
+            self.root, self.folder / "store", config=Settings(), clock=ManualClock(), watch=True
+        )
+        watch = self.checkpoints._snapshots._watch
+        assert watch is not None
+        self.queue = Queue()
+        watch.read = self.queue.read
+
+    @rule(trouble=st.sampled_from(["overflow", "late", "merge", "cut"]), at=st.integers(0, 20))
+    def disturb(self, trouble: str, at: int) -> None:
+        self.queue.trouble, self.queue.at = trouble, at
+
+    @rule(limit=st.sampled_from([0, 1, 3, 1000]))
+    def allow_watches(self, limit: int) -> None:
+        watch = self.checkpoints._snapshots._watch
+        assert watch is not None
+        watch.limit = limit
+
+    @rule(target=Workspace.saved)
+    def save(self) -> str:
+        made = super().save()
+        assert self.checkpoints.diff(made) == []
+        snapshots = self.checkpoints._snapshots
+        assert snapshots.look().uncovered == snapshots.newest().uncovered
+        return made
+
+
 QUICK = settings(
     max_examples=150,
     stateful_step_count=25,
@@ -166,11 +198,12 @@ QUICK = settings(
 )
 
 
-def test_every_saved_moment_comes_back_exactly() -> None:
-    run_state_machine_as_test(InMemory, settings=QUICK)
+@pytest.mark.parametrize("kind", [InMemory, Watched])
+def test_every_saved_moment_comes_back_exactly(kind: type[Workspace]) -> None:
+    run_state_machine_as_test(kind, settings=QUICK)
 
 
 @pytest.mark.torture
-@pytest.mark.parametrize(("kind", "examples"), [(InMemory, 5000), (Workspace, 300)])
+@pytest.mark.parametrize(("kind", "examples"), [(InMemory, 5000), (Watched, 5000), (Workspace, 300)])
 def test_every_saved_moment_comes_back_exactly_at_length(kind: type[Workspace], examples: int) -> None:
     run_state_machine_as_test(kind, settings=settings(QUICK, max_examples=examples, stateful_step_count=30))

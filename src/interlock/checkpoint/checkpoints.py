@@ -17,7 +17,7 @@ from .entry import state_of
 from .lock import WAIT_S, Busy, Holder, RunLock, find_holder, find_overlap, operation, taken
 from .loss import drop_lost
 from .own import SINCE, OwnRecord
-from .place import default_store, inside, refuse_missing, refuse_unfit, resolved, store_of
+from .place import default_store, file_system_of, inside, refuse_missing, refuse_unfit, resolved, store_of
 from .plan import Moment, Plan
 from .restoration import Restoration, last_done
 from .rollback import Restored, Rollback
@@ -27,6 +27,7 @@ from .staging import set_file
 from .store import Store
 from .sweep import Sweep, Swept
 from .trouble import as_errors
+from .watch import FITTING, Watch
 
 Freeze = Callable[[], AbstractContextManager[object]]
 """Holds the agent still while the context is entered, and lets it go on whatever happens."""
@@ -51,7 +52,7 @@ class Checkpoints:
         self._comparison = Comparison(store, self._snapshots)
         self._history = self._snapshots.history
         self._mutex = threading.RLock()
-        self._held = False
+        self._held = self._closed = False
         self._made = 0
         self._run_lock: RunLock | None = None
         self.freeze: Freeze = nullcontext
@@ -68,11 +69,13 @@ class Checkpoints:
         run_id: str | None = None,
         run_name: str = "",
         freeze: Freeze | None = None,
+        watch: bool = False,
     ) -> Checkpoints:
         """Open a workspace's checkpoints, finishing what a crash left half done.
 
         `store` is the folder of all workspaces' checkpoints. With a `run_id` the workspace is held for that run
-        until `close`; a second run is refused and told who is there.
+        until `close`; a second run is refused and told who is there. `watch`: let the kernel tell where something
+        changes, where it can.
         """
         workspace = resolved(workspace)
         stores = resolved(store) if store is not None else default_store()
@@ -93,6 +96,10 @@ class Checkpoints:
                 found._run_lock = lock
                 found.freeze = freeze or nullcontext
                 found.recover()
+                if watch and file_system_of(workspace) in FITTING:
+                    # Where there is none to be had, every checkpoint walks everything.
+                    with suppress(OSError):
+                        found._snapshots.watch(Watch(own / "sentinel"))
             except BaseException:
                 opened.close()
                 if lock is not None:
@@ -102,6 +109,8 @@ class Checkpoints:
 
     def close(self) -> None:
         with self._mutex:
+            self._closed = True
+            self._snapshots.close()
             self._store.close()
             if self._run_lock is not None:
                 self._run_lock.release()
@@ -118,7 +127,7 @@ class Checkpoints:
         step: int = 0,
         cause: str = "",
         *,
-        hints: Iterable[AnyPath] | None = None,
+        walk: bool = False,
         own: bool = False,
         success_rate: float = 1.0,
         last_error_time: float | None = None,
@@ -127,8 +136,8 @@ class Checkpoints:
     ) -> CheckpointInfo:
         """Keep the workspace as it is now.
 
-        `hints` are paths below which something may have changed; the first checkpoint, and the first after a
-        restore, walk everything all the same. `own` says that what changed since the checkpoint before is the
+        Where the workspace is watched, only what may have changed is looked at; `walk` looks at everything, as do the
+        first checkpoint and the first after a restore. `own` says that what changed since the checkpoint before is the
         run's own work. `extra` is kept beside it as it is (conversation and context).
         """
         info = CheckpointInfo(
@@ -142,11 +151,20 @@ class Checkpoints:
             last_error_time=last_error_time,
         )
         with self._busy("take a checkpoint"), self.freeze():
-            self.recovered += self._rollback.recover()
-            where = inside(hints, self.workspace) if hints is not None else None
-            made = self._snapshots.take(info, hints=where, own=own, extra=extra, progress=progress)
+            if self._rollback.is_unfinished():
+                self.recovered += self._rollback.recover()
+            made = self._snapshots.take(info, walk=walk, own=own, extra=extra, progress=progress)
+        if self._snapshots.is_cold:
+            threading.Thread(target=self._warm_up, name="checkpoint-warm-up", daemon=True).start()
         self._tidy()
         return made
+
+    def settle(self, label: str = "", cause: str = "end", *, step: int = 0, own: bool = False) -> CheckpointInfo:
+        """Look at everything once more at the end of a run, and remember by what the workspace can be known again."""
+        with self._busy("take a checkpoint"):
+            made = self.create(label, step, cause, walk=True, own=own)
+            self._snapshots.note_fingerprint()
+            return made
 
     def list(self) -> Infos:
         """All checkpoints, oldest first."""
@@ -229,20 +247,34 @@ class Checkpoints:
     def default_target(self, run_id: str | None = None) -> CheckpointInfo:
         """Where a rollback without a target goes: to a run's start, else to the newest checkpoint that differs."""
         with self._busy("look"):
-            infos = [info for info in self._history.infos() if run_id is None or info.run_id == run_id]
-            if run_id is not None and infos:
-                return infos[0]
+            if run_id is not None:
+                return self._start_of(run_id)
+            infos = self._history.infos()
             candidates = [info for info in reversed(infos) if info.cause != "safety"]
             for info in self._comparison.differing(candidates):
                 return info
         what = "the workspace is as its checkpoints are" if infos else "there are no checkpoints"
         raise NotFound(f"{what}: nothing to go back to", where=str(self.workspace))
 
+    def _start_of(self, run_id: str) -> CheckpointInfo:
+        """A run's first checkpoint; InvalidState where it is gone."""
+        infos = [info for info in self._history.infos() if info.run_id == run_id]
+        if not infos:
+            raise NotFound("this run has no checkpoints: nothing to go back to", where=str(self.workspace))
+        first = self._history.first(run_id)
+        if first is None or not infos[0].id.startswith(f"c{first}-"):
+            raise InvalidState(
+                "the checkpoint of this run's start was removed (checkpoints.keep_days or max_bytes)",
+                where=str(self.workspace),
+                todo=f"Choose a later one with --to; the oldest that is left: {infos[0].id}",
+            )
+        return infos[0]
+
     def own_changes(self, since: str, run_id: str | None = None) -> OwnRecord:
         """What a run changed itself after a checkpoint, from the checkpoints that were made with `own`."""
         with self._reading():
             states = self._history.own(self._history.find(since), run_id or self.run_id)
-            return OwnRecord({path: state_of(entry) for path, entry in states}, same=self._comparison.is_same_index)
+            return OwnRecord(states, same=self._comparison.is_same_index)
 
     def gc(self, progress: Progress | None = None) -> Swept:
         """Remove checkpoints by age, count and size, and the contents that only they needed."""
@@ -291,15 +323,19 @@ class Checkpoints:
                 target.id, saved.id, then, paths, own_changes, force=force, progress=progress, folders=folders
             )
 
+    def _warm_up(self) -> None:
+        """Beside the command: make ready for hints. A failure here is the next checkpoint's to tell."""
+        with suppress(InvalidState), self._busy("take a checkpoint"):
+            if not self._closed:
+                self._snapshots.warm_up()
+
     def _tidy(self) -> None:
         """Now and then, remove what is due; a failure there is not the new checkpoint's."""
         self._made += 1
         if self._made % TIDY_EVERY == 1:
             with suppress(InvalidState), self._busy("collect garbage"):
                 self._store.keep_ballast()
-                sweep = Sweep(self._store, self._history, self._settings, self._clock.time())
-                if sweep.is_due():
-                    sweep.run()
+                Sweep(self._store, self._history, self._settings, self._clock.time()).run_if_due()
 
     def _last_restore(self) -> tuple[Restoration, OwnRecord]:
         """The last restore, and the states in which it left things."""

@@ -62,7 +62,8 @@ class Comparison:
         return False
 
     def _between(self, a: str, b: str | None) -> list[Difference]:
-        before, after = self.moment(a), self.moment(b)
+        before = self._snapshots.moment(self._history.find(a))
+        after = self._snapshots.look() if b is None else self._snapshots.moment(self._history.find(b))
         return sorted(differences(before.tree, after.tree), key=lambda difference: difference.path)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import threading
 from collections.abc import Iterable
@@ -15,7 +16,8 @@ class Flush:
         self._lock = threading.Lock()
         self._waiting: dict[Path, None] = {}
         self._mark = self._flushed = 0
-        self._thread: threading.Thread | None = None
+        self._idle = threading.Event()
+        self._idle.set()
         self._error: OSError | None = None
 
     @property
@@ -28,14 +30,14 @@ class Flush:
         with self._lock:
             self._waiting.update(dict.fromkeys(paths))
             self._mark = max(self._mark, mark)
-            if self._thread is None and self._waiting:
-                self._thread = threading.Thread(target=self._work, name="checkpoint-flush", daemon=True)
-                self._thread.start()
+            if self._idle.is_set() and self._waiting:
+                self._idle.clear()
+                # Not threading.Thread: its start waits until the thread runs, which takes long on a busy machine.
+                _thread.start_new_thread(self._work, ())
 
     def wait(self) -> None:
         """Return when everything is on the disk; raises what the disk said."""
-        while (thread := self._thread) is not None and thread.is_alive():
-            thread.join()
+        self._idle.wait()
         error, self._error = self._error, None
         if error is not None:
             raise error
@@ -46,7 +48,7 @@ class Flush:
                 paths, mark = list(self._waiting), self._mark
                 self._waiting.clear()
                 if not paths:
-                    self._thread = None
+                    self._idle.set()
                     return
             try:
                 for path in paths:

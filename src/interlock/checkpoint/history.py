@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 import zstandard
@@ -12,12 +12,12 @@ import zstandard
 from ..core import CheckpointInfo, InvalidState, NotFound
 from ..core.typed import from_json, from_msgpack
 from .change import changes_by, differences
-from .entry import Entry
+from .entry import Entry, state_of
 from .store import Store
 from .tree import Delta, Tree, decode_delta, encode_delta, fold
 
-CHAIN = 256
-"""Deltas in a row before a whole tree is written again."""
+LEAST_CHAIN = 65_536
+"""Bytes of deltas in a row before a whole tree is written again; more where the tree itself is larger."""
 
 NAMED = 3
 """Checkpoints that are named where one was meant and several fit."""
@@ -31,6 +31,8 @@ class History:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        if store.get_meta("owned") is None:
+            self._upgrade()
 
     def infos(self) -> list[CheckpointInfo]:
         """All checkpoints, oldest first."""
@@ -86,59 +88,57 @@ class History:
         stored = from_msgpack(row[0], dict[bytes, str]) if row else {}
         return {os.fsdecode(path): reason for path, reason in stored.items()}
 
-    def own(self, after: int, run_id: str | None) -> Iterator[tuple[str, Entry | None]]:
-        """What a run left by its own changes after a checkpoint, oldest first, from checkpoints made with `own`."""
-        tree = self.tree(after)
-        rows = self._store.rows("SELECT seq, whole, own, info, delta FROM checkpoint WHERE seq>? ORDER BY seq", after)
-        for seq, whole, own, info, data in rows:
-            delta = self._decode(seq, data)
-            mine = own and from_json(info, CheckpointInfo).run_id == run_id
-            if whole:
-                before, tree = tree, Tree()
-                tree.apply(delta)
-                found = [(difference.path, difference.b) for difference in differences(before, tree)]
-            else:
-                found = list(changes_by(delta, tree))
-                tree.apply(delta)
-            if mine:
-                yield from found
+    def own(self, after: int, run_id: str | None) -> dict[str, str]:
+        """The paths that a run changed itself after a checkpoint, with the state in which it left them."""
+        rows = self._store.rows("SELECT path, state FROM own WHERE run=? AND seq>?", run_id or "", after)
+        return {os.fsdecode(path): state for path, state in rows}
+
+    def first(self, run_id: str) -> int | None:
+        """The number of a run's first checkpoint, which may be gone; None for a run without checkpoints."""
+        row = self._store.row("SELECT first FROM run WHERE id=?", run_id)
+        return int(row[0]) if row else None
 
     def append(
         self,
         info: CheckpointInfo,
         delta: Delta,
-        tree: Tree,
+        tree: Tree | None,
         uncovered: dict[str, str],
         *,
-        own: bool,
+        own: Iterable[tuple[str, Entry | None]] = (),
         whole: bool = False,
     ) -> CheckpointInfo:
-        """Add a checkpoint inside the caller's transaction; its id is made here. `whole`: not as a delta."""
+        """Add a checkpoint inside the caller's transaction; its id is made here.
+
+        `own` are the run's own changes since the one before; `whole`: not as a delta. Without a tree it is one.
+        """
         seq = 1 + self._store.number("SELECT seq FROM sqlite_sequence WHERE name='checkpoint'")
         info = msgspec.structs.replace(info, id=f"c{seq}-{secrets.token_hex(3)}")
-        whole = whole or self._is_due()
+        due = tree is not None and (whole or self._is_due())
         self._store.db.execute(
             "INSERT INTO checkpoint(seq, id, whole, own, info, uncovered, delta) VALUES(?,?,?,?,?,?,?)",
             (
                 seq,
                 info.id,
-                int(whole),
-                int(own),
+                int(due),
+                0,
                 msgspec.json.encode(info),
                 msgspec.msgpack.encode({os.fsencode(path): why for path, why in uncovered.items()}),
-                encode_delta(tree.whole() if whole else delta),
+                encode_delta(tree.whole() if tree is not None and due else delta),
             ),
         )
+        if info.run_id is not None:
+            self._store.db.execute("INSERT OR IGNORE INTO run VALUES(?,?)", (info.run_id, seq))
+        self._note_own(info.run_id, seq, own)
         return info
 
     def remove(self, gone: set[int]) -> None:
         """Drop checkpoints inside the caller's transaction; what they changed goes into the next one that stays."""
         pending: Delta | None = None
-        from_nothing, mine = False, True
-        for seq, name, whole, own in self._store.rows("SELECT seq, id, whole, own FROM checkpoint ORDER BY seq"):
+        from_nothing = False
+        for seq, name, whole in self._store.rows("SELECT seq, id, whole FROM checkpoint ORDER BY seq"):
             if whole:
                 pending, from_nothing = None, True
-            mine = mine and bool(own)
             if seq in gone:
                 delta = next(self.deltas(seq, seq))[1]
                 pending = delta if pending is None else fold(pending, delta)
@@ -146,28 +146,56 @@ class History:
                 self._store.db.execute("DELETE FROM extra WHERE id=?", (name,))
                 continue
             if pending is not None:
-                self._rewrite(seq, fold(pending, next(self.deltas(seq, seq))[1]), whole=from_nothing, own=mine)
-            pending, from_nothing, mine = None, False, True
+                self._rewrite(seq, fold(pending, next(self.deltas(seq, seq))[1]), whole=from_nothing)
+            pending, from_nothing = None, False
 
-    def _rewrite(self, seq: int, delta: Delta, *, whole: bool, own: bool) -> None:
+    def forget_runs(self) -> None:
+        """Drop what is known of runs that have no checkpoint left, inside the caller's transaction."""
+        left = "SELECT coalesce(json_extract(info, '$.run_id'), '') FROM checkpoint"
+        self._store.db.execute(f"DELETE FROM own WHERE run NOT IN ({left})")
+        self._store.db.execute(f"DELETE FROM run WHERE id NOT IN ({left})")
+
+    def _rewrite(self, seq: int, delta: Delta, *, whole: bool) -> None:
         if whole:
             tree = Tree()
             tree.apply(delta)
             delta = tree.whole()
         self._store.db.execute(
-            "UPDATE checkpoint SET whole=?, own=?, delta=? WHERE seq=?",
-            (int(whole), int(own), encode_delta(delta), seq),
+            "UPDATE checkpoint SET whole=?, delta=? WHERE seq=?", (int(whole), encode_delta(delta), seq)
         )
 
+    def _note_own(self, run_id: str | None, seq: int, changes: Iterable[tuple[str, Entry | None]]) -> None:
+        rows = [(run_id or "", os.fsencode(path), seq, state_of(entry)) for path, entry in changes]
+        if rows:
+            self._store.db.executemany("INSERT OR REPLACE INTO own VALUES(?,?,?,?)", rows)
+
+    def _upgrade(self) -> None:
+        """Fill in runs and their own changes for a store that noted them with each checkpoint."""
+        with self._store.transaction():
+            tree = Tree()
+            rows = self._store.rows("SELECT seq, whole, own, info, delta FROM checkpoint ORDER BY seq")
+            for seq, whole, own, body, data in rows:
+                delta, info = self._decode(seq, data), from_json(body, CheckpointInfo)
+                if info.run_id is not None:
+                    first = seq if info.cause == "start" else 0
+                    self._store.db.execute("INSERT OR IGNORE INTO run VALUES(?,?)", (info.run_id, first))
+                before, tree = (tree, Tree()) if whole else (tree, tree)
+                changes = [] if whole else list(changes_by(delta, tree))
+                tree.apply(delta)
+                if whole:
+                    changes = [(difference.path, difference.b) for difference in differences(before, tree)]
+                if own:
+                    self._note_own(info.run_id, seq, changes)
+            self._store.set_meta("owned", "1")
+
     def _is_due(self) -> bool:
-        """Whether the deltas since the last whole tree have become as large as it is."""
+        """Whether the deltas since the last whole tree have become as large as it is: flat in files, for each pays
+        for its own part."""
         row = self._store.row("SELECT seq, length(delta) FROM checkpoint WHERE whole ORDER BY seq DESC LIMIT 1")
         if row is None:
             return True
-        since = self._store.row(
-            "SELECT count(*), coalesce(sum(length(delta)),0) FROM checkpoint WHERE seq>?", row[0]
-        ) or (0, 0)
-        return bool(since[0] >= CHAIN or since[1] > max(row[1], 65536))
+        since = self._store.number("SELECT sum(length(delta)) FROM checkpoint WHERE seq>?", row[0])
+        return since > max(int(row[1]), LEAST_CHAIN)
 
     def _decode(self, seq: int, data: bytes) -> Delta:
         try:

@@ -24,4 +24,6 @@ def drop_lost(store: Store, history: History) -> list[str]:
         lost = store.number("SELECT count(*) FROM checkpoint WHERE seq>=?", seq)
         store.db.execute("DELETE FROM extra WHERE id IN (SELECT id FROM checkpoint WHERE seq>=?)", (seq,))
         store.db.execute("DELETE FROM checkpoint WHERE seq>=?", (seq,))
+        store.db.execute("DELETE FROM own WHERE seq>=?", (seq,))
+        history.forget_runs()
     return [f"the machine went down before {lost} checkpoint{'s' * (lost > 1)} reached the disk: dropped"]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from functools import cache
 from pathlib import Path
 
 SETTLES_S = 60.0
 """After this long the kernel has written by itself what was moved; a power cut sooner may have lost some of it."""
 
 
+@cache
 def boot_id() -> str:
     """What tells this run of the machine from the one before; empty where the system does not say."""
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ..core import BadInput
@@ -87,17 +87,27 @@ def refuse_unfit(
 
 def file_system_of(path: Path, mounts: str = "/proc/self/mountinfo") -> str:
     """The type of the file system that a path lies on; empty where the system does not say."""
+    best, kind = "", ""
+    for point, found in _mount_points(mounts):
+        if (str(path) == point or str(path).startswith(point.rstrip("/") + "/")) and len(point) >= len(best):
+            best, kind = point, found
+    return kind
+
+
+def mounts_inside(path: str, mounts: str = "/proc/self/mountinfo") -> frozenset[str]:
+    """What is mounted below a folder, relative to it: also a part of the same file system, which nothing else shows."""
+    top = path.rstrip("/") + "/"
+    return frozenset(point[len(top) :] for point, _ in _mount_points(mounts) if point.startswith(top))
+
+
+def _mount_points(mounts: str) -> Iterator[tuple[str, str]]:
+    """Every mount point with the type of its file system, in order."""
     try:
         lines = Path(mounts).read_text(errors="surrogateescape").splitlines()
     except OSError:
-        return ""
-    best, kind = "", ""
+        return
     for line in lines:
         head, _, tail = line.partition(" - ")
         fields, after = head.split(" "), tail.split(" ")
-        if len(fields) < 5 or not after[0]:
-            continue
-        point = re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), fields[4])
-        if (str(path) == point or str(path).startswith(point.rstrip("/") + "/")) and len(point) >= len(best):
-            best, kind = point, after[0]
-    return kind
+        if len(fields) >= 5 and after[0]:
+            yield re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), fields[4]), after[0]

@@ -17,7 +17,7 @@ from .descent import Descent
 from .finishing import folders_to_finish
 from .own import OwnRecord
 from .plan import Draft, LeftAlone, Moment, Plan, draft
-from .restoration import Body, Restoration, advance, begin, lost_in_outage, make_body, unfinished
+from .restoration import Body, Restoration, advance, begin, is_unfinished, lost_in_outage, make_body, unfinished
 from .snapshot import Progress, Snapshots, describe_uncovered
 from .staging import Staging, remove_folder
 from .store import FULL_ERRORS, Store, full
@@ -100,6 +100,10 @@ class Rollback:
             _named(wrong),
             describe_uncovered(now.uncovered),
         )
+
+    def is_unfinished(self) -> bool:
+        """Whether a crash cut a restore short."""
+        return is_unfinished(self._store)
 
     def recover(self) -> list[str]:
         """Finish what a crash cut short: a restore that had begun to move files is finished, else taken back."""

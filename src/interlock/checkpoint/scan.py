@@ -7,8 +7,9 @@ import gc
 import os
 import stat
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from msgspec import Struct, field
 
@@ -18,6 +19,7 @@ from .descent import Descent
 from .entry import Entry, make_entry
 from .policy import DEEPEST, Policy, special
 from .tree import Delta, Tree, join, printable
+from .watch import Hints, Watch
 
 FRESH_NS = 20_000_000
 """A file changed this shortly before the walk may change again without its times moving (older kernels tick slowly)."""
@@ -25,6 +27,7 @@ FRESH_NS = 20_000_000
 CHANGED = "changed while it was read"
 DENIED = "no permission to read"
 EXCLUDED = "excluded by configuration"
+MOUNTED = "mounted from elsewhere"
 
 
 _COVERED = frozenset((stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK))
@@ -53,7 +56,8 @@ class Budget(Struct, frozen=True):
 class Scan(Struct):
     """What a walk found: folders and removals as a delta, what is still to be read, and what is not covered.
 
-    `folders` is None for a walk over everything, else the folders that were looked at.
+    `folders` is None for a walk over everything, else the folders that were looked through, and `looked` the single
+    paths. `linked` are the files with several names, by inode.
     """
 
     delta: Delta = field(default_factory=Delta)
@@ -61,69 +65,135 @@ class Scan(Struct):
     uncovered: dict[str, str] = field(default_factory=dict)
     fresh_ns: int = 0
     folders: set[str] | None = None
+    looked: set[str] = field(default_factory=set)
+    linked: dict[int, set[str]] = field(default_factory=dict)
+
+
+class Visit(NamedTuple):
+    """A folder to look at: whole, or only these names; deep, also the folders in it that seem unchanged."""
+
+    folder: str
+    names: set[str] | None = None
+    deep: bool = False
 
 
 class Scanner:
     """Walks a workspace through folder descriptors and reports what differs from the known tree."""
 
-    def __init__(self, root: int, known: Tree, policy: Policy, budget: Budget, clock: Clock) -> None:
+    def __init__(
+        self,
+        root: int,
+        known: Tree,
+        policy: Policy,
+        budget: Budget,
+        clock: Clock,
+        *,
+        watch: Watch | None = None,
+        linked: dict[int, set[str]] | None = None,
+        mounts: Collection[str] = (),
+    ) -> None:
+        """With a `watch` every folder is watched before it is looked through. `linked`: files with several names;
+        `mounts`: what is mounted inside."""
         self._root, self._known, self._policy, self._budget, self._clock = root, known, policy, budget, clock
         self._device = os.fstat(root).st_dev
         self._deadline = clock.monotonic() + budget.seconds
         self._files = self._bytes = 0
         self._strange_folders: dict[str, os.stat_result] = {}
+        self._watch, self._linked = watch, linked or {}
+        self._mounts = mounts
+        self._followed: set[int] = set()
+        self._met: set[str] = set()
         self._scan = Scan(fresh_ns=time.time_ns() - FRESH_NS)
 
     def walk(self) -> Scan:
         """Look at the whole workspace."""
-        self._look([""], deep=True)
+        if self._watch is not None:
+            self._watch.begin_walk()
+        self._look([Visit("", deep=True)])
         return self._scan
 
-    def glance(self, hints: Iterable[str]) -> Scan:
-        """Look only at the folders that the hints name or lie in, and at whatever is new below them."""
+    def glance(self, hints: Hints, more: Iterable[str] = ()) -> Scan:
+        """Look only where the hints point, at `more` known folders, and at whatever is new there."""
         self._files = self._known.files + len(self._known.folders)
-        folders = self._nearest(hints)
-        self._scan.folders = folders
-        self._look(sorted(folders, reverse=True), deep=False)
+        self._scan.folders = set()
+        known = self._known.folders
+        # What is new is found by its name in the folder above; last in, first out.
+        visits = [Visit(folder, deep=True) for folder in hints.deep if folder in known]
+        visits += [Visit(folder) for folder in set(more)]
+        visits += [Visit(folder, names) for folder, names in sorted(hints.names.items()) if folder in known]
+        self._look(visits)
         return self._scan
 
-    def _look(self, waiting: list[str], *, deep: bool) -> None:
+    def _look(self, waiting: list[Visit]) -> None:
         with Descent(self._root) as descent, without_gc():
             found = os.fstat(self._root)
             old = self._known.root
             if old is None or not old.matches(found) or old.ctime_ns != found.st_ctime_ns:
                 self._strange_folders[""] = found
-                if "" not in waiting:
-                    waiting.append("")
+                if not any(visit.folder == "" and visit.names is None for visit in waiting):
+                    waiting.append(Visit(""))
             while waiting:
-                folder = waiting.pop()
+                visit = waiting.pop()
+                folder = visit.folder
+                if folder in self._mounts:
+                    self._miss(folder, MOUNTED)
+                    continue
                 try:
-                    self._visit(folder, descent.folder(folder), waiting, deep=deep)
+                    fd = descent.folder(folder)
+                    if self._scan.folders is not None:
+                        self._look_at_folder(folder, fd)
+                    if visit.names is None:
+                        self._visit(folder, fd, waiting, deep=visit.deep)
+                    else:
+                        self._visit_names(folder, fd, visit.names, waiting)
                 except OSError as error:
-                    if not deep and folder and error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
-                        # A hint below something that is no folder any more: the folder above knows.
-                        waiting.append(folder.rpartition("/")[0])
+                    gone = error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
+                    if self._scan.folders is not None and folder and gone:
+                        # What was a folder is none any more: the folder above knows.
+                        above, _, name = folder.rpartition("/")
+                        waiting.append(Visit(above, {name}))
                     else:
                         self._miss(folder, DENIED if isinstance(error, PermissionError) else CHANGED)
                 if self._clock.monotonic() > self._deadline:
                     raise over_budget(f"{self._budget.seconds * 1000:.0f} ms", folder)
 
-    def _nearest(self, hints: Iterable[str]) -> set[str]:
-        """The nearest known folder of every hint, and the hint itself where it is one."""
-        known = self._known.folders
-        found = set()
-        for hint in hints:
-            path = hint.strip("/")
-            if path in known:
-                found.add(path)
-            above = path.rpartition("/")[0]
-            while above not in known and above:
-                above = above.rpartition("/")[0]
-            found.add(above)
-        return found
+    def _look_at_folder(self, folder: str, fd: int) -> None:
+        """A folder that is looked into by a hint: its own times moved with what is in it."""
+        old = self._known.get(folder)
+        if folder in self._strange_folders or old is None or not folder:
+            return
+        found = os.fstat(fd)
+        if old.ctime_ns != found.st_ctime_ns or not old.matches(found):
+            self._note_folder(folder, found, read_attributes(fd))
 
-    def _visit(self, folder: str, fd: int, waiting: list[str], *, deep: bool) -> None:
+    def _visit_names(self, folder: str, fd: int, names: set[str], waiting: list[Visit]) -> None:
+        """Compare some names in a folder with what was known of them."""
+        known = self._known.folders.get(folder, {})
+        gone = set()
+        for name in names:
+            path = join(folder, name)
+            self._scan.looked.add(path)
+            try:
+                found = os.stat(name, dir_fd=fd, follow_symlinks=False)
+            except FileNotFoundError:
+                gone.add(name)
+                continue
+            old = known.get(name)
+            self._files += old is None
+            if old is not None and old.matches(found) and old.ctime_ns == found.st_ctime_ns:
+                continue
+            self._meet(folder, name, found, old, waiting)
+        if self._files > self._budget.files:
+            raise over_budget(f"{self._budget.files:,} files", folder)
+        self._forget(folder, gone & known.keys())
+
+    def _visit(self, folder: str, fd: int, waiting: list[Visit], *, deep: bool) -> None:
         """Compare one folder with what was known of it. The innermost loop: plain on purpose."""
+        watching = self._watch is not None
+        if self._watch is not None:
+            self._watch.add(folder, fd, anew=deep or folder in self._strange_folders)
+        if self._scan.folders is not None:
+            self._scan.folders.add(folder)
         known = self._known.folders.get(folder, {})
         get = known.get
         names: list[str] = []
@@ -147,13 +217,17 @@ class Scanner:
                     and old.mtime_ns == found.st_mtime_ns
                     and old.mode == found.st_mode
                 ):
-                    if deep and old.mode & 0o040000:  # of files, folders and links, folders alone have it
-                        waiting.append(prefix + name)
+                    if old.mode & 0o040000:  # of files, folders and links, folders alone have it
+                        if deep:
+                            waiting.append(Visit(prefix + name, None, deep))
+                        continue
                 else:
                     strange.append((name, found))
                     if len(strange) > self._budget.files:
                         raise over_budget(f"{self._budget.files:,} files", folder)
-        self._files += len(names) - (0 if deep else len(known))
+                if watching and found.st_nlink != 1 and not found.st_mode & 0o040000:
+                    self._scan.linked.setdefault(found.st_ino, set()).add(prefix + name)
+        self._files += len(names) - (0 if self._scan.folders is None else len(known))
         if self._files > self._budget.files:
             raise over_budget(f"{self._budget.files:,} files", folder)
         if len(names) - len(strange) != len(known):
@@ -162,9 +236,18 @@ class Scanner:
         if stranger is not None:
             self._note_folder(folder, stranger, read_attributes(fd))
         for name, found in strange:
-            self._meet(folder, name, found, get(name), waiting)
+            self._meet(folder, name, found, get(name), waiting, deep=deep)
 
-    def _meet(self, folder: str, name: str, found: os.stat_result, old: Entry | None, waiting: list[str]) -> None:
+    def _meet(
+        self,
+        folder: str,
+        name: str,
+        found: os.stat_result,
+        old: Entry | None,
+        waiting: list[Visit],
+        *,
+        deep: bool = False,
+    ) -> None:
         """Something new or changed."""
         path = f"{folder}/{name}" if folder else name
         kind = stat.S_IFMT(found.st_mode)
@@ -174,19 +257,39 @@ class Scanner:
             self._miss(path, EXCLUDED)
         elif found.st_dev != self._device:
             self._miss(path, "another file system")
+        elif path in self._mounts:
+            self._miss(path, MOUNTED)
         elif kind == stat.S_IFDIR:
             if path.count("/") >= DEEPEST:
                 self._miss(path, f"deeper than {DEEPEST} folders")
                 return
             self._strange_folders[path] = found
-            waiting.append(path)
+            waiting.append(Visit(path, deep=deep))
         else:
+            if found.st_nlink > 1:
+                self._follow_links(path, found.st_ino, waiting)
             if old is not None and old.is_folder:
                 self._wipe(path)
+            if self._scan.folders is not None:
+                if path in self._met:
+                    return
+                self._met.add(path)
             self._bytes += min(found.st_size, found.st_blocks * 512)
             if self._bytes > self._budget.bytes:
                 raise over_budget(f"{self._budget.bytes:,} bytes", folder)
             self._scan.pending.append(Pending(folder, name, found))
+
+    def _follow_links(self, path: str, inode: int, waiting: list[Visit]) -> None:
+        """The other names of a file changed with it, and nothing tells of them."""
+        if self._watch is not None:
+            self._scan.linked.setdefault(inode, set()).add(path)
+        if inode in self._followed:
+            return
+        self._followed.add(inode)
+        for other in self._linked.get(inode, ()):
+            above, _, name = other.rpartition("/")
+            if other != path and above in self._known.folders:
+                waiting.append(Visit(above, {name}))
 
     def _note_folder(self, path: str, found: os.stat_result, attrs: bytes) -> None:
         # A folder's listing is read on every walk, so that its times need not be old to be trusted.

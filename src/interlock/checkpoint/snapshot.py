@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import msgspec
 
 from ..config.model import Checkpoints as Settings
 from ..core import CheckpointInfo, Clock, InvalidState
+from .change import changes_by, differences
 from .descent import READ_FLAGS, Descent, open_root
 from .entry import Entry
+from .fingerprint import of_disk, of_tree
 from .history import SHOWN, History
 from .intake import Intake
 from .packs import PackWriter
+from .place import mounts_inside
 from .plan import Moment
 from .policy import Policy
 from .scan import Budget, Scan, Scanner, nothing_left
 from .store import Store, no_space
-from .tree import Tree, printable
+from .tree import Delta, Tree, printable
+from .watch import Hints, Watch
 
 Progress = Callable[[int, int], None]
+
+PATROL = 64
+"""Entries that are looked at without a hint with each checkpoint, in turn: a walk over everything, bit by bit."""
 
 
 class Snapshots:
@@ -36,32 +43,60 @@ class Snapshots:
         self._tree = Tree()
         self._uncovered: dict[str, str] = {}
         self._seq = -1
+        self._newest: CheckpointInfo | None = None
         self._walked = False
+        self._watch: Watch | None = None
+        self._linked: dict[int, set[str]] = {}
+        self._patrol: Iterator[str] = iter(())
+        self._suspects = Hints()
+        self._mounts: frozenset[str] = frozenset()
+
+    def watch(self, watch: Watch) -> None:
+        """Look only where the watch points from now on, after one more walk."""
+        self._watch, self._walked = watch, False
+
+    def close(self) -> None:
+        if self._watch is not None:
+            self._watch.close()
+            self._watch = None
 
     def take(
         self,
         info: CheckpointInfo,
         *,
-        hints: Iterable[str] | None = None,
+        walk: bool = True,
         own: bool = False,
         extra: bytes | None = None,
         progress: Progress | None = None,
     ) -> CheckpointInfo:
-        """Make a checkpoint of the workspace now; `info` says why, the rest is filled in here."""
+        """Make a checkpoint of the workspace now; `info` says why, the rest is filled in here.
+
+        Without `walk` only where something may have changed is looked at, if a watch tells that.
+        """
         root = self._open_if_there()
         writer = PackWriter(self._store)
         try:
             with no_space(self._store.path):
+                if not walk and (unchanged := self._start_unchanged(root, info, extra)) is not None:
+                    return unchanged
                 self._refresh()
-                scan = self._read(root, hints, writer, progress)
+                scan = self._read(root, self._hints(walk=walk), writer, progress)
                 writer.finish()
+                if extra is None and (same := self._newest_again(info, scan)) is not None:
+                    return same
+                anew = not self._same_policy()
+                # Only new identities: kept in memory, and not worth a delta.
+                delta = Delta() if self._tree.stays(scan.delta) else scan.delta
+                before = self._tree if not anew else self.history.tree(self._seq) if self._seq else Tree()
+                mine = list(changes_by(scan.delta, before)) if own and not anew else []
                 self._seq = -1
                 self._take_over(scan)
+                if own and anew:
+                    mine = [(difference.path, difference.b) for difference in differences(before, self._tree)]
                 info = self._describe(info, scan)
                 with self._store.transaction():
                     writer.record()
-                    anew = not self._same_policy()
-                    info = self.history.append(info, scan.delta, self._tree, self._uncovered, own=own, whole=anew)
+                    info = self.history.append(info, delta, self._tree, self._uncovered, own=mine, whole=anew)
                     self._store.set_meta("policy", "\n".join(self.policy.patterns))
                     if extra is not None:
                         self._store.db.execute("INSERT INTO extra VALUES(?,?)", (info.id, extra))
@@ -69,8 +104,11 @@ class Snapshots:
                     self._store.drop_meta("reread")
                     self._store.note_flushed()
                 writer.flush_later()
-                self._seq = self.history.head()
-                self._walked = self._walked or info.basis == "walk"
+                self._seq, self._newest = self.history.head(), info
+        except BaseException:
+            # What the watch told is used up, and not taken in.
+            self._walked = False
+            raise
         finally:
             writer.close()
             if root is not None:
@@ -89,6 +127,42 @@ class Snapshots:
         tree = self._tree.copy()
         tree.apply(scan.delta)
         return Moment(tree, scan.uncovered)
+
+    def warm_up(self) -> None:
+        """Load the newest tree and watch every folder; what differs from the tree is looked at next time."""
+        root = self._open_if_there()
+        if root is None or self._watch is None:
+            return
+        try:
+            newest = self._newest
+            self._refresh()
+            if newest is not None and newest.id.startswith(f"c{self._seq}-"):
+                self._newest = newest
+            self._watch.drain()
+            self._mounts = mounts_inside(self._workspace)
+            scan = self._scanner(root, self._watch).walk()
+        finally:
+            os.close(root)
+        names = self._suspects.names
+        for folder, listing in scan.delta.changed.items():
+            names.setdefault(folder, set()).update(listing)
+        for pending in scan.pending:
+            names.setdefault(pending.folder, set()).add(pending.name)
+        for path in scan.uncovered.keys() ^ self._uncovered.keys():
+            folder, _, name = path.rpartition("/")
+            names.setdefault(folder, set()).add(name)
+        self._linked, self._walked = scan.linked, True
+
+    def note_fingerprint(self) -> None:
+        """Write down by what the workspace of the newest checkpoint can be known again."""
+        if self._seq != self.history.head() or not self._walked:
+            return
+        mark = of_tree(self._tree)
+        with self._store.transaction():
+            if mark is None:
+                self._store.drop_meta("fingerprint")
+            else:
+                self._store.set_meta("fingerprint", f"{self._seq}:{mark}")
 
     @contextmanager
     def reader(self) -> Iterator[Callable[[str, Entry], bytes]]:
@@ -117,9 +191,16 @@ class Snapshots:
         self._refresh()
         return Moment(self._tree, self._uncovered)
 
+    def moment(self, seq: int) -> Moment:
+        """The workspace at a checkpoint; not to be changed."""
+        if seq == self._seq == self.history.head() and self._same_policy() and self._store.get_meta("reread") is None:
+            return Moment(self._tree, self._uncovered)
+        return Moment(self.history.tree(seq), self.history.uncovered(seq))
+
     def distrust(self) -> None:
         """Forget that hints were enough: the next checkpoint walks everything."""
         self._walked = False
+        self._newest = None
 
     def open_root(self) -> int:
         try:
@@ -145,7 +226,7 @@ class Snapshots:
             return
         self._tree = self.history.tree(head) if head and self._same_policy() else Tree()
         self._uncovered = self.history.uncovered(head) if head else {}
-        self._seq = head
+        self._seq, self._newest = head, None
         self._walked = False
         if reread:
             self._tree.distrust()
@@ -154,27 +235,129 @@ class Snapshots:
         """Whether the newest checkpoint was made with these exclusions; if not, everything is read anew."""
         return (self._store.get_meta("policy") or "") == "\n".join(self.policy.patterns)
 
+    def _start_unchanged(self, root: int | None, info: CheckpointInfo, extra: bytes | None) -> CheckpointInfo | None:
+        """A run's first checkpoint where the workspace is known to be as at the newest one: nothing is loaded."""
+        if root is None or self._seq != -1 or self._newest is not None or self._watch is None or extra is not None:
+            return None
+        mark, head = self._store.get_meta("fingerprint") or "", self.history.head()
+        known = mark.startswith(f"{head}:") and self._same_policy() and self._store.get_meta("reread") is None
+        uncovered = self.history.uncovered(head) if known else {}
+        if not known or of_disk(root, self.policy, uncovered) != mark.partition(":")[2]:
+            return None
+        before = self.history.info(head)
+        info = msgspec.structs.replace(
+            info,
+            files=before.files,
+            bytes=before.bytes,
+            not_covered=before.not_covered,
+            basis="walk",
+            parent=self._store.get_meta("current"),
+        )
+        with self._store.transaction():
+            info = self.history.append(info, Delta(), None, uncovered)
+            self._store.set_meta("current", info.id)
+            self._store.set_meta("fingerprint", f"{self.history.head()}:{mark.partition(':')[2]}")
+            self._store.note_flushed()
+        self._newest = info
+        return info
+
+    @property
+    def is_cold(self) -> bool:
+        """Whether there is a watch that watches nothing yet."""
+        return self._watch is not None and not self._walked
+
+    def _hints(self, *, walk: bool) -> Hints | None:
+        """Where to look; None: everywhere."""
+        if self._watch is None:
+            return None
+        hints = self._watch.drain()
+        suspects, self._suspects = self._suspects, Hints()
+        if walk or not self._walked or hints is None:
+            return None
+        for folder, names in suspects.names.items():
+            hints.names.setdefault(folder, set()).update(names)
+        return hints
+
     def _read(
-        self, root: int | None, hints: Iterable[str] | None, writer: PackWriter | None, progress: Progress | None = None
+        self, root: int | None, hints: Hints | None, writer: PackWriter | None, progress: Progress | None = None
     ) -> Scan:
         """What differs from the newest tree, with the contents; kept where there is a writer."""
         if root is None:
             return nothing_left(self._tree)
-        scan = self._scan(root, hints)
+        if hints is None:
+            self._mounts = mounts_inside(self._workspace)
+        scanner = self._scanner(root, self._watch if writer is not None else None)
+        scan = scanner.walk() if hints is None else scanner.glance(hints, self._others())
         Intake(root, self._tree, scan, self._store, writer).run(self._budget, self._clock, progress)
         return scan
 
-    def _scan(self, root: int, hints: Iterable[str] | None) -> Scan:
-        scanner = Scanner(root, self._tree, self.policy, self._budget, self._clock)
-        return scanner.glance(hints) if hints is not None and self._walked else scanner.walk()
+    def _scanner(self, root: int, watch: Watch | None) -> Scanner:
+        return Scanner(
+            root,
+            self._tree,
+            self.policy,
+            self._budget,
+            self._clock,
+            watch=watch,
+            linked=self._linked,
+            mounts=self._mounts,
+        )
+
+    def _others(self) -> list[str]:
+        """Folders that are looked at without a hint: those that are not watched, and a few of all in turn."""
+        assert self._watch is not None
+        found, entries = list(self._watch.unwatched), 0
+        while entries < PATROL:
+            folder = next(self._patrol, None)
+            if folder is None:
+                self._patrol = iter(list(self._tree.folders))
+                break
+            found.append(folder)
+            entries += 1 + len(self._tree.folders.get(folder, ()))
+        return found
 
     def _take_over(self, scan: Scan) -> None:
         self._tree.apply(scan.delta)
+        self._walked = self._walked or scan.folders is None
         if scan.folders is None:
-            self._uncovered = scan.uncovered
-        else:
-            kept = {p: why for p, why in self._uncovered.items() if p.rpartition("/")[0] not in scan.folders}
-            self._uncovered = kept | scan.uncovered
+            self._uncovered, self._linked = scan.uncovered, scan.linked
+            return
+        self._uncovered = self._kept_uncovered(scan) | scan.uncovered
+        for inode, paths in scan.linked.items():
+            self._linked.setdefault(inode, set()).update(paths)
+
+    def _kept_uncovered(self, scan: Scan) -> dict[str, str]:
+        """What was not covered, and was not looked at again."""
+        folders = scan.folders or set()
+        gone = folders | scan.delta.wiped
+        return {
+            path: why
+            for path, why in self._uncovered.items()
+            if path not in scan.looked and path.rpartition("/")[0] not in gone
+        }
+
+    def _newest_again(self, info: CheckpointInfo, scan: Scan) -> CheckpointInfo | None:
+        """The run's newest checkpoint where neither the workspace nor the run has moved on since."""
+        newest = self._newest
+        if newest is None or info.label or info.run_id is None or "safety" in (info.cause, newest.cause):
+            return None
+        # Equal files at another step are another moment: the conversation goes back to it as well.
+        if (newest.run_id, newest.step, newest.cause, newest.label) != (info.run_id, info.step, info.cause, ""):
+            return None
+        if not self._tree.stays(scan.delta) or not self._same_uncovered(scan):
+            return None
+        self._take_over(scan)
+        return msgspec.structs.replace(
+            newest,
+            time=info.time,
+            basis="walk" if scan.folders is None else "hints",
+            success_rate=info.success_rate,
+            last_error_time=info.last_error_time,
+        )
+
+    def _same_uncovered(self, scan: Scan) -> bool:
+        kept = {} if scan.folders is None else self._kept_uncovered(scan)
+        return kept | scan.uncovered == self._uncovered
 
     def _describe(self, info: CheckpointInfo, scan: Scan) -> CheckpointInfo:
         return msgspec.structs.replace(

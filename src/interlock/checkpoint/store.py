@@ -15,7 +15,7 @@ from ..core import InvalidState
 from .flush import Flush
 from .outage import boot_id
 
-VERSION = 1
+VERSION = 2
 
 BALLAST = 1024 * 1024
 """Bytes held in reserve for collecting garbage on a full disk."""
@@ -41,6 +41,10 @@ CREATE TABLE IF NOT EXISTS blob(
 CREATE TABLE IF NOT EXISTS checkpoint(
   seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, whole INTEGER NOT NULL, own INTEGER NOT NULL,
   info BLOB NOT NULL, uncovered BLOB NOT NULL, delta BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS run(id TEXT PRIMARY KEY, first INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS own(
+  run TEXT NOT NULL, path BLOB NOT NULL, seq INTEGER NOT NULL, state TEXT NOT NULL,
+  PRIMARY KEY(run, path)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS extra(id TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS restore(
   n INTEGER PRIMARY KEY AUTOINCREMENT, state TEXT NOT NULL, target TEXT NOT NULL, safety TEXT NOT NULL,
@@ -142,8 +146,10 @@ class Store:
 
     def note_flushed(self) -> None:
         """Write down how much is on the disk for certain, for the start after a power cut."""
-        self.set_meta("boot", boot_id())
-        self.set_meta("flushed", str(max(self.flush.flushed, int(self.get_meta("flushed") or 0))))
+        if self.get_meta("boot") != boot_id():
+            self.set_meta("boot", boot_id())
+        if self.flush.flushed > int(self.get_meta("flushed") or 0):
+            self.set_meta("flushed", str(self.flush.flushed))
 
     def drop_meta(self, key: str) -> None:
         self.db.execute("DELETE FROM meta WHERE key=?", (key,))
@@ -234,6 +240,8 @@ class Store:
         if version < VERSION:
             with self.transaction():
                 self.db.execute(_SCHEMA)
+                if not version:
+                    self.set_meta("owned", "1")
                 self.db.pragma("user_version", VERSION)
 
 

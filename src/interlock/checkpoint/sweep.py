@@ -1,4 +1,8 @@
-"""Sweep: remove checkpoints that are too old, too many or too large, and the contents that only they needed."""
+"""Sweep: remove checkpoints that are too old, too many or too large, and the contents that only they needed.
+
+The newest checkpoint, the start of the newest run and what the next undo needs always stay; the starts of other runs
+stay until they are too old, or nothing else is left to remove.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +14,27 @@ from pathlib import Path
 from msgspec import Struct
 
 from ..config.model import Checkpoints as Settings
+from .entry import ABSENT
 from .history import History
 from .packs import PackWriter, read_frame
 from .restoration import last_done, unfinished
+from .retention import thin
 from .squeeze import free_dead_stretches, in_parts, move_frames
 from .store import ROOMY, Frame, NoSpace, Store, no_space
+from .tree import Delta, encode_delta, join
 
 THIN = 0.5
 """A pack with less than this share of live bytes is written anew."""
+
+
+SLACK = 8
+"""Collecting by itself begins when there are one part in so many above the count, so that it happens rarely."""
+
+GROWN = 64 * 1024 * 1024
+"""Contents that nothing needs any more are looked for when the store has grown by half and by this much."""
+
+
+NOTHING = encode_delta(Delta())
 
 
 class Swept(Struct, frozen=True):
@@ -36,7 +53,7 @@ class Sweep:
         self._store, self._history, self._settings, self._now = store, history, settings, now
 
     def run(self, progress: Callable[[int, int], None] | None = None) -> Swept:
-        """Remove what is due, oldest first. The newest checkpoint, and what an undo needs, always stay."""
+        """Remove what is due, and the contents that nothing needs any more."""
         before = self._store.size()
         remove_strays(self._store)
         if self._store.is_full():
@@ -44,7 +61,7 @@ class Sweep:
         removed = self._drop(self._due())
         self._collect(progress)
         while self._store.size() > self._settings.max_bytes:
-            more = self._drop(self._oldest())
+            more = self._drop(self._tenth())
             if not more:
                 break
             removed += more
@@ -52,7 +69,18 @@ class Sweep:
         with suppress(NoSpace):
             # What was freed is freed; the database's own free pages can wait for room.
             self._store.shrink()
-        return Swept(tuple(removed), len(self._removable(everything=True)), before, self._store.size())
+            with self._store.transaction():
+                self._store.set_meta("collected", str(self._store.size()))
+        return Swept(tuple(removed), self._count(), before, self._store.size())
+
+    def run_if_due(self) -> None:
+        """What happens by itself now and then: cheap where nothing is due, and where only the count is."""
+        size = self._store.size()
+        kept = int(self._store.get_meta("collected") or 0)
+        if size > self._settings.max_bytes or size > max(kept + GROWN, kept + kept // 2):
+            self.run()
+        elif self._is_due():
+            self._drop(self._due())
 
     def run_anyhow(self, progress: Callable[[int, int], None] | None = None) -> Swept:
         """The same on a disk that is full: the space that is held in reserve is there for this."""
@@ -72,33 +100,65 @@ class Sweep:
         finally:
             self._store.keep_ballast(room=1 if held else ROOMY)
 
-    def is_due(self) -> bool:
-        """Whether a collection would remove something, from figures that cost nothing."""
-        return bool(self._due()) or self._store.size() > self._settings.max_bytes
+    def _is_due(self) -> bool:
+        """Whether checkpoints have become too old or too many, from figures that cost nothing."""
+        most = self._settings.keep_count
+        if self._count() > most + most // SLACK:
+            return True
+        row = self._store.row("SELECT json_extract(info, '$.time') FROM checkpoint ORDER BY seq LIMIT 1")
+        # A day late, for the oldest may be one that stays.
+        return row is not None and float(row[0]) < self._oldest() - 86_400 and bool(self._due())
+
+    def _oldest(self) -> float:
+        return self._now - self._settings.keep_days * 86_400
 
     def _due(self) -> set[int]:
         """Checkpoints that are too old or too many."""
-        rows = self._removable(everything=True)
-        oldest = self._now - self._settings.keep_days * 86_400
-        old = {seq for seq, time in rows if time < oldest}
-        many = {seq for seq, _ in rows[: max(0, len(rows) - self._settings.keep_count)]}
-        return (old | many) & {seq for seq, _ in self._removable()}
+        rows = self._rows()
+        stay = self._staying(rows)
+        oldest = self._oldest()
+        old = {seq for seq, _, time in rows if time < oldest and seq not in stay}
+        young = [seq for seq, _, _ in rows if seq not in old]
+        starts = sorted(self._starts().intersection(young))[-max(1, self._settings.keep_count // 2) :]
+        stay |= set(starts)
+        many = set(self._equal(young).difference(stay)) if len(young) > self._settings.keep_count else set()
+        left = [seq for seq in young if seq not in many]
+        return old | many | thin(left, self._settings.keep_count, stay)
 
-    def _oldest(self) -> set[int]:
-        """The oldest tenth."""
-        rows = self._removable()
-        return {seq for seq, _ in rows[: max(1, len(rows) // 10)]}
+    def _equal(self, numbers: list[int]) -> set[int]:
+        """Those that are not recent and have the same files as the one before: the first to go where there are many."""
+        recent = numbers[-max(1, self._settings.keep_count // 2) :]
+        rows = self._store.rows("SELECT seq FROM checkpoint WHERE delta=? AND seq<?", NOTHING, recent[0])
+        return {int(seq) for (seq,) in rows}
 
-    def _removable(self, *, everything: bool = False) -> list[tuple[int, float]]:
-        rows = [
-            (int(seq), float(time), str(name))
-            for seq, name, time in self._store.rows(
-                "SELECT seq, id, json_extract(info, '$.time') FROM checkpoint ORDER BY seq"
-            )
-        ]
-        needed = set() if everything else self._needed()
-        newest = 0 if everything or not rows else rows[-1][0]
-        return [(seq, time) for seq, time, name in rows if name not in needed and seq != newest]
+    def _tenth(self) -> set[int]:
+        """A tenth of what is left, thinned out; where only starts of runs are left, the oldest of these."""
+        rows = self._rows()
+        stay, numbers = self._staying(rows), [seq for seq, _, _ in rows]
+        keep = len(numbers) - max(1, len(numbers) // 10)
+        gone = thin(numbers, keep, stay | self._starts())
+        if gone:
+            return gone
+        rest = [seq for seq in numbers if seq not in stay]
+        others = [seq for seq in rest if seq not in self._starts()]
+        return set((others or rest)[: max(1, len(rest) // 10)])
+
+    def _rows(self) -> list[tuple[int, str, float]]:
+        """Number, id and time of every checkpoint, oldest first."""
+        rows = self._store.rows("SELECT seq, id, json_extract(info, '$.time') FROM checkpoint ORDER BY seq")
+        return [(int(seq), str(name), float(time)) for seq, name, time in rows]
+
+    def _count(self) -> int:
+        return self._store.number("SELECT count(*) FROM checkpoint")
+
+    def _starts(self) -> set[int]:
+        return {int(seq) for (seq,) in self._store.rows("SELECT first FROM run")}
+
+    def _staying(self, rows: list[tuple[int, str, float]]) -> set[int]:
+        """What is never removed: the newest, the start of the newest run, and what an undo needs."""
+        needed = self._needed()
+        newest_start = self._store.number("SELECT max(first) FROM run")
+        return {seq for seq, name, _ in rows if name in needed} | {newest_start, rows[-1][0] if rows else 0}
 
     def _needed(self) -> set[str]:
         """What the next undo, or a restore that was cut short, still needs."""
@@ -118,6 +178,7 @@ class Sweep:
     def _remove(self, gone: Sequence[int]) -> None:
         with self._store.transaction(durable=True):
             self._history.remove(set(gone))
+            self._history.forget_runs()
             self._store.db.execute(
                 "DELETE FROM restore WHERE state NOT IN ('staging','applying','taking_back')"
                 " AND safety NOT IN (SELECT id FROM checkpoint)"
@@ -125,7 +186,8 @@ class Sweep:
 
     def _collect(self, progress: Callable[[int, int], None] | None) -> None:
         """Forget contents that no checkpoint names, then take the space back pack by pack."""
-        live = self._live()
+        live, paths = self._live()
+        self._forget_temporary(paths)
         dead = [(digest,) for (digest,) in self._store.rows("SELECT digest FROM blob") if digest not in live]
         if dead:
             in_parts(self._store, dead, self._forget)
@@ -162,14 +224,25 @@ class Sweep:
             return False
         return True
 
-    def _live(self) -> set[bytes]:
+    def _live(self) -> tuple[set[bytes], set[str]]:
+        """The contents that something needs, and the paths that some checkpoint has."""
         live: set[bytes] = set()
+        paths: set[str] = set()
         for _, delta in self._history.deltas(0, self._history.head()):
-            for listing in delta.changed.values():
+            for folder, listing in delta.changed.items():
                 live.update(entry.data for entry in listing.values() if entry is not None and entry.is_file)
+                paths.update(join(folder, name) for name, entry in listing.items() if entry is not None)
         for one in unfinished(self._store):
             live.update(entry.data for _, a, b in one.body.steps for entry in (a, b) if entry is not None)
-        return live
+        return live, paths
+
+    def _forget_temporary(self, paths: set[str]) -> None:
+        """Forget a run's deletions of paths that no checkpoint has: there is nothing to bring back."""
+        absent = self._store.rows("SELECT run, path FROM own WHERE state=?", ABSENT)
+        gone = [(run, path) for run, path in absent if os.fsdecode(path) not in paths]
+        if gone:
+            with self._store.transaction():
+                self._store.db.executemany("DELETE FROM own WHERE run=? AND path=?", gone)
 
     def _thin(self) -> list[int]:
         """Packs of which more than half is dead."""

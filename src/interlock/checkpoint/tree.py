@@ -11,7 +11,7 @@ import zstandard
 from msgspec import Struct
 
 from ..core.typed import msgpack_decoder
-from .entry import Entry
+from .entry import Entry, same_content
 
 Listing = dict[str, Entry]
 
@@ -90,6 +90,16 @@ class Tree:
                     if entry.is_folder:
                         self.folders.setdefault(join(folder, name), {})
 
+    def stays(self, delta: Delta) -> bool:
+        """Whether a delta only brings new identities (inode, change time), and nothing that a restore would show."""
+        if delta.wiped or (delta.root is not None and not _equal(self.root, delta.root)):
+            return False
+        return all(
+            _equal(self.folders.get(folder, {}).get(name), entry)
+            for folder, listing in delta.changed.items()
+            for name, entry in listing.items()
+        )
+
     def distrust(self) -> None:
         """Forget the identity of every file, so that the next walk reads them all."""
         for listing in self.folders.values():
@@ -112,6 +122,10 @@ class Tree:
         if not entry.is_folder:
             self.files += sign
             self.bytes += sign * entry.size
+
+
+def _equal(a: Entry | None, b: Entry | None) -> bool:
+    return same_content(a, b) and (a is None or b is None or a.mtime_ns == b.mtime_ns)
 
 
 def fold(earlier: Delta, later: Delta) -> Delta:

@@ -198,7 +198,7 @@ class Runtime(Section, frozen=True, kw_only=True):
 
 class Checkpoints(Section, frozen=True, kw_only=True):
     keep_days: Annotated[float, Meta(gt=0, description="Stored checkpoints older than this are removed.")] = 14
-    keep_count: Annotated[int, Meta(ge=1, description="Checkpoints kept per workspace.")] = 1000
+    keep_count: Annotated[int, Meta(ge=1, description="Checkpoints kept; older ones are thinned out.")] = 1000
     max_bytes: Annotated[int, Meta(gt=0, description="Size of the store.")] = 20 * 1024**3
     exclude: Annotated[
         tuple[str, ...], Meta(description="Names (*.log, node_modules) or paths (web/dist) that are not saved.")

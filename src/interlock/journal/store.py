@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import time
 from pathlib import Path
 
 import msgspec
@@ -15,9 +17,13 @@ from .export import export_run
 from .finding import find_run
 from .folder import RunFolder
 from .ids import check_run_id, is_run_id
+from .index import Index, read_stamp
 from .prune import Pruned, prune_runs, remove_run
 from .reader import JournalReader
 from .summary import RunSummary
+
+SETTLED_NS = 100_000_000
+"""A folder's time says that nothing came since only if it is older than the kernel's clock is coarse."""
 
 PARTS = ("inbox", "incidents", "pictures")
 
@@ -28,6 +34,8 @@ class Store:
     def __init__(self, root: Path | None = None, clock: Clock | None = None) -> None:
         self.root = root if root is not None else default_root()
         self._clock = clock or SystemClock()
+        self._index: Index | None = None
+        self._listed: tuple[int, list[RunFolder]] | None = None
 
     def create(self, spec: RunSpec) -> RunFolder:
         """Make the folder of a new run, whole or not at all."""
@@ -54,17 +62,43 @@ class Store:
         return folder
 
     def folders(self) -> list[RunFolder]:
-        """Every run's folder, the newest first."""
+        """Every run's folder, the newest first; the same list again while none came or went."""
         try:
-            names = sorted((path.name for path in self.root.iterdir()), reverse=True)
+            stamp = self.root.stat().st_mtime_ns
+            if self._listed is not None and self._listed[0] == stamp:
+                return self._listed[1]
+            names = sorted(os.listdir(self.root), reverse=True)  # noqa: PTH208
         except FileNotFoundError:
             return []
-        return [folder for name in names if (folder := RunFolder(self.root / name)).is_run()]
+        found = [folder for name in names if (folder := RunFolder(self.root / name)).is_run()]
+        # A list made while the folder changes may miss what comes within the same tick of its time.
+        self._listed = (stamp, found) if time.time_ns() - stamp > SETTLED_NS else None
+        return found
 
     def runs(self) -> list[RunSummary]:
         """Every run in one row, the newest first. One that cannot be read says why in `problem`."""
-        found = [summary for folder in self.folders() if (summary := summarize(folder)) is not None]
+        folders = self.folders()
+        found = [summary for folder in folders if (summary := self.summary(folder)) is not None]
+        self.keep_index()
         return sorted(found, key=lambda run: run.started, reverse=True)
+
+    def summary(self, folder: RunFolder) -> RunSummary | None:
+        """One run in one row, from the index where it has ended; None if it has gone meanwhile."""
+        if self._index is None:
+            self._index = Index(self.root)
+        known = self._index.get(folder)
+        if known is not None:
+            return known
+        stamp = read_stamp(folder)
+        summary = summarize(folder)
+        if summary is not None:
+            self._index.put(folder, stamp, summary)
+        return summary
+
+    def keep_index(self) -> None:
+        """Write down the summaries of runs that have ended since."""
+        if self._index is not None:
+            self._index.keep({folder.run_id for folder in self.folders()})
 
     def find(self, ref: str) -> RunFolder:
         """The run with this id, name or unique beginning of either."""

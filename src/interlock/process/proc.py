@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 from typing import NamedTuple
 
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -71,6 +72,19 @@ def children_of(pid: int) -> tuple[int, ...]:
     """The children of a single-threaded process but ourselves, in one read; empty where the kernel does not tell."""
     children = (int(child) for child in _read(f"/proc/{pid}/task/{pid}/children").split())
     return tuple(child for child in children if child != os.getpid())
+
+
+TELLS_CHILDREN = Path(f"/proc/self/task/{os.getpid()}/children").exists()
+"""Whether this kernel lists the children of a process."""
+
+
+def all_children_of(pid: int) -> list[int]:
+    """The children of every thread of a process."""
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208
+    except OSError:
+        return []
+    return [int(child) for thread in threads for child in _read(f"/proc/{pid}/task/{thread}/children").split()]
 
 
 def environment_of(pid: int) -> bytes:

@@ -43,7 +43,7 @@ class Tree:
         v1 = {name: Path(path) for name, path in handle.controllers.items()}
         self._controllers = Controllers(self._group.path if self._group else None, v1)
         self._limits = handle.limits
-        self._watch = Watch(self._look)
+        self._watch = Watch(self._sample)
         self._last_use = Use()
         self._last_events: tuple[LimitEvent, ...] = ()
         self._acting = threading.RLock()
@@ -136,7 +136,7 @@ class Tree:
 
     def usage(self) -> Use:
         """What it uses now; the last known CPU time once it is gone."""
-        members = self._look()
+        members = self._sample()
         memory = self._controllers.memory_bytes()
         if memory is None:
             memory = sum(proc.proportional_bytes(p) for p in members)
@@ -230,6 +230,10 @@ class Tree:
     def _look(self) -> list[Process]:
         members, _ = self._family.look(self._group.pids() if self._group else ())
         return list(members.values())
+
+    def _sample(self) -> list[Process]:
+        """The same for figures, without looking at the whole machine."""
+        return list(self._family.sample(self._group.pids() if self._group else None).values())
 
     def _inside(self) -> int:
         """How many processes the cgroup holds, without looking at the whole machine."""

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from ..core import ENDED, InterlockError
 from ..journal import JournalReader, RunFolder, RunSummary, Store
-from ..journal.store import summarize
 from .switching import why_not_switched
 
 if TYPE_CHECKING:
@@ -74,6 +73,10 @@ class RunRow(Struct, frozen=True, kw_only=True):
         return why_not_switched(self.adapter)
 
 
+TURNS = 100
+"""An ended run is looked at again once in so many times: it hardly ever changes."""
+
+
 class _Seen(Struct):
     signature: tuple[int, ...]
     summary: RunSummary
@@ -94,22 +97,49 @@ class Fleet:
         self.problem: str | None = None
         self._host = socket.gethostname()
         self._seen: dict[str, _Seen] = {}
+        self._folders: list[RunFolder] = []
+        self._rows: list[RunRow] | None = None
+        self._turn = 0
+        self._sparse = True
         self._lock = threading.Lock()
 
     def rows(self, *, sparks: bool = True) -> list[RunRow]:
         """Every run in one row."""
         with self._lock:
-            folders = self.store.folders()
-            kept: dict[str, _Seen] = {}
-            for folder in folders:
-                seen = self._look(folder, self._seen.get(folder.run_id))
-                if seen is not None:
-                    kept[folder.run_id] = seen
-            self._seen = kept
-            if sparks:
-                self._draw(folders)
-            rows = [to_row(seen.summary, self._host, seen.spark or ()) for seen in kept.values()]
-            return sorted([*rows, *self._remote(kept)], key=lambda row: (row.started, row.run_id), reverse=True)
+            changed = self._look_around()
+            if sparks and self._sparse:
+                changed = self._draw(self._folders) or changed
+            if changed or self._rows is None:
+                self._rows = [to_row(seen.summary, self._host, seen.spark or ()) for seen in self._seen.values()]
+                self._rows.sort(key=_order, reverse=True)
+            remote = self._remote(self._seen)
+            return sorted([*self._rows, *remote], key=_order, reverse=True) if remote else list(self._rows)
+
+    def _look_around(self) -> bool:
+        """Look at the live runs, and at some of the ended ones in turn; whether anything differs from last time."""
+        folders = self.store.folders()
+        self._turn = (self._turn + 1) % TURNS
+        due = folders
+        if folders is self._folders:
+            ended = [folder for folder in folders if self._seen[folder.run_id].summary.status in ENDED]
+            due = [folder for folder in folders if self._seen[folder.run_id].summary.status not in ENDED]
+            due += ended[self._turn :: TURNS]
+        kept = self._seen if folders is self._folders else {}
+        changed = folders is not self._folders
+        for folder in due:
+            known = self._seen.get(folder.run_id)
+            before = known.summary if known is not None else None
+            seen = self._look(folder, known)
+            if seen is None:
+                kept.pop(folder.run_id, None)
+                folders = [*self.store.folders()]  # looked through anew next time
+            else:
+                kept[folder.run_id] = seen
+            changed = changed or seen is None or seen.summary is not before
+        self._seen, self._folders = kept, folders
+        self._sparse = self._sparse or changed
+        self.store.keep_index()
+        return changed
 
     def _look(self, folder: RunFolder, known: _Seen | None) -> _Seen | None:
         signature = read_signature(folder)
@@ -121,22 +151,24 @@ class Fleet:
             if pid != known.summary.owner_pid:
                 known.summary = replace(known.summary, owner_pid=pid)
             return known
-        summary = summarize(folder)
+        summary = self.store.summary(folder)
         if summary is None:
             return None
         if known is not None and summary.steps == known.summary.steps:
             return _Seen(signature, summary, known.spark)
         return _Seen(signature, summary)
 
-    def _draw(self, folders: list[RunFolder]) -> None:
-        """Sparklines for those that have none, the live ones first, as long as there is time."""
+    def _draw(self, folders: list[RunFolder]) -> bool:
+        """Sparklines for those that have none, the live ones first, as long as there is time; whether any was drawn."""
         missing = [folder for folder in folders if (s := self._seen.get(folder.run_id)) and s.spark is None]
         missing.sort(key=lambda folder: self._seen[folder.run_id].summary.status in ENDED)
         until = time.monotonic() + SPARK_PATIENCE_S
         for folder in missing:
             self._seen[folder.run_id].spark = draw_spark(folder)
             if time.monotonic() > until:
-                return
+                return True
+        self._sparse = False
+        return bool(missing)
 
     def _remote(self, local: dict[str, _Seen]) -> list[RunRow]:
         if self.hub is None:
@@ -152,6 +184,10 @@ class Fleet:
             for run in known
             if run.summary.run_id not in local
         ]
+
+
+def _order(row: RunRow) -> tuple[float, str]:
+    return row.started, row.run_id
 
 
 def to_row(summary: RunSummary, host: str, spark: tuple[float, ...]) -> RunRow:

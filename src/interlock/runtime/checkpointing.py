@@ -21,6 +21,7 @@ class Checkpointing:
 
     def __init__(self, run: Run, watch: Watch, hands: Hands, guard: Guard, context: Context) -> None:
         self._run, self._watch, self._hands, self._guard, self._context = run, watch, hands, guard, context
+        self._recorded = ""
 
     def make(self, *, cause: str, step: int, label: str = "") -> CheckpointInfo | None:
         """Snapshot the workspace; None where there is none, or where it failed (which is recorded)."""
@@ -38,7 +39,10 @@ class Checkpointing:
             limits=self._watch.meter.limits,
             context=self._context,
         )
-        self._run.record(info)
+        if info.id != self._recorded:
+            # The same one again where nothing changed since.
+            self._run.record(info)
+            self._recorded = info.id
         self._watch.mark(info)
         return info
 

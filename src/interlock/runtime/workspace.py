@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from ..checkpoint import Checkpoints, Restored
 from ..config import Config
-from ..core import CheckpointInfo, Clock, SystemClock
-from .causes import OWN
+from ..core import CheckpointInfo, Clock, InterlockError, SystemClock
+from .causes import MEANWHILE, OWN
 
 
 class RunWorkspace:
@@ -15,17 +16,34 @@ class RunWorkspace:
 
     def __init__(self, checkpoints: Checkpoints) -> None:
         self.checkpoints = checkpoints
+        self._newest: CheckpointInfo | None = None
+        self._settled = False
 
     def create(self, label: str, step: int, cause: str) -> CheckpointInfo:
         """Keep the workspace as it is now."""
-        return self.checkpoints.create(label, step, cause, own=cause in OWN)
+        self._settled = False
+        self._newest = self.checkpoints.create(label, step, cause, own=cause in OWN)
+        return self._newest
+
+    def settle(self) -> CheckpointInfo | None:
+        """The last checkpoint of the run, by a look at everything; None for a run that made none."""
+        newest = self._newest
+        if newest is not None and not self._settled:
+            # What a silent process did until its end is its own, whatever told of it.
+            self._newest = self.checkpoints.settle(step=newest.step, own=newest.cause == MEANWHILE)
+            self._settled = True
+        return self._newest
 
     def restore(self, checkpoint_id: str, paths: tuple[str, ...]) -> Restored:
         """Take back what the run changed since; what is not known to be its work is named and left alone."""
+        self._settled = False
         own = self.checkpoints.own_changes(checkpoint_id)
         return self.checkpoints.restore(checkpoint_id, paths, own_changes=own)
 
     def close(self) -> None:
+        with suppress(InterlockError):
+            # The run has ended, whether or not its end could be kept.
+            self.settle()
         self.checkpoints.close()
 
 
@@ -46,5 +64,6 @@ def open_workspace(
         clock=clock or SystemClock(),
         run_id=run_id,
         run_name=name,
+        watch=True,
     )
     return RunWorkspace(found)

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 
 from ...core import Limits
+from ...process import Use
 from ...records import LimitRecord
 from ...runtime import Supervisor
 from ...runtime.causes import MEANWHILE
@@ -16,12 +17,18 @@ from ..steps.server import StepServer
 log = logging.getLogger("interlock")
 
 INTERVAL_S = 0.5
+MOST_S = 5.0
+"""While the command does nothing, we look less and less often, up to this."""
+
+IDLE = 0.01
+"""Of one core: a command that uses less, and starts and ends no process, does nothing."""
+
 CHECKPOINT_S = 30.0
 """A silent process gets a checkpoint this often; one that tells its steps gets them around its steps."""
 
 
 class Look:
-    """A thread that looks twice a second while the command runs."""
+    """A thread that looks twice a second while the command works, and less often while it idles."""
 
     def __init__(
         self,
@@ -41,6 +48,8 @@ class Look:
         self._paused_since: float | None = None
         self._trouble = ""
         self._checkpoint_at = self._clock.monotonic() + CHECKPOINT_S
+        self._interval = INTERVAL_S
+        self._before = (Use(), -1, 0.0)
 
     def start(self) -> None:
         self._thread.start()
@@ -74,16 +83,18 @@ class Look:
         """Not longer than until the time is up."""
         limits: Limits = self._supervisor.watch.meter.limits
         if limits.max_execution_time is None:
-            return INTERVAL_S
+            return self._interval
         rested = self._supervisor.run.gate.rested_s
         left = self._started + limits.max_execution_time + rested - self._supervisor.run.steady.time()
-        return min(INTERVAL_S, max(0.01, left))
+        return min(self._interval, max(0.01, left))
 
     def _look(self) -> None:
         tree = self._held.tree
         if tree is None:
             return
-        self._supervisor.look(tree.usage().memory_mb, self._supervisor.run.steady.time() - self._started)
+        use = tree.usage()
+        self._interval = self._next_interval(use)
+        self._supervisor.look(use.memory_mb, self._supervisor.run.steady.time() - self._started)
         self.note_events()
         self._follow_limits()
         self._held.keep_still(self._held_for())
@@ -92,6 +103,18 @@ class Look:
         if not self._steps.spoken and now >= self._checkpoint_at and self._supervisor.run.gate.status == "running":
             self.keep()
             self._checkpoint_at = self._clock.monotonic() + CHECKPOINT_S
+
+    def _next_interval(self, use: Use) -> float:
+        """Twice a second while anything happens, and while a pause must hold."""
+        (was, step, at), now = self._before, self._clock.monotonic()
+        self._before = (use, self._supervisor.next_index, now)
+        idle = (
+            use.cpu_seconds - was.cpu_seconds <= IDLE * (now - at)
+            and use.processes == was.processes
+            and self._supervisor.next_index == step
+            and self._supervisor.run.gate.status == "running"
+        )
+        return min(MOST_S, self._interval * 1.5) if idle else INTERVAL_S
 
     def _follow_limits(self) -> None:
         """Hold the processes to the run's limits when those have changed: a throttle that worked is lifted."""

@@ -253,7 +253,8 @@ class Owner:
         if workspace is None or first is None:
             return ()
         try:
-            changes = workspace.checkpoints.diff(first)
+            last = workspace.settle()
+            changes = workspace.checkpoints.diff(first, last.id if last is not None else None)
         except InterlockError:
             return ()
         return tuple(change.path for change in changes if change.kind != "touched")

@@ -1,0 +1,102 @@
+"""Index: the summaries of ended runs in one file beside their folders, so that a list need not open each journal.
+
+It holds nothing that the journals do not say. An entry counts only while its journal is the very file that it was made
+from; a file that cannot be read, or an entry in doubt, is made anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from ..core.typed import msgpack_decoder
+from .folder import RunFolder
+from .summary import RunSummary
+
+NAME = ".index"
+VERSION = 1
+
+Stamp = tuple[int, int, int]
+
+
+class _Known(Struct, array_like=True):
+    stamp: Stamp
+    summary: RunSummary
+
+
+class _File(Struct, array_like=True):
+    version: int
+    runs: dict[str, _Known]
+
+
+_DECODER = msgpack_decoder(_File)
+
+
+class Index:
+    """The index of one store. Several processes may write it; whoever is last wins, and nothing is lost."""
+
+    def __init__(self, root: Path) -> None:
+        self._file = root / NAME
+        self._changed = False
+        self._runs = self._load()
+
+    def get(self, folder: RunFolder) -> RunSummary | None:
+        """The summary of an ended run whose journal has not changed since."""
+        known = self._runs.get(folder.run_id)
+        if known is None:
+            return None
+        if read_stamp(folder) == known.stamp:
+            return known.summary
+        del self._runs[folder.run_id]
+        self._changed = True
+        return None
+
+    def put(self, folder: RunFolder, stamp: Stamp | None, summary: RunSummary) -> None:
+        """Remember an ended run; `stamp` was read before its summary was."""
+        if stamp is not None and summary.ended is not None and summary.owner_pid is None:
+            self._runs[folder.run_id] = _Known(stamp, summary)
+            self._changed = True
+
+    def keep(self, names: set[str]) -> None:
+        """Forget runs that are gone, and write what changed; a list needs no index, so trouble here is none."""
+        for gone in self._runs.keys() - names:
+            del self._runs[gone]
+            self._changed = True
+        if not self._changed:
+            return
+        self._changed = False
+        draft = self._file.with_name(f"{NAME}-{secrets.token_hex(4)}")
+        try:
+            descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            with open(descriptor, "wb") as file:
+                file.write(msgspec.msgpack.encode(_File(VERSION, self._runs)))
+            draft.replace(self._file)
+        except OSError:
+            with contextlib.suppress(OSError):
+                draft.unlink()
+
+    def _load(self) -> dict[str, _Known]:
+        try:
+            read = _DECODER.decode(self._file.read_bytes())
+        except (OSError, msgspec.MsgspecError):
+            return {}
+        return read.runs if read.version == VERSION else {}
+
+
+def read_stamp(folder: RunFolder) -> Stamp | None:
+    """What tells a journal from what it was; None while something may not have reached it yet."""
+    try:
+        found = os.stat(folder.journal)  # noqa: PTH116  two plain stats for each run of a list
+    except OSError:
+        return None
+    try:
+        if os.stat(f"{folder.journal}-wal").st_size:  # noqa: PTH116
+            return None
+    except OSError:
+        pass
+    return found.st_ino, found.st_size, found.st_mtime_ns
