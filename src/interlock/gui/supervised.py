@@ -13,6 +13,7 @@ from ..config import Config
 from ..core import Applied, Capability, Directive, InterlockError, RunSpec, Step, Stop, Tool
 from ..journal import Entry, RunFolder, Store, new_run_id
 from ..runtime import Supervisor, open_store
+from ..runtime.border import redact_text, redact_tree
 from ..runtime.causes import AFTER_STEP
 from ..runtime.opening import Options
 from .orchestrator.event import InterventionEvent
@@ -63,6 +64,8 @@ class SupervisedRun:
                 changes = self._changes(kind, body)
                 if isinstance(body, InterventionEvent):
                     body = self._portable(body)
+                elif kind == "gui_model_call":
+                    body = redact_tree(body)
                 self.run.append([Entry(kind, body)], changes=changes)
         except InterlockError as error:
             log.error("a record could not be written", kind=kind, error=str(error))
@@ -142,7 +145,8 @@ class SupervisedRun:
             event,
             screenshot_path=inside(event.screenshot_path),
             screenshot_after=inside(event.screenshot_after),
-            raw_response=event.raw_response[:4000],
+            raw_response=redact_text(event.raw_response[:4000]),
+            description=redact_text(event.description),
         )
 
 

@@ -85,10 +85,22 @@ class ReplayEngine:
         """When the last chunk reached the disk, by the monotonic clock."""
         return self._last_progress
 
-    def execute(self, *, resume: bool = False, verify: bool | None = None, repair: bool = False) -> ReplayResult:
-        """Replay the loaded session. `verify` overrides the configuration; `repair` types again what differs."""
+    def execute(
+        self,
+        session: str | Path | Mapping[str, object] | ReplaySession | None = None,
+        *,
+        resume: bool = False,
+        verify: bool | None = None,
+        repair: bool = False,
+    ) -> ReplayResult:
+        """Replay a session, without one the session that is loaded.
+
+        `verify` overrides the configuration; `repair` types again what differs.
+        """
+        if session is not None:
+            self.load_session(session)
         if self._session is None:
-            raise InvalidState("no session is loaded", todo="Call load_session first.")
+            raise InvalidState("no session is loaded", todo="Give execute() one, or call load_session first.")
         self._abort_reason, self._troubles = None, []
         started = self._clock.monotonic()
         store = self._new_store(self.vscode_controller.folder, self._session.session_id)
