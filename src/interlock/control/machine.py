@@ -14,6 +14,7 @@ from .events import (
     Held,
     IterationEnded,
     IterationStarted,
+    ModelSeen,
     PersonAnswered,
     Received,
     Refused,
@@ -59,6 +60,8 @@ def handle(state: ControlState, event: Event, now: Moment) -> tuple[ControlState
             commands.take_supervisor(turn, event)
         case StackChanged():
             change_stack(turn, event)
+        case ModelSeen():
+            see_model(turn, event)
         case Refused():
             turn.audit("refused", why=event.why, actor=event.actor)
             turn.send(turn.reply(None, None, None, fail("bad_request", event.why)), event.via, None, direct=True)
@@ -116,8 +119,10 @@ def judge(turn: Turn, event: Received, request: Request) -> None:
 
 def find_refusal(state: ControlState, request: Request) -> ResultPayload | None:
     """Why a request gets a RESULT and no ACK."""
-    if request.command == "escalate" and not state.rules.knows(str(request.payload["model"])):
-        return fail("bad_request", f"the model {request.payload['model']!r} is not known")
+    if request.command == "escalate" and not request.payload.get("force"):
+        model = str(request.payload["model"])
+        if not state.rules.knows(model):
+            return fail("bad_request", f"the model {model!r} is not known: repeat it with force if it exists")
     target = request.target
     if target.run_id != state.run_id and all(frame.id != target.run_id for frame in state.stack):
         return fail("not_found", f"there is no run {target.run_id} here")
@@ -196,5 +201,14 @@ def change_stack(turn: Turn, event: StackChanged) -> None:
     if turn.state.ended:
         return
     iterations = event.stack[-1].iter if event.stack else turn.state.iterations
-    turn.change(stack=event.stack, iterations=iterations)
+    turn.change(stack=event.stack, iterations=iterations, ordered=event.stack[-1].model if event.stack else None)
     turn.persist(turn.state_entry())
+
+
+def see_model(turn: Turn, event: ModelSeen) -> None:
+    """Say in the current frame what the agent uses."""
+    frame = turn.state.frame
+    if turn.state.ended or frame is None or frame.model == event.model:
+        return
+    turn.change(stack=(*turn.state.stack[:-1], replace(frame, model=event.model)))
+    turn.persist(turn.state_entry(), durable=False)

@@ -26,7 +26,10 @@ DONE_REASONS: tuple[DoneReason, ...] = ("COMPLETE", "MAX_ITERATIONS", "STUCK", "
 RequestId = Annotated[str, Meta(min_length=1, max_length=128, description="A UUID v4; any such string is accepted.")]
 Timestamp = Annotated[
     str,
-    Meta(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$", description="ISO 8601 in UTC; for people only."),
+    Meta(
+        pattern=r"^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$",
+        description="RFC 3339, ours in UTC with Z; for people only.",
+    ),
 ]
 Name = Annotated[str, Meta(min_length=1, max_length=512)]
 Note = Annotated[str, Meta(max_length=65_536)]
@@ -44,10 +47,11 @@ class Nothing(Struct, frozen=True):
 
 
 class EscalatePayload(Struct, frozen=True, omit_defaults=True):
-    """The stronger model, and why."""
+    """The stronger model, and why. `force` takes one of which nothing tells whether it is stronger."""
 
     model: Name
     reason: Note | None = None
+    force: bool = False
 
 
 class AnswerPayload(Struct, frozen=True, omit_defaults=True):

@@ -38,7 +38,8 @@ class Options(TypedDict, total=False):
     """What can be given to `Supervisor.open`; everything may be left out.
 
     task: what the agent was asked to do. workspace: the folder that it works in, checkpointed. name: for lists.
-    model: what the agent uses, where its steps do not say. config: else the one found by `interlock config show`.
+    model: what the agent uses, where its steps do not say. issue_id: the issue that it works on.
+    config: else the one found by `interlock config show`.
     context: more than the task. adapter: how the agent is reached. plugins: detectors, strategies, interventions,
     templates. store: where the run is kept. listener: the control socket, where somebody else made it.
     """
@@ -47,6 +48,7 @@ class Options(TypedDict, total=False):
     workspace: str | Path
     name: str
     model: str
+    issue_id: str
     config: Config
     context: Context
     adapter: Adapter
@@ -74,6 +76,7 @@ def open_supervisor(options: Options) -> Supervisor:
         task=options.get("task", ""),
         workspace=str(Path(where).resolve()) if where is not None else None,
         model=options.get("model"),
+        issue_id=options.get("issue_id"),
         adapter=adapter.name,
     )
     spec = redact_spec(spec)

@@ -11,7 +11,7 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..core import ENDED, Clock, Hold, RunSpec, Status, SystemClock
+from ..core import ENDED, Clock, Hold, RunSpec, Status, Step, SystemClock
 from ..core.typed import from_json
 from ..journal import Entry, Journal, MemoryJournal, RunFolder, RunSummary, Store
 from ..journal.interface import Reading, Writing
@@ -29,6 +29,8 @@ class Steers(Protocol):
     def resume(self) -> bool: ...
 
     def wait(self, step: int, what: str) -> None: ...
+
+    def see_model(self, step: Step) -> None: ...
 
     def end(self, reason: str) -> None: ...
 

@@ -15,6 +15,7 @@ from ..control import (
     Execute,
     Executed,
     Held,
+    ModelSeen,
     Result,
     Rules,
     RunEnded,
@@ -26,13 +27,16 @@ from ..control import (
     new_state,
 )
 from ..control import Entry as Record
-from ..core import ENDED, Adapter, Applied, Hold, SwitchModel
+from ..core import ENDED, Adapter, Applied, Hold, RunSpec, Step, SwitchModel
 from ..core.typed import from_json
 from ..journal import Entry, RunFolder
 from ..link import ControlServer, Endpoint, FileGate, JournalLog
 from .metrics import Metrics
 from .orders import Orders
 from .run import Run
+
+GUI = "gui"
+"""The adapter of GUI sessions, whose frames have a mode of their own."""
 
 CANCELLED = "USER_CANCELLED"
 """The protocol's reason for a run that a person ended."""
@@ -66,7 +70,15 @@ class Steering:
             if "switch_model" in adapter.capabilities
             else f"the agent's adapter ({adapter.name}) cannot switch models",
         )
-        fresh = new_state(run.spec.run_id, rules=rules, model=run.spec.model, max_iterations=config.limits.max_steps)
+        fresh = new_state(
+            run.spec.run_id,
+            rules=rules,
+            model=run.spec.model,
+            mode=_mode(run.spec),
+            max_iterations=config.limits.max_steps,
+            issue_id=run.spec.issue_id,
+        )
+        self._seen, self._has_switched = run.spec.model, False
         self.endpoint = Endpoint(fresh, RunLog(run, metrics), self, clock=run.clock)
         # It lets passages through a moment after the gate was told to open: whoever asked in between is woken.
         self.endpoint.when_open(run.gate.notify)
@@ -90,6 +102,15 @@ class Steering:
     def wait(self, step: int, what: str) -> None:
         """A step waits for approve or reject."""
         self.endpoint.post(WaitingForPerson(Waiting("approval", step, what)))
+
+    def see_model(self, step: Step) -> None:
+        """Know what the agent uses, from what it says. A side call for a title may use another model."""
+        if step.model is None or step.model == self._seen or self._has_switched:
+            # An answer that was under way during a switch still names the model before.
+            return
+        if self._seen is None or (step.agent is None and step.kind != "usage"):
+            self._seen = step.model
+            self.endpoint.post(ModelSeen(step.model))
 
     def resume(self) -> bool:
         """Go on, for whoever holds the supervisor in their own process."""
@@ -122,7 +143,7 @@ class Steering:
             switched = self.adapter.apply(SwitchModel(desired.model))
             if not switched.ok:
                 return switched
-            self._model = desired.model
+            self._model, self._has_switched = desired.model, True
         if desired.status in ENDED:
             self.run.gate.close(desired.status)
             # What ended by itself or by the supervisor has said why before; else it was a person.
@@ -146,6 +167,13 @@ class Steering:
     def _order(self, command: Command, reason: str) -> None:
         request = new_request(str(uuid.uuid4()), command, self.run.spec.run_id, actor="interlock", reason=reason)
         self.endpoint.receive(encode(request), None, actor="interlock")
+
+
+def _mode(spec: RunSpec) -> str:
+    """What the run's first frame is."""
+    if spec.adapter == GUI:
+        return "gui"
+    return "issue" if spec.issue_id is not None else "loop"
 
 
 class RunLog(JournalLog):

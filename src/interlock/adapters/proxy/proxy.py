@@ -16,9 +16,9 @@ from .door import Door
 from .formats import format_of
 from .memory import Memory
 from .relay import relay
-from .talk import Talk
+from .talk import LOOK_S, Talk
 from .upstream import Upstream
-from .wire import Asked, Wire
+from .wire import Asked, Gone, Wire
 
 log = logging.getLogger("interlock")
 
@@ -72,9 +72,19 @@ class Proxy:
             self._told.add(why)
             log.warning("the proxy of run %s is impaired: %s", self.supervisor.run.spec.run_id, why)
 
+    def _wait_while_paused(self, wire: Wire) -> None:
+        """Hold what may ask a model in a way that we do not read."""
+        gate = self.supervisor.run.gate
+        while gate.status in ("pausing", "paused"):
+            gate.wait(gate.version, LOOK_S)
+            if wire.is_gone():
+                raise Gone
+
     def _answer(self, wire: Wire, asked: Asked, url: str) -> None:
         form = format_of(asked.target) if asked.method == "POST" else None
         if form is None:
+            if asked.method == "POST":
+                self._wait_while_paused(wire)
             relay(wire, self.upstream, asked, url)
         else:
             self.book.spoken = self.book.spoken or self.steps
