@@ -84,7 +84,7 @@ class Models(Struct, frozen=True):
         """
         ours, theirs = self.resolve(name), self.resolve(than)
         one, other = self.infos.get(ours or ""), self.infos.get(theirs or "")
-        if ours is not None and ours == theirs:
+        if (ours or undated(name)) == (theirs or undated(than)):
             return "equal"
         if one is not None and other is not None and (one.family == other.family or not (one.family and other.family)):
             if one.strength == other.strength:

@@ -140,7 +140,7 @@ def conclude(turn: Turn, asked: Desired, request: Request, event: Actuated) -> N
         status = "pausing" if state.under_way else "paused"
         moved_on = status != asked.status
         turn.change(status=status, cause=request.request_id, revision=state.revision + moved_on)
-        finish(turn, succeed(f"paused at iteration {state.iter}"), tell_state=True)
+        finish(turn, succeed(f"paused at iteration {state.iter}", run_status=status), tell_state=True)
         if moved_on:
             be(turn, desired_now(turn))
     else:

@@ -117,6 +117,18 @@ class ResultPayload(Struct, frozen=True, omit_defaults=True, kw_only=True):
     run_status: str | UnsetType = UNSET
     details: dict[str, object] | UnsetType = UNSET
 
+    @property
+    def says(self) -> str:
+        """The message for a person."""
+        return result_words(self.status, self.message, self.run_status)
+
+
+def result_words(status: str, message: str, run_status: object) -> str:
+    """A RESULT's message for a person; of a pause that has not quite taken hold, that it has not."""
+    if status == "success" and run_status == "pausing":
+        return f"pausing at {message.partition(' at ')[2]}: the step under way may finish"
+    return message
+
 
 class Result(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="type", tag="RESULT"):
     """The answer to a command. What could not be read of a bad request is null."""

@@ -14,7 +14,7 @@ from .assembly import Screen, Watch, assemble
 from .editor.opening import open_editor
 from .filmstrip import Filmstrip
 from .orchestrator import InterventionEvent
-from .replay.engine import ReplayEngine
+from .replay.engine import CRITICAL, ReplayEngine
 from .replay.result import ReplayResult
 from .replay.store import SessionStore
 from .session import ReplaySession, read_session
@@ -135,6 +135,8 @@ def _replay(
     cancelled = result.reason in ("cancelled", INTERRUPTED)
     if result.reason == INTERRUPTED:
         run.supervisor.finish("aborted", "USER_CANCELLED", "interrupted at the keyboard")
+    elif result.reason == CRITICAL:
+        run.supervisor.finish("aborted", "CRITICAL_FAILURE", result.reason)
     run.end(result.completed, result.reason or (result.verification.summary if result.verification else "typed"))
     watch.orchestrator.screenshot_backend.close()
     folder = run.run.folder

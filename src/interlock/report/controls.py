@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from ..control.messages import result_words
 from ..core import Record
 from ..core.typed import from_json
 
@@ -56,6 +57,7 @@ class _Payload(Struct, frozen=True):
     status: str = ""
     message: str = ""
     code: str | None = None
+    run_status: str = ""
 
 
 class _Message(Struct):
@@ -89,6 +91,7 @@ def take_controls(known: dict[str, Control], records: Iterable[Record], keep: in
             control.ack = Acked("ACK", record.time)
         else:
             payload = message.payload
-            control.result = Answered(payload.code, payload.status, record.time, payload.message)
+            words = result_words(payload.status, payload.message, payload.run_status)
+            control.result = Answered(payload.code, payload.status, record.time, words)
         while len(known) > keep:
             del known[next(iter(known))]

@@ -52,6 +52,7 @@ class Run:
         self.steady = SteadyClock(clock)
         self._closers: list[Callable[[], None]] = []
         self._why_ended = ""
+        self._stuck: str | None = None
         self.reason: str | None = None
         self.steering: Steers | None = None
         self.on_waiting: Callable[[int, str], None] = lambda step, what: None
@@ -121,6 +122,7 @@ class Run:
 
     def hold(self, hold: Hold, step: int) -> str:
         """Let nothing through until a person says so."""
+        self._stuck = hold.reason if hold.kind in ("pause", "recovery") else None
         try:
             if self.steering is not None:
                 return self.steering.pause(hold, step)
@@ -160,6 +162,9 @@ class Run:
         with self._lock:
             if self.ended:
                 return
+            if reason == "COMPLETE" and self._stuck is not None and self._stuck == self._summary.waiting:
+                # It went while it was held because nothing had helped: that is no work completed.
+                reason = "STUCK"
             self._why_ended = message or reason
             self.reason = self.reason or reason
             self.gate.close(status)

@@ -33,6 +33,9 @@ Seen of VS Code, rarely, after a save conflict and the browser's own dialog: it 
 """
 """How often one chunk is tried; more help only if the machine is very slow, and then the waits are what counts."""
 
+CRITICAL = "recoveries failed again and again"
+"""Why a replay ends that the watcher could not help."""
+
 PATIENCE_S = 3.0
 """How long the replay waits for a routine check; one that takes longer goes on beside the typing."""
 
@@ -71,7 +74,7 @@ class ReplayEngine:
         self._session = read_session(source)
         return self._session
 
-    def request_abort(self, reason: str = "recoveries failed again and again") -> None:
+    def request_abort(self, reason: str = CRITICAL) -> None:
         """End the replay at its next safe point, at once in practice."""
         if self._abort_reason is None:
             self._abort_reason = reason
