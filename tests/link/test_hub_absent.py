@@ -105,6 +105,18 @@ def test_a_request_by_hand_to_a_run_that_has_ended_gets_not_found_alone(
     assert hand.heard.empty(), "no ACK, and no second answer"
 
 
+def test_a_request_that_came_before_anybody_listened_is_answered_too(
+    broker: Broker, quick_root: Path, hand: ByHand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    end_a_run(broker, quick_root, "over")
+    hand.publish("over", make("pause", run="over", id="early"))
+    absent = AbsentRuns(broker.settings)
+    absent.start()
+    answer = hand.heard.get(timeout=30)
+    absent.close()
+    assert (answer["request_id"], answer["payload"]["code"]) == ("early", "not_found")
+
+
 def test_a_request_to_a_run_that_nobody_knows_gets_not_found(hand: ByHand, absent: AbsentRuns) -> None:
     hand.publish("never", make("cancel", run="never", id="x"))
     answer = hand.heard.get(timeout=30)

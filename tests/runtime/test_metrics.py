@@ -18,7 +18,7 @@ from interlock.runtime.telemetry import publish
 LABELS = {"intervention_type", "issue_type", "outcome"}
 NAMES = {
     "interlock_interventions_total": LABELS,
-    "interlock_intervention_effectiveness": LABELS,
+    "interlock_intervention_effectiveness": {"intervention_type", "issue_type"},
     "interlock_escalations_total": set(),
     "interlock_issues_total": set(),
     "interlock_reviews_total": set(),
@@ -81,11 +81,20 @@ def test_effectiveness_is_the_share_among_the_last_five_judged():
     metrics = Metrics()
     for outcome in ("failure", "failure", "success", "success", "success", "failure"):
         metrics.judged(made(outcome))
-    share = {
-        outcome: value(metrics, "interlock_intervention_effectiveness", outcome=outcome)
-        for outcome in ("success", "failure")
-    }
-    assert share == {"success": pytest.approx(0.6), "failure": pytest.approx(0.4)}
+    assert value(metrics, "interlock_intervention_effectiveness") == pytest.approx(0.6)
+
+
+def test_an_average_over_all_of_effectiveness_is_the_share_that_worked():
+    metrics = Metrics()
+    for outcome in ("failure", "success", "success", "success"):
+        metrics.judged(made(outcome))
+    found = [
+        sample.value
+        for family in text_string_to_metric_families(metrics.render().decode())
+        for sample in family.samples
+        if sample.name == "interlock_intervention_effectiveness"
+    ]
+    assert found == [pytest.approx(0.75)]
 
 
 @pytest.mark.parametrize("outcome", ["pending", "held_back", "not_applied"])

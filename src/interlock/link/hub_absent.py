@@ -8,7 +8,17 @@ import time
 from typing import Any
 
 from ..config.model import Hub as HubSettings
-from ..control import Malformed, Request, Result, ResultPayload, decode_control, decode_current, decode_request, encode
+from ..control import (
+    EXPIRY_S,
+    Malformed,
+    Request,
+    Result,
+    ResultPayload,
+    decode_control,
+    decode_current,
+    decode_request,
+    encode,
+)
 from ..control import format_time as utc
 from ..control.recovery import status_of
 from ..core import InterlockError
@@ -25,6 +35,7 @@ GRACE_S = 0.5
 UNKNOWN_GRACE_S = 2.0
 """How long a run that the hub does not know may take to show itself: it may just be starting."""
 
+REQUESTS = "loop:control.*"
 BACK_OFF_S = 2.0
 LOOK_BACK_S = 330.0
 """How far back a RESULT of the same request is looked for: its window, and a margin."""
@@ -63,21 +74,24 @@ class AbsentRuns:
             await asyncio.sleep(BACK_OFF_S)
 
     async def _listen(self, session: Session) -> None:
-        async def hear(message: Any) -> None:
+        async def hear(message: Any, *, is_new: bool = True) -> None:
             if SEQ_HEADER in (message.headers or {}):
                 # An answer, not a request.
                 return
-            task = asyncio.create_task(self._take(session, message))
+            task = asyncio.create_task(self._take(session, message, is_new))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
         async with telling():
-            await session.client.subscribe("loop:control.*", queue=GROUP, cb=hear)
+            await session.client.subscribe(REQUESTS, queue=GROUP, cb=hear)
             await session.client.flush()
+        # What came before we listened and is not too old to be answered.
+        async for message in read_all(session, REQUESTS, since=session.broker_time() - EXPIRY_S):
+            await hear(message, is_new=False)
         self.problem = ""
         await session.closed.wait()
 
-    async def _take(self, session: Session, message: Any) -> None:
+    async def _take(self, session: Session, message: Any, is_new: bool) -> None:
         request = decode_request(bytes(message.data))
         if not isinstance(request, Request | Malformed):
             return
@@ -91,6 +105,8 @@ class AbsentRuns:
             if status not in ("done", "aborted", "unknown"):
                 return
             stored = await self._stored(session, message.subject, request.request_id)
+            if stored is not None and not is_new:
+                return
             body = stored or encode(_refuse(request, status))
             if inbox is not None:
                 await session.reply(inbox, body)

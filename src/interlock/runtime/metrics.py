@@ -122,10 +122,9 @@ class Metrics:
         made = CounterMetricFamily("interlock_interventions", MADE, labels=INTERVENTION_LABELS)
         for labels, count in interventions.items():
             made.add_metric(labels, count)
-        worked = GaugeMetricFamily("interlock_intervention_effectiveness", WORKED, labels=INTERVENTION_LABELS)
+        worked = GaugeMetricFamily("interlock_intervention_effectiveness", WORKED, labels=INTERVENTION_LABELS[:2])
         for key, share in shares.items():
-            worked.add_metric((*key, "success"), share)
-            worked.add_metric((*key, "failure"), 1 - share)
+            worked.add_metric(key, share)
         asked = CounterMetricFamily("interlock_control_requests", ASKED, labels=("command", "status"))
         for labels, count in requests.items():
             asked.add_metric(labels, count)

@@ -13,15 +13,17 @@ from msgspec.structs import replace
 
 from ..config import Config, load
 from ..config.nearest import nearest
-from ..core import Adapter, Clock, Context, InterlockError, RunSpec
+from ..core import Adapter, BadInput, Clock, Context, InterlockError, RunSpec
 from ..core.typed import from_plain
 from ..journal import RunFolder, Store, new_run_id
 from .alerts import Alerts
 from .approvals import Approvals
 from .border import one_line, redact_argv, redact_text, redact_tree
+from .continuing import choose, continue_run
 from .direct import Direct
 from .guard import Fault
 from .hands import Hands, Processes
+from .incidents import Incidents
 from .metrics import Metrics, process_metrics
 from .mutes import read_mutes
 from .notify import Notifier, Trouble, apprise_channel
@@ -41,7 +43,8 @@ class Options(TypedDict, total=False):
     model: what the agent uses, where its steps do not say. issue_id: the issue that it works on.
     config: else the one found by `interlock config show`.
     context: more than the task. adapter: how the agent is reached. plugins: detectors, strategies, interventions,
-    templates. store: where the run is kept. listener: the control socket, where somebody else made it.
+    templates. incident: the id of an emergency stop, and the option to continue its run with. store: where the run is
+    kept. listener: the control socket, where somebody else made it.
     """
 
     task: str
@@ -53,6 +56,7 @@ class Options(TypedDict, total=False):
     context: Context
     adapter: Adapter
     plugins: Plugins
+    incident: tuple[str, str]
     store: Store
     clock: Clock
     notifier: Notifier
@@ -81,6 +85,9 @@ def open_supervisor(options: Options) -> Supervisor:
     )
     spec = redact_spec(spec)
     store = options.get("store") or open_store(config)
+    wanted = options.get("incident")
+    if wanted is not None:
+        spec, config, options = _go_on(wanted, spec, config, store, options)
     run = Run.create(spec, store, options.get("clock"))
     try:
         supervisor = _assemble(run, config, adapter, options)
@@ -91,8 +98,31 @@ def open_supervisor(options: Options) -> Supervisor:
         run.close()
         store.discard(spec.run_id)
         raise
+    if wanted is not None:
+        incidents = Incidents(store)
+        incidents.settle(incidents.find(wanted[0]), "continued", wanted[1], spec.run_id)
     supervisor.checkpoint(cause="start", step=0)
     return supervisor
+
+
+def _go_on(
+    wanted: tuple[str, str], spec: RunSpec, config: Config, store: Store, options: Options
+) -> tuple[RunSpec, Config, Options]:
+    """A run that continues one that was stopped, under the rules of the option that was chosen."""
+    stored = Incidents(store).find(wanted[0])
+    chosen = choose(stored, wanted[1])
+    if chosen.name == "abort":
+        raise BadInput("abort ends a run, it does not continue one", todo=f"Run: {chosen.command}")
+    going_on = continue_run(store, stored, chosen, config, relaunch=False)
+    old = going_on.spec
+    spec = replace(
+        spec, continues=old.continues, name=spec.name or old.name, task=spec.task or old.task,
+        workspace=spec.workspace or old.workspace, issue_id=spec.issue_id or old.issue_id,
+    )  # fmt: skip
+    given = Options(**options)
+    given["approvals"] = Approvals(going_on.needs_approval, frozenset(going_on.removed_actions))
+    given["context"] = options.get("context") or stored.incident.context
+    return spec, going_on.config, given
 
 
 def reopen_supervisor(folder: RunFolder, options: Options) -> Supervisor:
