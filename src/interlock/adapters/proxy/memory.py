@@ -52,8 +52,6 @@ class Memory:
         self._agents: dict[str, dict[str, str | None]] = {}
         self._marks: dict[str | None, Marks] = {}
         self.used_tools = False
-        self.model = ""
-        """What the agent's own requests name."""
 
     def recall(self, journal: Reading) -> None:
         """Know what a predecessor knew: where messages belong, and which calls have no result yet."""

@@ -94,7 +94,9 @@ class Talk:
         if decision.action == "stop":
             self._end_turn(None, decision.reason)
             return
-        self._guard.part("proxy", self._switch_beside, None)
+        if not self._memory.used_tools:
+            # Not where an agent with tools asks for a title: that may be a smaller model's work.
+            self._guard.part("proxy", self._switch_model, None)
         reader = self._form.reader()
         try:
             with self._ask() as response:
@@ -153,7 +155,6 @@ class Talk:
         self._memory.mark(self._agent, self._supervisor.next_index, len(self._told))
         self._memory.put(self._form, self._told)
         self._changed = self._memory.apply(self._form, self._items)
-        self._memory.model = self._form.model(self._asked.target, self._body)
         self._switch_model()
         if self._proxy.asks_usage and self._form.wants_usage(self._body):
             self._counts_for_us = self._changed = True
@@ -164,11 +165,6 @@ class Talk:
         if model is not None and model != self._form.model(self._asked.target, self._body):
             self._url = self._form.set_model(self._url, self._body, model)
             self._changed = True
-
-    def _switch_beside(self) -> None:
-        """Switch a call without tools too, but not where an agent with tools has a smaller model for such calls."""
-        if not self._memory.used_tools or self._form.model(self._asked.target, self._body) == self._memory.model:
-            self._switch_model()
 
     def _go_back(self) -> None:
         """Where the run went back to a checkpoint, so does the conversation; what was said to the agent last stays."""
