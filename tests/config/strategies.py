@@ -51,6 +51,9 @@ def fit_together(config: dict[str, object]) -> dict[str, object]:
     _sort(config, ("review", "risk_levels"), ("medium", "high", "critical"), (0.6, 0.8, 0.95))
     _sort(config, ("review", "rationality_levels"), ("medium", "high"), (0.5, 0.8))
     _sort(config, ("gui", "verification"), ("partial_threshold", "similarity_threshold"), (0.9, 0.98))
+    if isinstance(config.get("gui"), dict):
+        # Only models of the data file can be asked.
+        config["gui"] = {name: value for name, value in config["gui"].items() if name not in ("model", "small_model")}  # type: ignore[attr-defined]
     hub, stop = config.get("hub"), config.get("interventions")
     if isinstance(hub, dict) and "tls" in hub:
         hub["tls"] = dict(zip(("ca_file", "cert_file", "key_file"), hub["tls"].values(), strict=False))

@@ -134,8 +134,8 @@ def test_an_alias_within_bounds_is_fine(tmp_path: Path) -> None:
         ("interventions: {strategy: {type: mine}}", "c.yaml:1: interventions.strategy.type: 'mine' is no strategy that ships"),
         ("interventions: {strategy: {type: progresive}}", "Did you mean progressive?"),
         ("detect: {exceptions: {bash: [lop]}}", "'lop' is no issue type that ships; only a plug-in can raise it. Did you mean loop?"),
-        ("gui: {model: claude-nonsuch}", "c.yaml:1: gui.model: the model 'claude-nonsuch' is not known"),
-        ("gui: {model: claude-3-opus-20240229}", "has been retired by its maker"),
+        ("detect: {second_opinion: {model: claude-nonsuch}}", "c.yaml:1: detect.second_opinion.model: the model 'claude-nonsuch' is not known"),
+        ("detect: {second_opinion: {model: claude-3-opus-20240229}}", "has been retired by its maker"),
     ],
 )  # fmt: skip
 def test_what_is_doubtful_is_a_warning_and_holds(tmp_path: Path, text: str, words: str) -> None:
@@ -146,6 +146,39 @@ def test_what_is_doubtful_is_a_warning_and_holds(tmp_path: Path, text: str, word
     assert [problem.level for problem in examined.problems] == ["warning"]
     assert words in str(examined.problems[0]).replace(str(path), "c.yaml")
     load(path, env={})
+
+
+@pytest.mark.parametrize("key", ["model", "small_model"])
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        ("somebody", "there is no model 'somebody' that can look at a screen. Known: claude-opus-5-5"),
+        ("claude-opus-5-4", "Did you mean claude-opus-5"),
+        ("claude-3-opus-20240229", "has been retired"),
+        ("gpt-5", "there is no model 'gpt-5' that can look at a screen"),
+    ],
+)
+def test_a_screen_model_that_is_not_in_the_data_file_is_an_error(
+    tmp_path: Path, key: str, model: str, words: str
+) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(f"gui: {{{key}: {model}}}")
+    [problem] = examine(path, env={}).errors
+    assert str(problem).replace(str(path), "c.yaml").startswith(f"c.yaml:1: gui.{key}: ")
+    assert words in str(problem)
+    with pytest.raises(BadInput, match="gui"):
+        load(path, env={})
+
+
+def test_a_screen_model_of_the_configuration_needs_prices(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text("gui: {model: own-eyes}\nmodels: [{name: own-eyes, strength: 1}]")
+    assert [problem.path for problem in examine(path, env={}).errors] == ["gui.model"]
+    path.write_text(
+        "gui: {model: own-eyes}\n"
+        "models: [{name: own-eyes, strength: 1, input_usd_per_million: 1, output_usd_per_million: 5}]"
+    )
+    assert examine(path, env={}).errors == ()
 
 
 KEYS = [(path, name) for path, section in sections().items() for name in keys_of(section)]

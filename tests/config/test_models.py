@@ -34,19 +34,19 @@ MODELS = Models.from_config(Config())
     ],
 )
 def test_the_order_of_strength(weaker: str, stronger: str) -> None:
-    assert MODELS.stronger(stronger, weaker) is True
-    assert MODELS.stronger(weaker, stronger) is False
+    assert MODELS.compare(stronger, weaker) == "stronger"
+    assert MODELS.compare(weaker, stronger) == "weaker"
 
 
 def test_no_model_is_stronger_than_itself_under_any_name() -> None:
-    assert MODELS.stronger("opus", "claude-opus-5-5") is False
-    assert MODELS.stronger("claude-opus-4-5", "claude-opus-4-5-20251101") is False
+    assert MODELS.compare("opus", "claude-opus-5-5") == "equal"
+    assert MODELS.compare("claude-opus-4-5", "claude-opus-4-5-20251101") == "equal"
 
 
 def test_models_of_different_makers_are_not_compared() -> None:
-    assert MODELS.stronger("opus", "gpt-5") is None
-    assert MODELS.stronger("opus", "nonsuch") is None
-    assert MODELS.stronger("nonsuch", "opus") is None
+    assert MODELS.compare("opus", "gpt-5") is None
+    assert MODELS.compare("opus", "nonsuch") is None
+    assert MODELS.compare("nonsuch", "opus") is None
 
 
 @pytest.mark.parametrize(
@@ -112,11 +112,11 @@ def test_the_configuration_adds_and_replaces_models() -> None:
         ModelInfo(name="claude-haiku-4-5", family="anthropic", strength=999),
     )
     models = Models.from_config(Config(models=own))
-    assert models.stronger("house", "sonnet") is True
-    assert models.stronger("house", "opus") is False
-    assert models.stronger("house", "gpt-5") is False
+    assert models.compare("house", "sonnet") == "stronger"
+    assert models.compare("house", "opus") == "weaker"
+    assert models.compare("house", "gpt-5") == "weaker"
     assert models.price("house") == Price(1, 2)
-    assert models.stronger("claude-haiku-4-5-20251001", "fable") is True
+    assert models.compare("claude-haiku-4-5-20251001", "fable") == "stronger"
     assert models.strength("house") == 250
 
 

@@ -37,6 +37,32 @@ def broken(**changes: object) -> bytes:
 
 
 @pytest.mark.parametrize(
+    "time",
+    [
+        "2026-01-31T12:00:00Z",
+        "2026-01-31T12:00:00+00:00",
+        "2026-01-31T12:00:00-00:00",
+        "2026-01-31T12:00:00.123456789+05:30",
+        "2026-01-31t12:00:00z",
+        "2026-01-31 12:00:00Z",
+        "2016-12-31T23:59:60Z",
+    ],
+)
+def test_any_rfc_3339_time_is_right(time: str) -> None:
+    owner = Owner()
+    owner.do(Received(broken(timestamp=time), via="me"))
+    assert owner.kinds()[:2] == ["ACK", "success"]
+
+
+@pytest.mark.parametrize("time", ["yesterday", "2026-13-41T00:00:00Z", "2026-01-01T00:00:00", "2026-01-01"])
+def test_a_time_that_is_none_is_named_in_plain_words(time: str) -> None:
+    owner = Owner()
+    owner.do(Received(broken(timestamp=time), via="me"))
+    payload = owner.sent[0]["payload"]
+    assert payload["message"] == "timestamp must be a time as in RFC 3339, for example 2026-01-31T12:00:00Z"  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
     "changes",
     [
         {"schema": 1},
@@ -54,7 +80,8 @@ def broken(**changes: object) -> bytes:
         {"timestamp": ...},
         {"timestamp": 12},
         {"timestamp": "yesterday"},
-        {"timestamp": "2026-01-01T00:00:00+02:00"},
+        {"timestamp": "2026-01-01T00:00:00"},
+        {"timestamp": "2026-01-01T00:00:00+25:00"},
         {"timestamp": "2026-13-41T00:00:00Z"},
         {"payload": ...},
         {"payload": []},

@@ -71,7 +71,7 @@ def test_models_of_the_configuration_are_known_too() -> None:
     owner.ask("escalate", {"model": "house-large"}, id="e")
     assert owner.kinds() == ["ACK", "success", "STATE running"]
     assert Rules().is_same("haiku", "claude-haiku-5-5") and not Rules().is_same("haiku", None)
-    assert not Rules().is_stronger("gpt-5", "claude-haiku-4-5")
+    assert Rules().compare("gpt-5", "claude-haiku-4-5") is None
 
 
 def test_a_frame_id_names_the_run_and_escalate_goes_to_the_current_frame() -> None:

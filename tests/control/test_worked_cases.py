@@ -20,7 +20,11 @@ def test_case_a_pause_at_iteration_4_and_resume() -> None:
     owner = started(4, ended=3)
     answers = owner.ask("pause", id="p")
     assert owner.kinds() == ["ACK", "success", "STATE pausing"]
-    assert answers[1]["payload"] == {"status": "success", "message": "paused at iteration 4"}
+    assert answers[1]["payload"] == {
+        "status": "success",
+        "message": "paused at iteration 4",
+        "run_status": "pausing",
+    }
     assert answers[2]["request_id"] == "p" and answers[2]["schema"] == 1
     owner.sent.clear()
     owner.do(IterationEnded("i4"))

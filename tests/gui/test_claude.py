@@ -13,10 +13,10 @@ import pytest
 from PIL import Image
 from structlog.testing import capture_logs
 
+from interlock.config.screen_models import find_screen_model
 from interlock.core import BadInput
 from interlock.gui import AnalysisResult, ClaudeAnalyzer, ReplayStatus, Screenshot
 from interlock.gui.analyzer.budget import Budget
-from interlock.gui.analyzer.models import find_model
 from interlock.gui.analyzer.prompt import system_prompt
 from interlock.gui.analyzer.result import Situation
 from interlock.gui.recovery import VOCABULARY
@@ -317,9 +317,26 @@ def test_an_unknown_or_retired_model_is_an_error_at_the_start(model: str, says: 
         ClaudeAnalyzer(KEY, model)
 
 
+def test_the_question_is_recorded_redacted_and_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[dict[str, object]] = []
+    secret = "ghp_" + "a1B2" * 9
+    with serving(verdict()) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.address)
+        analyzer = ClaudeAnalyzer(KEY, on_call=calls.append)
+        note = f"token {secret} " + "x" * 5000
+        analyzer.analyze(picture(), Situation("src/a.py", note), ["window: problem, b.py is open"])
+    [record] = calls
+    words = str(record["question"])
+    assert words.startswith("The picture is 1280 by 720")
+    assert "The file that should be open: src/a.py" in words
+    assert len(words) == 2000
+    assert secret not in json.dumps(record)
+    assert KEY not in json.dumps(record)
+
+
 def test_the_default_is_the_newest_opus() -> None:
-    assert find_model(None).name == "claude-opus-5-5"
-    assert find_model(None, family="haiku").name == "claude-haiku-5-5"
+    assert find_screen_model(None).name == "claude-opus-5-5"
+    assert find_screen_model(None, family="haiku").name == "claude-haiku-5-5"
 
 
 def test_the_prompt_lists_exactly_the_actions_and_the_threshold() -> None:

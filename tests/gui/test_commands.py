@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from interlock.cli import gui_replay
+from interlock.core import BadInput
+from interlock.gui import InterventionEvent, ReplayStatus
 from interlock.gui.desktop.display import VirtualDisplay
+from interlock.gui.desktop.programs import Programs
 
 from ..cli.calling import interlock, lines_of
 from .conftest import Launch, terminal
@@ -75,6 +83,97 @@ def test_a_bad_session_is_one_line_and_status_2(tmp_path: Path, text: str, words
         assert done.returncode == 2, done.stderr
         assert words in done.stderr
         assert done.stderr.count("\n") == 1
+
+
+def test_a_model_that_does_not_exist_is_an_error_before_anything_opens(session: Path, tmp_path: Path) -> None:
+    (tmp_path / "interlock.yaml").write_text("gui: {analyzer: claude, model: claude-opus-5-4}\n")
+    checked = interlock("config", "check", "interlock.yaml", home=tmp_path)
+    assert checked.returncode == 2
+    assert "gui.model: there is no model 'claude-opus-5-4' that can look at a screen" in checked.stderr
+    command = ("gui", "replay", str(session), "--workspace", str(tmp_path / "work"), "--start-editor")
+    done = interlock(*command, home=tmp_path)
+    assert done.returncode == 2
+    assert "gui.model" in done.stderr
+    assert "Opening" not in done.stderr
+
+
+PARTS = ("PIL", "Xlib", "cydifflib", "jeepney", "mss", "numpy", "websocket")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("replay", "session.json", "--workspace", "work"),
+        ("watch", "--looks", "1", "--display", ":7"),
+        ("analyze", "session.json"),
+        ("doctor",),
+        ("chaos",),
+    ],
+    ids=lambda command: command[0],
+)
+def test_without_the_extra_a_gui_command_is_one_line_that_names_it(
+    session: Path, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    program = (
+        f"import sys; sys.modules.update(dict.fromkeys({PARTS}));"
+        f"sys.argv = ['interlock', 'gui', *{command!r}]; from interlock.__main__ import main; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
+        env={**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), "DISPLAY": ""},
+    )  # fmt: skip
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "pip install 'interlock[gui]'" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_off_a_terminal_a_replay_prints_its_progress_and_events_as_they_happen(
+    session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen: list[str] = []
+
+    def replay(*_: object, say: Any, on_progress: Any, on_event: Any) -> None:
+        for news in (
+            lambda: say("Opening the editor ..."),
+            *(lambda done=done: on_progress(done, 40, "a.py" if done < 20 else "b.py") for done in range(1, 41)),
+            lambda: on_event(InterventionEvent(0.0, ReplayStatus.NORMAL, description="fine")),
+            lambda: on_event(
+                InterventionEvent(0.0, ReplayStatus.DIALOG_BLOCKING, 0.9, ["press Escape"], outcome="recovered")
+            ),
+        ):
+            news()
+            seen.append(capsys.readouterr().err)
+        raise BadInput("enough")
+
+    monkeypatch.setattr("interlock.gui.replaying.replay", replay)
+    with pytest.raises(BadInput, match="enough"):
+        gui_replay.replay(session, tmp_path / "work", None, False, False, True, False, None, None, None, False)
+    assert seen[0] == "Opening the editor ...\n"
+    lines = [line for line in seen[1:41] if line]
+    assert lines[0] == "1 of 40 chunks, a.py\n"
+    assert "20 of 40 chunks, b.py\n" in lines
+    assert lines[-1] == "40 of 40 chunks, b.py\n"
+    assert len(lines) == 11
+    assert seen[41] == ""
+    assert "recovered" in seen[42]
+    assert "press Escape" in seen[42]
+
+
+def test_a_watch_without_window_manager_and_accessibility_says_what_it_cannot_see(tmp_path: Path) -> None:
+    bare = VirtualDisplay(Programs(tmp_path / "bare"), 800, 600, manager=False, bus=False)
+    try:
+        done = interlock(
+            "gui", "watch", "--display", bare.name, "--looks", "1", "--json", home=tmp_path, DBUS_SESSION_BUS_ADDRESS=""
+        )
+    finally:
+        bare.close()
+    assert done.returncode == 0, done.stderr
+    [event] = lines_of(done.stdout)
+    assert event["status"] == "unknown"
+    assert "no window manager" in event["description"]
+    assert "no accessibility bus" in event["description"]
+    assert "the editor" not in event["description"]
 
 
 def test_a_replay_without_an_editor_says_what_to_do(session: Path, tmp_path: Path, desktop: VirtualDisplay) -> None:

@@ -35,6 +35,32 @@ SAVE = problem("tree", DIALOG, "dialog", "dialog", 0.95, "Save changes?")
 OTHER = problem("window", WRONG, "wrong_file", "file", 0.95, "b.py is open", "b.py")
 
 
+SEEN_ELSEWHERE = problem("pixels", DIALOG, "foreign_dialog", "window", 0.88, "another window is in front")
+
+
+def test_without_an_editor_no_step_looks_for_one() -> None:
+    tree = Says("tree", SEEN_ELSEWHERE)
+    assert list(analyzer(tree).analyze(SHOT).recovery_actions) == ["close_dialog", "focus_vscode"]
+    alone = LocalAnalyzer([tree], pixels=False, pause=lambda seconds: None, editor=False)
+    assert list(alone.analyze(SHOT).recovery_actions) == ["close_dialog"]
+    shell = Says("tree", problem("tree", TERMINAL, "terminal", "focus", 0.95, "a terminal has the keyboard"))
+    alone = LocalAnalyzer([shell], pixels=False, pause=lambda seconds: None, editor=False)
+    assert list(alone.analyze(SHOT).recovery_actions) == []
+
+
+def test_a_normal_screen_says_what_could_not_be_seen_and_is_none_where_that_is_all() -> None:
+    windows, dialogs = "which window is in front (no window manager)", "dialogs (no accessibility bus)"
+    with_editor = LocalAnalyzer(pause=lambda seconds: None, blind_spots=[windows, dialogs]).analyze(SHOT)
+    assert with_editor.status is ReplayStatus.NORMAL
+    assert with_editor.description == f"nothing lies over the editor; cannot see {windows} or {dialogs}"
+    without = LocalAnalyzer(pause=lambda seconds: None, editor=False, blind_spots=[windows, dialogs]).analyze(SHOT)
+    assert (without.status, without.confidence) == (ReplayStatus.UNKNOWN, 0.0)
+    assert without.description == f"cannot see {windows} or {dialogs}; nothing lies over the screen"
+    half = LocalAnalyzer(pause=lambda seconds: None, editor=False, blind_spots=[dialogs]).analyze(SHOT)
+    assert half.status is ReplayStatus.NORMAL
+    assert half.description == f"nothing lies over the screen; cannot see {dialogs}"
+
+
 def test_layers_that_agree_are_surer_together() -> None:
     result = analyzer(Says("window", BOX), Says("tree", TREE_BOX)).analyze(SHOT)
     assert result.status is DIALOG

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from structlog.testing import capture_logs
 
@@ -179,6 +181,16 @@ def test_disabled_means_no_look_and_no_thread(tmp_path: Path) -> None:
     assert (event.outcome, event.reason, screen.captured) == ("skipped", "disabled", 0)
     assert watch._thread is None
     watch.stop()
+
+
+def test_an_event_takes_and_gives_a_datetime_and_a_path_too() -> None:
+    moment = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
+    event = InterventionEvent(moment, ReplayStatus.NORMAL, screenshot_path=Path("/a/b.jpg"))  # type: ignore[arg-type]
+    assert (event.timestamp, event.screenshot_path) == (moment.timestamp(), "/a/b.jpg")
+    assert (event.time, event.screenshot) == (moment, Path("/a/b.jpg"))
+    decoded = msgspec.json.decode(msgspec.json.encode(event), type=InterventionEvent)
+    assert (decoded.time, decoded.screenshot) == (moment, Path("/a/b.jpg"))
+    assert InterventionEvent(1.0, ReplayStatus.NORMAL).screenshot is None
 
 
 def test_events_are_given_as_a_copy(tmp_path: Path) -> None:

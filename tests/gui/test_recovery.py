@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.gui import InputBackend, RecoveryExecutor, Screenshot
+from interlock.gui import InputBackend, RecoveryExecutor, RecoveryResult, Screenshot
 from interlock.gui.desktop.windows import Place
 from interlock.gui.recovery import VOCABULARY, Refused, parse_action
 from interlock.gui.recovery.actions import Press, Type
@@ -108,7 +108,7 @@ def executor(
 )
 def test_an_action_becomes_its_call(action: str, call: tuple[Any, ...]) -> None:
     keyboard = RecordingInput()
-    result = executor(keyboard).execute([action])
+    [result] = executor(keyboard).execute([action])
     assert result.success
     assert keyboard.calls == [call]
     assert result.action_taken == action.strip()
@@ -116,54 +116,53 @@ def test_an_action_becomes_its_call(action: str, call: tuple[Any, ...]) -> None:
 
 def test_focus_searches_the_editor_and_activates_it() -> None:
     keyboard = RecordingInput(window=42)
-    assert executor(keyboard).execute(["focus_vscode"]).success
+    assert executor(keyboard).execute(["focus_vscode"])[-1].success
     assert keyboard.calls == [("search_window", "Visual Studio Code"), ("activate_window", 42)]
 
 
 def test_an_editor_in_front_is_asked_to_hear_the_keyboard() -> None:
     editor = Editor()
-    assert executor(RecordingInput(), editor).execute(["focus_vscode"]).success
+    assert executor(RecordingInput(), editor).execute(["focus_vscode"])[-1].success
     assert editor.woken == 1
 
 
 def test_no_editor_window_is_a_failure() -> None:
-    result = executor(RecordingInput(window=None)).execute(["focus_vscode"])
+    [result] = executor(RecordingInput(window=None)).execute(["focus_vscode"])
     assert result.success is False
     assert "no window" in (result.error or "")
 
 
 def test_an_exception_is_a_failure_with_its_text() -> None:
-    result = executor(RecordingInput(fails=RuntimeError("boom"))).execute(["press Escape"])
+    [result] = executor(RecordingInput(fails=RuntimeError("boom"))).execute(["press Escape"])
     assert result.success is False
     assert "boom" in (result.error or "")
 
 
 def test_actions_run_in_order_with_half_a_second_between() -> None:
     keyboard, waits = RecordingInput(), []
-    assert executor(keyboard, waits=waits).execute(["press Escape", "wait 2", "press Tab"]).success
+    assert executor(keyboard, waits=waits).execute(["press Escape", "wait 2", "press Tab"])[-1].success
     assert keyboard.calls == [("key_press", "Escape"), ("key_press", "Tab")]
     assert waits == [0.5, 2.0, 0.5]
 
 
-def test_the_first_failure_ends_the_list() -> None:
+def test_execute_gives_a_result_for_each_action_and_the_one_that_failed_ends_the_list() -> None:
     keyboard = RecordingInput()
-    result = executor(keyboard).execute(["press Escape", "explode", "press Tab"])
-    assert result.success is False
-    assert result.action_taken == "press Escape"
-    assert "unknown action 'explode'" in (result.error or "")
+    done, failed = executor(keyboard).execute(["press Escape", "explode", "press Tab"])
+    assert done == RecoveryResult(True, "press Escape", None)
+    assert (failed.success, failed.action_taken) == (False, "explode")
+    assert "unknown action 'explode'" in (failed.error or "")
     assert keyboard.calls == [("key_press", "Escape")]
 
 
 def test_no_actions_is_neither_success_nor_failure() -> None:
-    result = executor(RecordingInput()).execute([])
-    assert (result.success, result.action_taken, result.error) == (None, "no action", None)
+    assert executor(RecordingInput()).execute([]) == []
 
 
 def test_a_stop_ends_the_list_before_the_next_action() -> None:
     keyboard = RecordingInput()
     running = RecoveryExecutor(keyboard)
     running.stop()
-    result = running.execute(["press Escape"])
+    [result] = running.execute(["press Escape"])
     assert (result.success, result.error, keyboard.calls) == (False, "stopped", [])
 
 
@@ -215,7 +214,7 @@ def test_a_hostile_action_is_refused_and_nothing_is_sent(action: str) -> None:
     editor = Editor(
         "Delete", "Don't Save", "Don\u2019t Save", "Yes, I trust the authors", "Leave", "Overwrite", "Cancel"
     )
-    result = executor(keyboard, editor).execute([action])
+    [result] = executor(keyboard, editor).execute([action])
     assert result.success is False
     assert result.error
     assert keyboard.calls == []
@@ -223,49 +222,49 @@ def test_a_hostile_action_is_refused_and_nothing_is_sent(action: str) -> None:
 
 def test_more_than_ten_actions_are_refused_as_a_whole() -> None:
     keyboard = RecordingInput()
-    assert executor(keyboard).execute(["press Tab"] * 10).success
+    assert executor(keyboard).execute(["press Tab"] * 10)[-1].success
     keyboard.calls.clear()
-    assert executor(keyboard).execute(["press Tab"] * 11).success is False
+    assert executor(keyboard).execute(["press Tab"] * 11)[-1].success is False
     assert keyboard.calls == []
 
 
 def test_nothing_is_typed_while_a_terminal_has_the_focus() -> None:
     keyboard = RecordingInput()
     running = executor(keyboard, Editor(terminal=True))
-    assert running.execute(["type ls"]).error == "refused: typing while a terminal has the focus"
-    assert running.execute(["press Return"]).success is False
+    assert running.execute(["type ls"])[-1].error == "refused: typing while a terminal has the focus"
+    assert running.execute(["press Return"])[-1].success is False
     assert keyboard.calls == []
-    assert running.execute(["key ctrl+1"]).success
+    assert running.execute(["key ctrl+1"])[-1].success
 
 
 def test_clicks_are_scaled_from_the_picture_to_the_screen() -> None:
     keyboard = RecordingInput()
     picture = Screenshot(b"", "image/jpeg", 1920, 1080, 0.0, 3840, 2160)
-    assert executor(keyboard).execute(["click 100,50"], picture).success
+    assert executor(keyboard).execute(["click 100,50"], picture)[-1].success
     assert keyboard.calls == [("mouse_move_click", 200, 100)]
 
 
 def test_a_click_outside_the_picture_is_refused() -> None:
     picture = Screenshot(b"", "image/jpeg", 800, 600, 0.0, 800, 600)
-    assert executor(RecordingInput()).execute(["click 800,10"], picture).success is False
+    assert executor(RecordingInput()).execute(["click 800,10"], picture)[-1].success is False
 
 
 def test_a_button_is_clicked_at_its_place() -> None:
     keyboard = RecordingInput()
-    assert executor(keyboard, Editor("Save", "Cancel")).execute(["click_button cancel"]).success
+    assert executor(keyboard, Editor("Save", "Cancel")).execute(["click_button cancel"])[-1].success
     assert keyboard.calls == [("mouse_move_click", 125, 20)]
 
 
 def test_a_dangerous_button_needs_the_configuration() -> None:
     keyboard = RecordingInput()
     running = executor(keyboard, Editor("Don't Save", "Cancel"), allowed_buttons=["Don't Save"])
-    assert running.execute(["click_button Don't Save"]).success
+    assert running.execute(["click_button Don't Save"])[-1].success
     assert keyboard.calls == [("mouse_move_click", 25, 20)]
 
 
 def test_a_button_that_is_not_there_is_a_failure() -> None:
     assert (
-        executor(RecordingInput(), Editor("Save")).execute(["click_button Cancel"]).error
+        executor(RecordingInput(), Editor("Save")).execute(["click_button Cancel"])[-1].error
         == "there is no button 'Cancel'"
     )
 
@@ -282,28 +281,29 @@ def test_a_button_that_is_not_there_is_a_failure() -> None:
 )
 def test_a_dialog_is_closed_by_its_harmless_button(buttons: tuple[str, ...], pressed: int) -> None:
     keyboard = RecordingInput()
-    assert executor(keyboard, Editor(*buttons)).execute(["close_dialog"]).success
+    assert executor(keyboard, Editor(*buttons)).execute(["close_dialog"])[-1].success
     assert keyboard.calls == [("mouse_move_click", 100 * pressed + 25, 20)]
 
 
 def test_a_dialog_without_a_harmless_button_is_left_alone() -> None:
     keyboard = RecordingInput()
-    assert executor(keyboard, Editor("Delete", "Erase All")).execute(["close_dialog"]).success is False
+    assert executor(keyboard, Editor("Delete", "Erase All")).execute(["close_dialog"])[-1].success is False
     assert keyboard.calls == []
 
 
 def test_a_dialog_without_known_buttons_gets_escape() -> None:
     keyboard = RecordingInput()
-    assert executor(keyboard, Editor()).execute(["close_dialog"]).success
+    assert executor(keyboard, Editor()).execute(["close_dialog"])[-1].success
     assert keyboard.calls == [("key_press", "Escape")]
 
 
 def test_files_are_opened_and_notifications_cleared_by_the_editor() -> None:
     editor = Editor()
-    assert executor(RecordingInput(), editor).execute(["open_file src/a.py", "clear_notifications"]).success
+    assert executor(RecordingInput(), editor).execute(["open_file src/a.py", "clear_notifications"])[-1].success
     assert editor.opened == ["src/a.py"]
     assert (
-        executor(RecordingInput(), Editor(opens=False)).execute(["open_file a.py"]).error == "a.py could not be opened"
+        executor(RecordingInput(), Editor(opens=False)).execute(["open_file a.py"])[-1].error
+        == "a.py could not be opened"
     )
 
 

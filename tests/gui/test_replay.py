@@ -24,7 +24,7 @@ from interlock.gui.replay.repair import repair_plan
 from interlock.gui.replay.store import SessionStore
 from interlock.gui.session import read_session
 
-from .replay_desk import BEFORE, INSERT, Desk
+from .replay_desk import BEFORE, INSERT, SESSION, Desk
 from .test_text import line_texts
 
 
@@ -163,8 +163,14 @@ def _only_first(action: Callable[[int, int, str], None]) -> Callable[[int, int, 
     return act
 
 
+def test_execute_takes_the_session_that_it_replays(desk: Desk) -> None:
+    result = ReplayEngine(desk.controller, store=desk.store).execute(SESSION)
+    assert result.success, result
+    assert desk.came_out()
+
+
 def test_executing_without_a_session_says_what_to_do(desk: Desk) -> None:
-    with pytest.raises(InvalidState, match="Call load_session first"):
+    with pytest.raises(InvalidState, match="call load_session first"):
         ReplayEngine(desk.controller).execute()
 
 

@@ -166,6 +166,16 @@ def test_a_computer_use_agent_has_its_steps_and_its_screen_on_one_run(config: Co
     assert "gui_event" in kinds
 
 
+def test_a_models_question_and_answer_are_kept_without_secrets(run: SupervisedRun) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    run.record(
+        "gui_model_call", {"model": "claude-opus-5-5", "question": "Which file?", "answer": f"it shows {secret}"}
+    )
+    [record] = records(run, "gui_model_call")
+    assert record["question"] == "Which file?"
+    assert secret not in record["answer"]
+
+
 def test_a_full_disk_does_not_end_a_session(run: SupervisedRun) -> None:
     run.record(GuiTroubleRecord(0, "large" * 5_000_000))
     assert run.gate() == "proceed"

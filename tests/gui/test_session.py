@@ -15,6 +15,12 @@ def session(**operation: object) -> dict[str, object]:
     return {"session_id": "s", "files": [{"path": "src/a.py", "operations": [{"type": "navigate"}, operation]}]}
 
 
+def test_op_type_is_another_name_for_type() -> None:
+    files = [{"path": "a.py", "operations": [{"op_type": "insert", "line": 1, "content": "x"}]}]
+    [operation] = read_session({"session_id": "s", "files": files}).files[0].operations
+    assert operation.type is operation.op_type is OperationType.INSERT
+
+
 def test_a_session_is_read_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "s.json"
     file.write_text(

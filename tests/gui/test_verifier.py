@@ -111,7 +111,22 @@ def test_the_summary_counts_every_class(tmp_path: Path) -> None:
     files = [(name, "x" * 100) for name in ("good", "part", "bad", "none")]
     result = FileVerifier(tmp_path).verify_session(session(*files))
     assert not result.success
-    assert result.summary == "4 files: 1 match, 1 partial, 1 mismatch, 1 missing"
+    assert result.summary == "4 files: 1 match, 1 partial, 1 mismatch, 1 missing; missing: none"
+
+
+def test_a_missing_file_is_named_in_the_summary(tmp_path: Path) -> None:
+    (tmp_path / "here").write_text("x")
+    result = FileVerifier(tmp_path).verify_session(session(("here", "x"), ("src/gone", "x"), ("lost", "x")))
+    assert result.summary == "3 files: 1 match, 0 partial, 0 mismatch, 2 missing; missing: src/gone, lost"
+
+
+def test_a_file_that_cannot_be_read_says_so_where_its_difference_would_be(tmp_path: Path) -> None:
+    (tmp_path / "raw").write_bytes(b"\xff\xfe")
+    (tmp_path / "folder").mkdir()
+    for name in ("raw", "folder"):
+        comparison = FileVerifier(tmp_path).compare_file(name, "x")
+        assert (comparison.exists, comparison.match_status) == (True, "mismatch")
+        assert comparison.diff_lines == [f"Read error: {comparison.reason}"]
 
 
 def test_no_files_says_so(tmp_path: Path) -> None:

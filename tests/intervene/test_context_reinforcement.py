@@ -6,8 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from interlock.config.model import ContextReinforcement
-from interlock.core import Context, Goal, Inject
+from interlock.core import ISSUE_TYPES, Context, Goal, Inject
 from interlock.intervene import context_reinforcement, restore_after_compaction
+from interlock.intervene.context_reinforcement import context_text
 
 from .intervene_builders import FULL, NOW, issue, run
 
@@ -124,3 +125,13 @@ def test_the_context_is_put_back_after_the_agent_compacts_its_own():
 
 def test_without_a_context_there_is_nothing_to_put_back():
     assert restore_after_compaction(run(), NOW) == (run(), None)
+
+
+@pytest.mark.parametrize("kind", ISSUE_TYPES)
+def test_examples_for_the_issue_follow_the_users_own(kind: str) -> None:
+    context = Context(original_prompt="fix it", examples=("Do as in tests/a.py.",))
+    text = context_text(context, "strong", issue(kind), examples=True)
+    shown = text.partition("Examples")[2].splitlines()[1:]
+    assert "Do as in tests/a.py." in shown[0]
+    assert len(shown) > 1, "built-in ones too"
+    assert "Examples" not in context_text(Context(original_prompt="fix it"), "strong", issue(kind), examples=False)

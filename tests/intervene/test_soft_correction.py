@@ -171,3 +171,17 @@ values = st.recursive(st.none() | st.text() | st.floats() | st.integers(), st.li
 def test_any_details_give_one_message(details):
     for kind in ISSUE_TYPES:
         assert said(issue(kind, details=details), run())
+
+
+@pytest.mark.parametrize(
+    ("kind", "details", "line"),
+    [
+        ("repetitive_errors", {"file_path": "src/app.py"}, "The path: src/app.py"),
+        ("loop", {"file_path": "src/app.py"}, "The path: src/app.py"),
+        ("scope_creep", {"out_of_scope_path": "/etc/hosts"}, "Outside of them: /etc/hosts"),
+    ],
+)
+def test_a_hint_names_the_path_whatever_the_detail_is_called(kind: str, details: dict[str, object], line: str) -> None:
+    [directive] = soft_correction(issue(kind, details=details), run(), NOW).directives
+    assert isinstance(directive, Inject)
+    assert line in directive.message.content.splitlines()

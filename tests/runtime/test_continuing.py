@@ -40,7 +40,7 @@ def test_a_run_that_a_program_drives_is_not_started_again_but_says_what_to_do(st
     stored = stop_run(store, RunSpec(run_id="mine", adapter="direct"))
     with pytest.raises(InvalidState, match="cannot start again") as error:
         continue_run(store, stored, choose(stored, "resume_with_limits"), Config())
-    assert error.value.exit_status == 4 and "continues='mine'" in error.value.todo
+    assert error.value.exit_status == 4 and "Supervisor.open(incident=(" in error.value.todo
 
 
 def test_going_on_is_stricter_and_names_the_run_that_it_continues(store: Store) -> None:

@@ -229,7 +229,7 @@ def test_a_refusal_is_shown_with_its_reason(stage: Stage) -> None:
         await seat.press("enter", "enter", "enter", "4")
         await seat.sees("✗ ", "invalid_state: claude-haiku-4-5")
         await seat.press("enter")
-        await seat.sees("✗ failure", "claude-haiku-4-5 is not stronger than claude-opus-4-5")
+        await seat.sees("✗ failure", "claude-haiku-4-5 is weaker than claude-opus-4-5")
 
     watch(stage.top(), act)
 

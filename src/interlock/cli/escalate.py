@@ -30,6 +30,9 @@ def escalate(
     run: RunArgument = None,
     every: AllOption = False,
     where: WhereOption = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Also to a model of which nothing tells whether it is stronger.")
+    ] = False,
     reason: ReasonOption = None,
     timeout: TimeoutOption = TIMEOUT_S,
     hub: HubOption = None,
@@ -45,5 +48,9 @@ def escalate(
     choice = Choice(
         run=run, every=every, where=tuple(where or ()), hub=hub, timeout=timeout, json=json, verbose=verbose
     )
-    payload: dict[str, object] = {"model": model} if reason is None else {"model": model, "reason": reason}
+    payload: dict[str, object] = {"model": model}
+    if reason is not None:
+        payload["reason"] = reason
+    if force:
+        payload["force"] = True
     control_run("escalate", choice, lambda place, run_id: payload, reason)

@@ -6,13 +6,14 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from .output import print_json
 
 if TYPE_CHECKING:
+    from ..gui.orchestrator import InterventionEvent
     from ..gui.replaying import Replayed
 
 
@@ -57,8 +58,10 @@ def replay(
         record=record,
     )
     settings = load(config)
-    with _progress(quiet=json) as (say, advance):
-        done = replay(session, workspace, settings, wishes, say=say, on_progress=advance)
+    with _progress(quiet=json) as shown:
+        done = replay(
+            session, workspace, settings, wishes, say=shown.say, on_progress=shown.advance, on_event=shown.event
+        )
     page = write_report(Path(done.folder), settings, report)
     if json:
         print_json(_plain(done, page))
@@ -67,23 +70,55 @@ def replay(
     raise typer.Exit(done.exit_status)
 
 
+class Shown(NamedTuple):
+    """Where the news of a replay go while it runs."""
+
+    say: Callable[[str], None] = lambda line: None
+    advance: Callable[[int, int, str], None] = lambda done, total, path: None
+    event: Callable[[InterventionEvent], None] = lambda event: None
+
+
 @contextmanager
-def _progress(*, quiet: bool) -> Iterator[tuple[Callable[[str], None], Callable[[int, int, str], None]]]:
-    """A bar on a terminal's stderr; plain lines where it is none."""
+def _progress(*, quiet: bool) -> Iterator[Shown]:
+    """A bar on a terminal's stderr, plain lines elsewhere; events as they happen on both."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    console = Console(stderr=True, highlight=False)
-    if quiet or not sys.stderr.isatty():
-        yield (lambda line: None if quiet else console.print(line)), (lambda done, total, path: None)
+    from .gui_text import print_event
+
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+
+    def event(news: InterventionEvent) -> None:
+        if news.outcome != "none":
+            print_event(console, news)
+
+    if quiet:
+        yield Shown()
+        return
+    if not sys.stderr.isatty():
+        yield Shown(console.print, _lines(console.print), event)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bars:
         task = bars.add_task("Starting", total=None)
-        yield (
+        yield Shown(
             lambda line: bars.update(task, description=line),
             lambda done, total, path: bars.update(task, description=path, completed=done, total=total),
+            event,
         )
+
+
+def _lines(say: Callable[[str], None]) -> Callable[[int, int, str], None]:
+    """A line for every file and every tenth of the chunks: a log shows that a replay is alive, and where."""
+    last: list[tuple[str, int]] = []
+
+    def advance(done: int, total: int, path: str) -> None:
+        now = (path, done * 10 // max(total, 1))
+        if last != [now]:
+            last[:] = [now]
+            say(f"{done} of {total} chunks, {path}")
+
+    return advance
 
 
 def _plain(done: Replayed, page: Path | None) -> dict[str, object]:

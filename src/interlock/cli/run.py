@@ -23,6 +23,10 @@ def run(
     ],
     task: Annotated[str, typer.Option("--task", help="What the command is to do, in words; helps judging it.")] = "",
     name: Annotated[str, typer.Option("--name", help="A name for lists and control commands.")] = "",
+    issue: Annotated[
+        str | None,
+        typer.Option("--issue", metavar="ID", help="The issue that it works on; control requests may name it."),
+    ] = None,
     config: Annotated[Path | None, typer.Option("--config", help="A configuration file.")] = None,
     hub: Annotated[
         str | None, typer.Option("--hub", metavar="URL", help="Be seen and steered from other machines: nats://...")
@@ -70,6 +74,10 @@ def run(
     folder = (workspace or Path()).resolve()
     for what, words in (("name", name), ("task", task), ("command", " ".join(command)), ("folder", str(folder))):
         check_text(what, words)
+    if issue is not None:
+        check_text("issue", issue)
+        if not 1 <= len(issue) <= 512:
+            raise BadInput("--issue must have 1 to 512 characters")
     if not folder.is_dir():
         raise BadInput("the workspace is not a folder", where=str(folder))
     settings = _with_hub(_with_options(load(config), observe, max_cost, max_steps, max_minutes), hub)
@@ -81,6 +89,7 @@ def run(
         argv=tuple(command),
         cwd=str(Path.cwd()),
         adapter="process",
+        issue_id=issue,
     )
     context = Context(original_prompt=task, workspace=str(folder))
     root = open_store(settings).root

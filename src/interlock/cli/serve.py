@@ -22,6 +22,12 @@ def serve(
     metrics_port: Annotated[
         int | None, typer.Option("--metrics-port", metavar="N", min=0, max=65535, help="Serve /metrics there; 0: any.")
     ] = None,
+    hub: Annotated[
+        str | None,
+        typer.Option(
+            "--hub", metavar="URL", help="Its runs are seen there, and requests to runs that are gone get an answer."
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print where it listens as JSON.")] = False,
 ) -> None:
     """Supervise every agent whose hooks are installed, each session a run of its own, until Ctrl-C.
@@ -29,6 +35,7 @@ def serve(
     Example: interlock serve --config interlock.yaml
     """
     import gc
+    import os
     import secrets
     import signal
     import sys
@@ -41,7 +48,11 @@ def serve(
     from ..runtime.opening import open_store
     from .output import print_json
 
-    store = open_store(load(config))
+    if hub is not None:
+        # Every session reads the configuration anew, and the environment with it.
+        os.environ["INTERLOCK_HUB__URL"] = hub
+    settings = load(config)
+    store = open_store(settings)
     path = serve_socket()
     if is_served(path):
         raise InvalidState("somebody serves already", where=str(path), todo="End that interlock serve first.")
@@ -57,6 +68,12 @@ def serve(
     gc.freeze()
     resident = Resident(listen(path), store, config)
     resident.start()
+    absent = None
+    if settings.hub.url:
+        from ..link.hub_absent import AbsentRuns
+
+        absent = AbsentRuns(settings.hub)
+        absent.start()
     where = {"socket": str(path), "store": str(store.root)}
     if metrics is not None:
         where["metrics"] = metrics.address
@@ -77,6 +94,8 @@ def serve(
     if door is not None:
         door.close()
     resident.close()
+    if absent is not None:
+        absent.close()
     if metrics is not None:
         metrics.close()
     path.unlink(missing_ok=True)

@@ -203,6 +203,8 @@ def _line(command: Command, run: RunSummary, answer: Answer, verbose: bool) -> s
     if answer.outcome == "unknown":
         return f"{name}: whether it was done is unknown: {answer.message}"
     if answer.outcome == "success" and command in DONE:
+        if answer.result is not None and answer.result.payload.run_status == "pausing":
+            return f"{name} is pausing: the step under way may finish"
         return f"{name} {DONE[command]}"
     return f"{name}: {answer.message}"
 

@@ -8,9 +8,11 @@ from importlib import resources
 from typing import NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ..core.typed import from_plain
 from .model import Config, ModelInfo
+from .model_order import Maker, Order, Traits, listed_price, order, read_traits
 
 TIER = 100
 """Strength from one tier to the next."""
@@ -36,6 +38,7 @@ class Shipped(Struct, frozen=True):
     google: tuple[Tier, ...]
     retired: frozenset[str]
     prices: dict[str, Price]
+    makers: dict[str, Maker]
 
 
 class Models(Struct, frozen=True):
@@ -44,6 +47,7 @@ class Models(Struct, frozen=True):
     infos: dict[str, ModelInfo]
     aliases: dict[str, str]
     gone: frozenset[str]
+    makers: dict[str, Maker] = {}
 
     @classmethod
     def from_config(cls, config: Config) -> Models:
@@ -51,7 +55,7 @@ class Models(Struct, frozen=True):
         shipped = ship()
         own = {model.name: model for model in config.models}
         names = {alias: model.name for model in config.models for alias in model.aliases}
-        return cls({**shipped.infos, **own}, {**shipped.aliases, **names}, shipped.gone - own.keys())
+        return cls({**shipped.infos, **own}, {**shipped.aliases, **names}, shipped.gone - own.keys(), shipped.makers)
 
     def resolve(self, name: str) -> str | None:
         """The name under which a model is listed, from an alias or a dated or hosted name; None if it is not known."""
@@ -73,15 +77,34 @@ class Models(Struct, frozen=True):
         found = self.resolve(name)
         return self.infos[found].strength if found else None
 
-    def stronger(self, name: str, than: str) -> bool | None:
-        """Whether `name` is stronger than `than`; None if one is not known or they are of different families."""
+    def compare(self, name: str, than: str) -> Order | None:
+        """How `name` is to `than`; None if nothing tells, or they are of different families.
+
+        Listed models by their strength, others by the words of their names and by price.
+        """
         ours, theirs = self.resolve(name), self.resolve(than)
-        if ours is None or theirs is None:
-            return None
-        one, other = self.infos[ours], self.infos[theirs]
-        if one.family and other.family and one.family != other.family:
-            return None
-        return one.strength > other.strength
+        one, other = self.infos.get(ours or ""), self.infos.get(theirs or "")
+        if (ours or undated(name)) == (theirs or undated(than)):
+            return "equal"
+        if one is not None and other is not None and (one.family == other.family or not (one.family and other.family)):
+            if one.strength == other.strength:
+                return "equal"
+            return "stronger" if one.strength > other.strength else "weaker"
+        return order(self._traits(name, one), self._traits(than, other), (self._cost(name), self._cost(than)))
+
+    def placed(self, name: str) -> bool:
+        """Whether anything is known by which it could be compared."""
+        return self.known(name) or self._traits(name, None).maker is not None or self._cost(name) is not None
+
+    def _traits(self, name: str, info: ModelInfo | None) -> Traits:
+        told = read_traits(undated(name), self.makers)
+        if info is None or info.family not in self.makers:
+            return told
+        return replace(told, maker=info.family, tier=info.strength // TIER)
+
+    def _cost(self, name: str) -> float | None:
+        price = self.price(name)
+        return price.input + price.output if price is not None else listed_price(plain(name))
 
     def price(self, name: str) -> Price | None:
         """The price that we know ourselves; None where the price list is to be asked."""
@@ -113,7 +136,7 @@ def ship() -> Models:
                     input_usd_per_million=price[0],
                     output_usd_per_million=price[1],
                 )
-    return Models(infos, aliases, data.retired)
+    return Models(infos, aliases, data.retired, data.makers)
 
 
 _HOST = re.compile(r"^(?:.*/|(?:[a-z]{2,6}\.)?(?:anthropic|openai|google)\.)")
@@ -124,12 +147,18 @@ _CLAUDE = re.compile(r"^claude-(\d)(?:[-.](\d))?-(haiku|sonnet|opus|fable)$")
 _WORD_FIRST = re.compile(r"^claude-(haiku|sonnet|opus|fable)-(\d)(?:[-.](\d))?$")
 
 
-def plain(name: str) -> str:
-    """A model's name without host, date, version of the hosting and size of the context window."""
-    name = _CONTEXT.sub("", name.strip().lower())
-    name = _HOSTED.sub("", _HOST.sub("", name))
+def undated(name: str) -> str:
+    """A model's name without host, date, size of the context window, and a version that only a host writes."""
+    name = _HOST.sub("", _CONTEXT.sub("", name.strip().lower()))
+    name = re.sub(r"-v\d+:\d+$", "", name)
     while (shorter := _DATE.sub("", name)) != name:
         name = shorter
+    return name
+
+
+def plain(name: str) -> str:
+    """A model's name without host, date, version of the hosting and size of the context window."""
+    name = undated(_HOSTED.sub("", _CONTEXT.sub("", name.strip().lower())))
     if found := _CLAUDE.match(name):
         major, minor, word = found.groups()
         # Until 3.7 the number came first, since 4 the word does.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ..core import ISSUE_TYPES
+from ..core import ISSUE_TYPES, BadInput
 from .model import Config
 from .models import Models
 from .nearest import nearest
 from .problem import Problem
+from .screen_models import find_screen_model
 
 STRATEGIES = ("progressive", "severity", "pattern_specific", "custom")
 TLS_KEYS = ("ca_file", "cert_file", "key_file")
@@ -22,6 +23,7 @@ def check(config: Config) -> Iterator[Problem]:
     yield from _strategy(config)
     yield from _exceptions(config)
     yield from _models(config)
+    yield from _screen_models(config)
 
 
 def _channels(config: Config) -> Iterator[Problem]:
@@ -81,16 +83,21 @@ def _exceptions(config: Config) -> Iterator[Problem]:
 
 def _models(config: Config) -> Iterator[Problem]:
     models = Models.from_config(config)
-    for path, name in (
-        ("detect.second_opinion.model", config.detect.second_opinion.model),
-        ("gui.model", config.gui.model),
-        ("gui.small_model", config.gui.small_model),
-    ):
-        if name is not None and models.retired(name):
-            yield Problem(path=path, what=f"the model {name!r} has been retired by its maker", level="warning")
-        elif name is not None and not models.known(name):
-            what = f"the model {name!r} is not known"
-            yield Problem(path=path, what=what, todo="Add it under models if it exists.", level="warning")
+    path, name = "detect.second_opinion.model", config.detect.second_opinion.model
+    if name is not None and models.retired(name):
+        yield Problem(path=path, what=f"the model {name!r} has been retired by its maker", level="warning")
+    elif name is not None and not models.known(name):
+        what = f"the model {name!r} is not known"
+        yield Problem(path=path, what=what, todo="Add it under models if it exists.", level="warning")
+
+
+def _screen_models(config: Config) -> Iterator[Problem]:
+    """A model that cannot be asked would end a GUI session after its editor has opened."""
+    for path, name in (("gui.model", config.gui.model), ("gui.small_model", config.gui.small_model)):
+        try:
+            find_screen_model(name, config.models)
+        except BadInput as error:
+            yield Problem(path=path, what=error.what, todo=error.todo)
 
 
 def _known(name: str, names: Iterable[str]) -> str:

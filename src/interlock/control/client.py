@@ -178,7 +178,7 @@ class Controller:
             # After an ACK it can only be meant for another sender that used the same id.
             return
         self.accepted = self.accepted or code not in ("bad_request", "not_found")
-        self._end(payload.status, payload.message, code=code, result=result)
+        self._end(payload.status, payload.says, code=code, result=result)
 
     def _end(
         self,

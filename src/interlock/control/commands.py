@@ -72,8 +72,10 @@ def begin_escalate(turn: Turn, payload: EscalatePayload) -> None:
         refuse(turn, "the run has no frame whose model could change")
     elif state.rules.is_same(model, state.model):
         refuse(turn, f"the run has the model {model} already")
-    elif not state.rules.is_stronger(model, state.model):
-        refuse(turn, f"{model} is not stronger than {state.model}")
+    elif (found := state.rules.compare(model, state.model)) in ("weaker", "equal"):
+        refuse(turn, f"{model} is {'weaker than' if found == 'weaker' else 'as strong as'} {state.model}")
+    elif found is None and not payload.force:
+        refuse(turn, f"nothing tells whether {model} is stronger than {state.model}: repeat it with force if it is")
     else:
         ask(turn, "switching", status=state.status, shut=state.status != "running", model=model)
 
@@ -88,7 +90,7 @@ def begin_answer(turn: Turn, request: Request, payload: AnswerPayload) -> None:
 
 def ask(turn: Turn, phase: Phase, *, status: Status, shut: bool, model: str | None = None) -> None:
     """Have the actuator do it before the RESULT says so."""
-    desired = Desired(turn.state.revision + 1, status, shut, model or turn.state.model)
+    desired = Desired(turn.state.revision + 1, status, shut, model or turn.state.ordered)
     gate_open = turn.state.gate_open and not shut
     turn.change(phase=phase, asked=desired, revision=desired.revision, gate_open=gate_open, untold=None)
     turn.actuate(desired)
@@ -103,7 +105,7 @@ def be(turn: Turn, desired: Desired) -> None:
 def desired_now(turn: Turn) -> Desired:
     """What the actuator has to be for the run to be what the log says."""
     state = turn.state
-    return Desired(state.revision, state.status, state.status != "running", state.model)
+    return Desired(state.revision, state.status, state.status != "running", state.ordered)
 
 
 def take_actuated(turn: Turn, event: Actuated) -> None:
@@ -138,7 +140,7 @@ def conclude(turn: Turn, asked: Desired, request: Request, event: Actuated) -> N
         status = "pausing" if state.under_way else "paused"
         moved_on = status != asked.status
         turn.change(status=status, cause=request.request_id, revision=state.revision + moved_on)
-        finish(turn, succeed(f"paused at iteration {state.iter}"), tell_state=True)
+        finish(turn, succeed(f"paused at iteration {state.iter}", run_status=status), tell_state=True)
         if moved_on:
             be(turn, desired_now(turn))
     else:
@@ -148,7 +150,7 @@ def conclude(turn: Turn, asked: Desired, request: Request, event: Actuated) -> N
 def conclude_escalate(turn: Turn, asked: Desired, payload: EscalatePayload) -> None:
     previous, frame = turn.state.model, turn.state.stack[-1]
     frame = replace(frame, model=asked.model, escalation_reason=payload.reason or frame.escalation_reason)
-    turn.change(stack=(*turn.state.stack[:-1], frame), gate_open=not asked.shut)
+    turn.change(stack=(*turn.state.stack[:-1], frame), gate_open=not asked.shut, ordered=asked.model)
     message = f"escalated from {previous or 'an unknown model'} to {payload.model}"
     finish(turn, succeed(message, previous_model=previous, new_model=payload.model), tell_state=True)
 

@@ -18,6 +18,8 @@ MAX_MESSAGE: Final = 262_144
 _ECHO: Final = 128
 """Characters of an unknown command that are echoed."""
 
+NOT_A_TIME: Final = "timestamp must be a time as in RFC 3339, for example 2026-01-31T12:00:00Z"
+
 _UUID4 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)
 
 _WITHOUT_PAYLOAD: Final = frozenset(
@@ -96,9 +98,10 @@ def _find_problem(request: Request, strict_ids: bool) -> str | None:
     if strict_ids and not _UUID4.fullmatch(request.request_id):
         return "request_id must be a UUID v4 (control.strict_ids)"
     try:
-        datetime.datetime.fromisoformat(request.timestamp[:19])
-    except ValueError as error:
-        return f"timestamp: {error}"
+        # A leap second is a time too.
+        datetime.datetime.fromisoformat(request.timestamp.upper().replace(":60", ":59"))
+    except ValueError:
+        return NOT_A_TIME
     if not request.payload and request.command in _WITHOUT_PAYLOAD:
         return None
     try:
@@ -133,5 +136,5 @@ def _say_why(plain: dict[str, object]) -> str:
     try:
         from_plain(plain, ControlMessage)
     except msgspec.ValidationError as error:
-        return str(error)
+        return NOT_A_TIME if "`$.timestamp`" in str(error) else str(error)
     return "malformed"

@@ -55,6 +55,12 @@ class PersonAnswered(Struct, frozen=True):
     step: int
 
 
+class ModelSeen(Struct, frozen=True):
+    """The agent has been seen to use this model: nobody ordered it, and nobody has to be told."""
+
+    model: str
+
+
 class Held(Struct, frozen=True):
     """The supervisor pauses the run for a person; a person's pause is a command instead. Resume lifts it."""
 
@@ -99,6 +105,7 @@ Event = (
     | Started
     | IterationStarted
     | IterationEnded
+    | ModelSeen
     | WaitingForPerson
     | PersonAnswered
     | Held

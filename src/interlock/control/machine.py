@@ -14,6 +14,7 @@ from .events import (
     Held,
     IterationEnded,
     IterationStarted,
+    ModelSeen,
     PersonAnswered,
     Received,
     Refused,
@@ -56,6 +57,8 @@ def handle(state: ControlState, event: Event, now: Moment) -> tuple[ControlState
             stop_waiting(turn, event.step)
         case Held() | Released():
             commands.take_supervisor(turn, event)
+        case ModelSeen():
+            see_model(turn, event)
         case Refused():
             turn.audit("refused", why=event.why, actor=event.actor)
             turn.send(turn.reply(None, None, None, fail("bad_request", event.why)), event.via, None, direct=True)
@@ -113,8 +116,10 @@ def judge(turn: Turn, event: Received, request: Request) -> None:
 
 def find_refusal(state: ControlState, request: Request) -> ResultPayload | None:
     """Why a request gets a RESULT and no ACK."""
-    if request.command == "escalate" and not state.rules.knows(str(request.payload["model"])):
-        return fail("bad_request", f"the model {request.payload['model']!r} is not known")
+    if request.command == "escalate" and not request.payload.get("force"):
+        model = str(request.payload["model"])
+        if not state.rules.knows(model):
+            return fail("bad_request", f"the model {model!r} is not known: repeat it with force if it exists")
     target = request.target
     if target.run_id != state.run_id and all(frame.id != target.run_id for frame in state.stack):
         return fail("not_found", f"there is no run {target.run_id} here")
@@ -187,3 +192,12 @@ def stop_waiting(turn: Turn, step: int) -> None:
     if len(left) != len(turn.state.waiting) and not turn.state.ended:
         turn.change(waiting=left)
         turn.persist(turn.state_entry())
+
+
+def see_model(turn: Turn, event: ModelSeen) -> None:
+    """Say in the current frame what the agent uses."""
+    frame = turn.state.frame
+    if turn.state.ended or frame is None or frame.model == event.model:
+        return
+    turn.change(stack=(*turn.state.stack[:-1], replace(frame, model=event.model)))
+    turn.persist(turn.state_entry(), durable=False)

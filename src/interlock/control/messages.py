@@ -18,11 +18,15 @@ DoneReason = Literal["COMPLETE", "MAX_ITERATIONS", "STUCK", "NO_MORE_ISSUES", "M
 
 COMMANDS: tuple[Command, ...] = ("pause", "resume", "cancel", "escalate", "approve", "reject", "rollback")
 ABORT_REASONS: tuple[AbortReason, ...] = ("USER_CANCELLED", "EMERGENCY_STOP", "CRITICAL_FAILURE", "ERROR")
+DONE_REASONS: tuple[DoneReason, ...] = ("COMPLETE", "MAX_ITERATIONS", "STUCK", "NO_MORE_ISSUES", "MAX_ISSUES")
 
 RequestId = Annotated[str, Meta(min_length=1, max_length=128, description="A UUID v4; any such string is accepted.")]
 Timestamp = Annotated[
     str,
-    Meta(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$", description="ISO 8601 in UTC; for people only."),
+    Meta(
+        pattern=r"^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$",
+        description="RFC 3339, ours in UTC with Z; for people only.",
+    ),
 ]
 Name = Annotated[str, Meta(min_length=1, max_length=512)]
 Note = Annotated[str, Meta(max_length=65_536)]
@@ -40,10 +44,11 @@ class Nothing(Struct, frozen=True):
 
 
 class EscalatePayload(Struct, frozen=True, omit_defaults=True):
-    """The stronger model, and why."""
+    """The stronger model, and why. `force` takes one of which nothing tells whether it is stronger."""
 
     model: Name
     reason: Note | None = None
+    force: bool = False
 
 
 class AnswerPayload(Struct, frozen=True, omit_defaults=True):
@@ -108,6 +113,18 @@ class ResultPayload(Struct, frozen=True, omit_defaults=True, kw_only=True):
     new_model: str | UnsetType = UNSET
     run_status: str | UnsetType = UNSET
     details: dict[str, object] | UnsetType = UNSET
+
+    @property
+    def says(self) -> str:
+        """The message for a person."""
+        return result_words(self.status, self.message, self.run_status)
+
+
+def result_words(status: str, message: str, run_status: object) -> str:
+    """A RESULT's message for a person; of a pause that has not quite taken hold, that it has not."""
+    if status == "success" and run_status == "pausing":
+        return f"pausing at {message.partition(' at ')[2]}: the step under way may finish"
+    return message
 
 
 class Result(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="type", tag="RESULT"):

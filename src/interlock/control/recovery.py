@@ -12,7 +12,7 @@ from ..core import Record, Status
 from ..core.typed import from_json, json_decoder
 from .answers import Answered, Answers
 from .decoding import decode_current, take_fingerprint
-from .messages import Abort, CurrentMessage, Done, Request, State
+from .messages import Abort, CurrentMessage, Done, Request, Result, State
 from .state import ControlState, InFlight, Moment
 
 
@@ -26,7 +26,7 @@ def recover(
     requests: dict[str, Request] = {}
     queue: dict[str, InFlight] = {}
     answered: dict[str, Answered] = {}
-    state, cause = fresh, None
+    state, cause, ordered = fresh, None, fresh.ordered
     for record in records:
         body = bytes(record.body)
         if record.kind == "request":
@@ -44,12 +44,15 @@ def recover(
             asked = requests.get(request_id)
             if asked is not None:
                 answered[request_id] = Answered(take_fingerprint(asked), body, now.steady)
+                if asked.command == "escalate" and from_json(body, Result).payload.status == "success":
+                    ordered = str(asked.payload["model"])
         elif record.kind == "state":
             event = decode_current(body)
             if event is not None:
                 if state.status == "running":
                     cause = event.request_id
                 state = _take_event(state, event)
+    state = replace(state, ordered=ordered)
     if state.ended:
         return replace(state, answered=Answers(answered), queue=(), cause=cause)
     return replace(state, answered=Answers(answered), queue=tuple(queue.values()), cause=cause, under_way=under_way)

@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from ..config.model_order import Order
 from ..config.models import Models, ship
 from ..core import ENDED, Status
 from .answers import NOTHING, Answers
@@ -41,17 +42,17 @@ class Rules(Struct, frozen=True, kw_only=True):
     cannot_switch: str = ""
 
     def knows(self, model: str) -> bool:
-        return (self.models or ship()).known(model)
+        """Whether anything is known of a model by which it could be compared."""
+        return (self.models or ship()).placed(model)
 
     def is_same(self, model: str, other: str | None) -> bool:
         """Whether two names mean one model."""
         models = self.models or ship()
         return other is not None and (model == other or models.resolve(model) == (models.resolve(other) or other))
 
-    def is_stronger(self, model: str, than: str | None) -> bool:
-        """Whether it is a step up; from a model that is not known everything known is."""
-        models = self.models or ship()
-        return than is None or not models.known(than) or models.stronger(model, than) is True
+    def compare(self, model: str, than: str | None) -> Order | None:
+        """How a model is to another; from none that has been told every one is a step up. None: nothing tells."""
+        return "stronger" if than is None else (self.models or ship()).compare(model, than)
 
 
 DEFAULT_RULES = Rules()
@@ -70,7 +71,8 @@ class ControlState(Struct, frozen=True, kw_only=True):
     `gate_open` is whether an iteration may start right now: it closes before a pause is told, and opens after a resume
     is durable. `under_way` are the passages of the gate that have not ended. `queue` holds commands in flight, the
     first one in `phase`; `asked` is what the actuator was told for it. `untold` is a desired state that the actuator
-    has not taken yet. `held` says why the supervisor paused the run, `later` what it wants once the actuator has
+    has not taken yet. `ordered` is the model that the agent was started with or switched to by us; what it is seen to
+    use is in its frame. `held` says why the supervisor paused the run, `later` what it wants once the actuator has
     answered. `cause` is the request that made the status what it is. `quiet` iterations are not announced yet.
     """
 
@@ -89,6 +91,7 @@ class ControlState(Struct, frozen=True, kw_only=True):
     phase: Phase = "idle"
     asked: Desired | None = None
     untold: Desired | None = None
+    ordered: str | None = None
     answered: Answers = NOTHING
     cause: str | None = None
     quiet: int = 0
@@ -125,11 +128,13 @@ def new_state(
     model: str | None = None,
     mode: str = "loop",
     max_iterations: int | None = None,
+    issue_id: str | None = None,
     stack: tuple[Frame, ...] = (),
 ) -> ControlState:
     """A run that begins, with one frame unless more are given. Its gate opens with Started."""
-    frames = stack or (Frame(id=run_id, mode=mode, iter=1, max=max_iterations, model=model),)
-    return ControlState(run_id=run_id, rules=rules, stack=frames)
+    first = Frame(id=run_id, mode=mode, iter=1, max=max_iterations, model=model, issue_id=issue_id)
+    frames = stack or (first,)
+    return ControlState(run_id=run_id, rules=rules, stack=frames, ordered=frames[-1].model)
 
 
 def may_start(state: ControlState) -> bool:

@@ -24,3 +24,4 @@ class RunSpec(Struct, frozen=True, omit_defaults=True, kw_only=True):
     session_id: str | None = None
     continues: str | None = None
     model: str | None = None
+    issue_id: str | None = None

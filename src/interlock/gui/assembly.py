@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ..config.model import Gui
+from ..config.model import Gui, ModelInfo
 from .analyzer.auto import Analyzer
 from .analyzer.budget import Budget
 from .analyzer.evidence import Layer
@@ -18,7 +18,7 @@ from .analyzer.layers.server import ServerLayer
 from .analyzer.layers.window import WindowLayer
 from .analyzer.local import LocalAnalyzer
 from .analyzer.result import Situation
-from .desktop.accessibility import Accessibility
+from .desktop.accessibility import Accessibility, NoAccessibility
 from .desktop.debug_port import DebugPort
 from .desktop.windows import DisplayGone, WindowSystem
 from .editor.vscode import VSCodeController
@@ -63,12 +63,14 @@ def assemble(
     window_id: int | str | None = None,
     expect_editor: bool = True,
     pictures: Path | None = None,
+    more_models: Sequence[ModelInfo] = (),
 ) -> Watch:
     """A watch over a display. `expect_editor` is false for screens where no editor has to be in front."""
-    local = LocalAnalyzer((*_layers(screen, expect_editor), *extra_layers))
+    layers = (*_layers(screen, expect_editor), *extra_layers)
+    local = LocalAnalyzer(layers, editor=expect_editor, blind_spots=_blind_spots(screen))
     on_call = run.record if run is not None else None
     analyzer: Analyzer
-    analyzer, budget = create_analyzer(config, local, on_call)
+    analyzer, budget = create_analyzer(config, local, on_call, more_models)
     backend = create_screenshot_backend(config, display=screen.display)
     executor = RecoveryExecutor(
         screen.keyboard or _NoKeyboard(), screen.controller, allowed_buttons=config.allowed_buttons
@@ -94,6 +96,21 @@ def _layers(screen: Screen, expect_editor: bool) -> list[Layer]:
     if screen.debug is not None:
         layers.append(DebugPortLayer(screen.debug))
     return layers
+
+
+def _blind_spots(screen: Screen) -> list[str]:
+    """What cannot be seen on this display, and for want of what."""
+    spots = []
+    if screen.windows is None or screen.windows.window_manager() is None:
+        spots.append("which window is in front (no window manager)")
+    try:
+        if screen.accessibility is None:
+            raise NoAccessibility("no accessibility bus")
+        screen.accessibility.frames()
+    except NoAccessibility as error:
+        if "no answer" not in error.what:
+            spots.append("dialogs (no accessibility bus)")
+    return spots
 
 
 def _title(windows: WindowSystem | None) -> str:

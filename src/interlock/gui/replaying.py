@@ -15,7 +15,7 @@ from .assembly import Screen, Watch, assemble
 from .filmstrip import Filmstrip
 from .opening import open_editor
 from .orchestrator import InterventionEvent
-from .replay.engine import ReplayEngine
+from .replay.engine import CRITICAL, ReplayEngine
 from .replay.result import ReplayResult
 from .replay.store import SessionStore
 from .session import ReplaySession, read_session
@@ -63,6 +63,7 @@ def replay(
     *,
     say: Callable[[str], None] = lambda line: None,
     on_progress: Callable[[int, int, str], None] = lambda done, total, path: None,
+    on_event: Callable[[InterventionEvent], None] = lambda event: None,
 ) -> Replayed:
     """Replay a session into an editor, watched, as a run of its own."""
     session = read_session(source)
@@ -85,7 +86,7 @@ def replay(
         with open_editor(
             workspace, store.folder / "desk", url=wishes.url, start=wishes.start_editor, say=say
         ) as screen:
-            return _replay(session, screen, config, run, wishes, film, on_progress)
+            return _replay(session, screen, config, run, wishes, film, on_progress, on_event)
     except InterlockError as error:
         run.end(False, str(error))
         raise
@@ -101,6 +102,7 @@ def _replay(
     wishes: Wishes,
     film: Filmstrip | None,
     on_progress: Callable[[int, int, str], None],
+    on_event: Callable[[InterventionEvent], None],
 ) -> Replayed:
     assert screen.controller is not None
     watch: Watch | None = None
@@ -113,9 +115,16 @@ def _replay(
     # The layer asks the engine, which is made with the watch that the layer is a part of.
     engines: list[ReplayEngine] = []
     progress = ProgressLayer(lambda: engines[0].last_progress() if engines else None)
-    watch = assemble(screen, config.gui, run=run, extra_layers=[progress], pictures=run.pictures)
-    if film is not None:
-        watch.orchestrator.on_event = film.event
+    watch = assemble(
+        screen, config.gui, run=run, extra_layers=[progress], pictures=run.pictures, more_models=config.models
+    )
+
+    def happened(event: InterventionEvent) -> None:
+        if film is not None:
+            film.event(event)
+        on_event(event)
+
+    watch.orchestrator.on_event = happened
     engine = ReplayEngine(screen.controller, watch.orchestrator, config=config.gui, run=run, on_progress=progressed)
     engines.append(engine)
     watch.follow(engine.situation)
@@ -139,6 +148,8 @@ def _replay(
     cancelled = result.reason in ("cancelled", INTERRUPTED)
     if result.reason == INTERRUPTED:
         run.supervisor.finish("aborted", "USER_CANCELLED", "interrupted at the keyboard")
+    elif result.reason == CRITICAL:
+        run.supervisor.finish("aborted", "CRITICAL_FAILURE", result.reason)
     run.end(result.completed, result.reason or (result.verification.summary if result.verification else "typed"))
     watch.orchestrator.screenshot_backend.close()
     folder = run.run.folder

@@ -42,6 +42,11 @@ class Operation(Struct, frozen=True, omit_defaults=True):
     line_end: int | None = None
     content: str = ""
 
+    @property
+    def op_type(self) -> OperationType:
+        """Another name for `type`; JSON may have either."""
+        return self.type
+
 
 class FileOperation(Struct, frozen=True, omit_defaults=True):
     """The operations on one file; `path` is relative to the workspace."""
@@ -120,12 +125,19 @@ def _convert(raw: object, where: str) -> ReplaySession:
         if not isinstance(fields["operations"], list):
             raise BadInput("'operations' must be a list", where=named)
         operations = tuple(
-            _to(Operation, operation, f"{named}, operations[{index}]")
+            _to(Operation, _with_type(operation), f"{named}, operations[{index}]")
             for index, operation in enumerate(fields["operations"])
         )
         files.append(FileOperation(_to(FileOperation, {"path": fields["path"]}, at).path, operations))
     head = {key: value for key, value in top.items() if key != "files"}
     return msgspec.structs.replace(_to(ReplaySession, head, where), files=tuple(files))
+
+
+def _with_type(operation: object) -> object:
+    """An operation with `type`, which may be called `op_type`."""
+    if not isinstance(operation, Mapping) or "op_type" not in operation or "type" in operation:
+        return operation
+    return {("type" if key == "op_type" else key): value for key, value in operation.items()}
 
 
 def _fields(raw: object, where: str, required: tuple[str, ...]) -> dict[str, object]:

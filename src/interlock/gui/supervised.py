@@ -8,12 +8,14 @@ from pathlib import Path
 
 import msgspec
 import structlog
+from msgspec.structs import replace
 
 from ..config import Config
 from ..core import Applied, Capability, Directive, InterlockError, RunSpec, Step, Stop, Tool
 from ..journal import RunFolder, Store, new_run_id
 from ..records import GuiChunkRecord, GuiModelCallRecord, InterventionEvent, RecordBody, kind_of
 from ..runtime import Supervisor, open_store
+from ..runtime.border import redact_text
 from ..runtime.causes import AFTER_STEP
 from ..runtime.opening import Options
 from .run import Passage
@@ -63,6 +65,8 @@ class SupervisedRun:
                 changes = self._changes(body)
                 if isinstance(body, InterventionEvent):
                     body = self._portable(body)
+                elif isinstance(body, GuiModelCallRecord):
+                    body = replace(body, question=redact_text(body.question), answer=redact_text(body.answer))
                 self.run.append([body], changes=changes)
         except InterlockError as error:
             log.error("a record could not be written", kind=kind_of(body), error=str(error))
@@ -136,7 +140,8 @@ class SupervisedRun:
             event,
             screenshot_path=inside(event.screenshot_path),
             screenshot_after=inside(event.screenshot_after),
-            raw_response=event.raw_response[:4000],
+            raw_response=redact_text(event.raw_response[:4000]),
+            description=redact_text(event.description),
         )
 
 

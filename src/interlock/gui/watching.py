@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+import structlog
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -15,6 +16,8 @@ from .opening import open_display
 from .orchestrator import InterventionEvent
 from .signals import interrupted
 from .supervised import open_run
+
+log = structlog.get_logger("interlock.gui")
 
 
 class Watching(Struct, frozen=True, kw_only=True):
@@ -50,6 +53,7 @@ def watch_display(config: Config, wanted: Watching, show: Callable[[Intervention
                 window_id=window,
                 expect_editor=has_editor if wanted.editor is None else wanted.editor,
                 pictures=run.pictures,
+                more_models=config.models,
             )
             watch.orchestrator.on_event, watch.orchestrator.observe = show, wanted.observe
             run.keyboard.on_stop = lambda reason: over.set()
@@ -65,7 +69,9 @@ def watch_display(config: Config, wanted: Watching, show: Callable[[Intervention
                         over.wait(settings.interval_seconds)
             watch.orchestrator.stop()
             watch.orchestrator.screenshot_backend.close()
-            run.end(True, f"{len(watch.orchestrator.get_events())} looks")
+            if watch.orchestrator.errors:
+                log.warning("parts of the watch raised", **watch.orchestrator.errors)
+            run.end(True, f"{watch.orchestrator.checks} looks")
         finally:
             run.close()
 

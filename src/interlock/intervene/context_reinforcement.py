@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from ..config.model import ContextReinforcement
 from ..core import HISTORY, Context, Inject, Issue, Message, RunState
 from .attempt import FIRST, Attempt
-from .emphasis import ADDITIONS, is_relevant
+from .emphasis import ADDITIONS, EXAMPLES, is_relevant
 from .message import guidance, one_line
 from .outcome import Continue
 from .values import by_priority
@@ -78,7 +78,9 @@ def context_text(context: Context, strength: str, issue: Issue | None, *, exampl
     blocks.append(_block("Boundaries", list(context.boundaries)[:count]))
     blocks.append(_block("Expected paths", list(context.expected_paths)[:count]))
     if examples:
-        blocks.append(_block("Examples", list(context.examples)[:count]))
+        built_in = EXAMPLES.get(issue.type, ()) if issue is not None else ()
+        shown = list(dict.fromkeys((*context.examples, *built_in)))
+        blocks.append(_block("Examples", shown[:count]))
     return "\n\n".join(block for block in blocks if block)
 
 

@@ -24,6 +24,37 @@ ADDITIONS: dict[str, tuple[str, ...]] = {
     RESOURCE_SPIRAL: ("Avoid unnecessary operations.", "Work incrementally."),
 }
 
+EXAMPLES: dict[str, tuple[str, ...]] = {
+    REPETITIVE_ERRORS: (
+        "A command fails with 'No such file': list the folder first, then use the name that is really there.",
+        "A test fails the same way twice: read the traceback and the code that it names before you run it again.",
+    ),
+    LOOP: (
+        "You have read a file and it has not changed: use what you read instead of reading it again.",
+        "An edit did not make the test pass: change your assumption, not the same line once more.",
+    ),
+    SCOPE_CREEP: (
+        "The task names src/billing: a change in src/auth needs a reason first, even if it looks like an improvement.",
+        "A setting outside the project seems wrong: say so, and do not change it.",
+    ),
+    GOAL_DRIFT: (
+        "You were asked to fix one test and found untidy code beside it: fix the test, mention the code at the end.",
+    ),
+    RESOURCE_SPIRAL: (
+        "A search returns thousands of lines: narrow it, or count first, instead of printing everything.",
+        "A thousand files are to be converted: convert ten, check them, then go on in small batches.",
+    ),
+    EXPLORATION_WANDERING: (
+        "You know which module holds the function: open that one file instead of listing more folders.",
+    ),
+    HALLUCINATION: (
+        "Before you write 'all tests pass', run them and quote the last line of their output.",
+        "Before you import a helper, look whether it exists.",
+    ),
+    DESTRUCTIVE_ACTION: ("Instead of deleting a folder to start afresh, move the one file that is in the way.",),
+}
+"""What going on well looks like, by type of issue; shown after the run's own examples."""
+
 WORDS: dict[str, str] = {
     REPETITIVE_ERRORS: "error fail failing retry attempt test tests permission approach",
     LOOP: "repeat retry attempt again test tests approach stop",

@@ -6,9 +6,10 @@ import math
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ..config.model import CheckpointRollback
-from ..core import Issue, Limits, RunState
+from ..core import Capability, Issue, Limits, RunSpec, RunState
 from .checkpoints import newest_safe
 
 OptionName = Literal["resume_with_limits", "rollback_and_retry", "manual_intervention", "abort"]
@@ -81,6 +82,25 @@ def recovery_options(
             ),
         ),
     )
+
+
+def offered(
+    options: tuple[RecoveryOption, ...], spec: RunSpec, capabilities: frozenset[Capability]
+) -> tuple[RecoveryOption, ...]:
+    """The options as they work for a run: a command starts a command again, a program of its own goes on itself."""
+    if spec.argv:
+        return options
+    return tuple(_without_command(option, spec, capabilities) for option in options)
+
+
+def _without_command(option: RecoveryOption, spec: RunSpec, capabilities: frozenset[Capability]) -> RecoveryOption:
+    if option.name == "abort" or not option.applicable:
+        return option
+    if "relaunch" in capabilities:
+        why = f"its client ({spec.adapter}) started it: start a new session there"
+        return replace(option, applicable=False, reason=why)
+    incident_id = option.command.split()[3]
+    return replace(option, command=f"Supervisor.open(incident=({incident_id!r}, {option.name!r}), ...)")
 
 
 def stricter(state: RunState) -> Limits:

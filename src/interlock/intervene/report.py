@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ..core import Issue, Outcome, RunState, Spend
 from .advice import advice_for
@@ -132,14 +134,28 @@ def severity_of(issue: Issue) -> str:
     return issue.severity or "medium"
 
 
+NAMING_FILES = (
+    "path", "file", "file_path", "paths", "files", "outside_path", "out_of_scope_path", "outside", "deleted", "written",
+)  # fmt: skip
+"""Details of an issue that name files."""
+
+MOST_FILES = 50
+
+
 def files_of(issue: Issue) -> tuple[str, ...]:
     """The files that the issue names."""
     found: list[str] = []
-    for key in ("path", "file", "paths", "files", "outside_path", "outside", "deleted", "written"):
+    for key in NAMING_FILES:
         value = issue.details.get(key)
         values = value if isinstance(value, list | tuple) else (value,)
         found += [item for item in values if isinstance(item, str) and item]
-    return tuple(dict.fromkeys(found))[:50]
+    return tuple(dict.fromkeys(found))[:MOST_FILES]
+
+
+def with_files(report: Report, changed: Iterable[str]) -> Report:
+    """The report with the files that the run has changed, beside those that the issue names."""
+    files = tuple(dict.fromkeys((*report.impact.files, *changed)))[:MOST_FILES]
+    return replace(report, impact=replace(report.impact, files=files))
 
 
 def _text_lines(report: Report) -> list[str]:

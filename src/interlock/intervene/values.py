@@ -35,12 +35,21 @@ PLACEHOLDERS: dict[str, str] = {
 
 DETAILS: dict[str, tuple[str, ...]] = {
     "error": ("error", "last_error", "failure", "message"),
-    "path": ("path", "file", "target", "paths", "files"),
+    "path": ("path", "file", "file_path", "target", "paths", "files"),
     "tool": ("tool", "call", "action", "pattern"),
     "command": ("command", "argv"),
     "count": ("count", "repeats", "repetitions", "n"),
     "next_step": ("next_step",),
-    "outside_path": ("outside_path", "outside", "outside_paths", "critical_path", "critical", "path", "paths"),
+    "outside_path": (
+        "outside_path",
+        "out_of_scope_path",
+        "outside",
+        "outside_paths",
+        "critical_path",
+        "critical",
+        "path",
+        "paths",
+    ),
     "usage": ("usage",),
     "claim": ("claim", "claimed", "claims", "stated"),
     "instead": ("instead", "alternative"),

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import enum
-from typing import Literal
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 CheckOutcome = Literal["none", "skipped", "no_action", "recovered", "failed"]
 MatchStatus = Literal["match", "partial", "mismatch", "missing"]
@@ -44,11 +48,19 @@ class GuiTroubleRecord(Struct, frozen=True):
     trouble: str
 
 
+_ALSO: tuple[tuple[str, type, Callable[[Any], object]], ...] = (
+    ("timestamp", datetime, datetime.timestamp),
+    ("screenshot_path", Path, str),
+    ("screenshot_after", Path, str),
+)
+
+
 class InterventionEvent(Struct, frozen=True):
     """kind `gui_event`: one check of the screen.
 
-    `outcome` says what came of it, `reason` why nothing was done or why it failed. `screenshot_after` is the picture
-    after a recovery.
+    `outcome` says what came of it, `reason` why nothing was done or why it failed. `timestamp` is in seconds since 1970
+    and pictures are paths as text; a datetime and a Path may be given, and `time` and `screenshot` give them back.
+    `screenshot_after` is the picture after a recovery.
     """
 
     timestamp: float
@@ -64,6 +76,22 @@ class InterventionEvent(Struct, frozen=True):
     evidence: tuple[str, ...] = ()
     screenshot_after: str | None = None
 
+    def __post_init__(self) -> None:
+        for name, kind, convert in _ALSO:
+            value = getattr(self, name)
+            if isinstance(value, kind):
+                force_setattr(self, name, convert(value))
+
+    @property
+    def time(self) -> datetime:
+        """When the check was, in UTC."""
+        return datetime.fromtimestamp(self.timestamp, UTC)
+
+    @property
+    def screenshot(self) -> Path | None:
+        """The picture that was looked at, where one was saved."""
+        return Path(self.screenshot_path) if self.screenshot_path is not None else None
+
 
 class GuiModelCallRecord(Struct, frozen=True, kw_only=True):
     """kind `gui_model_call`: a model was asked about a screen; neither picture nor key."""
@@ -74,6 +102,7 @@ class GuiModelCallRecord(Struct, frozen=True, kw_only=True):
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float = 0.0
+    question: str = ""
     answer: str = ""
     seconds: float = 0.0
     outcome: str = ""

@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from ..control.messages import Ack, Request, Result
+from ..control.messages import Ack, Request, Result, result_words
 from ..core import Record
 from ..records import read_body
 
@@ -74,6 +74,7 @@ def take_controls(known: dict[str, Control], records: Iterable[Record], keep: in
             control.ack = Acked("ACK", record.time)
         else:
             payload = message.payload
-            control.result = Answered(payload.code or None, payload.status, record.time, payload.message)
+            words = result_words(payload.status, payload.message, payload.run_status)
+            control.result = Answered(payload.code or None, payload.status, record.time, words)
         while len(known) > keep:
             del known[next(iter(known))]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from ..core import Applied, Directive, Stop
 from ..decide import Ruling
 from ..intervene import Continue, RecoveryNeeded, Stopped
+from ..intervene.options import offered
+from ..intervene.report import with_files
 from ..records import AppliedRecord, IncidentRecord
 from .guard import Guard
 from .hands import Hands, timed
@@ -60,6 +64,10 @@ class Answers:
     def _save(self, stopped: Stopped) -> None:
         """The incident on disk, best effort and timed: a full disk or a hanging one must not undo the stop."""
         folder = self.run.folder
+        unknown: tuple[str, ...] = ()
+        changed = timed(self._changed_files, SAVE_PATIENCE_S, unknown)
+        options = offered(stopped.recovery_options, self.run.spec, self.hands.adapter.capabilities)
+        stopped = replace(stopped, report=with_files(stopped.report, changed), recovery_options=options)
         if folder is not None:
             saved = timed(lambda: str(save_stop(folder.incidents, stopped)), SAVE_PATIENCE_S, "")
             where = saved or "it could not be saved"
@@ -67,3 +75,14 @@ class Answers:
             where = "kept in memory only"
         self.run.record(IncidentRecord(stopped.incident_id, where, stopped.report.summary))
         self._guard.part("journal", lambda: self.run.end("aborted", "EMERGENCY_STOP", stopped.report.summary), None)
+
+    def _changed_files(self) -> tuple[str, ...]:
+        """What the run has changed in its workspace since it began."""
+        if self.hands.workspace is None:
+            return ()
+        kept = self.hands.workspace.checkpoints
+        own = [info for info in kept.list() if info.run_id == self.run.spec.run_id]
+        first = min(own, key=lambda info: info.time, default=None)
+        if first is None:
+            return ()
+        return tuple(change.path for change in kept.diff(first.id) if change.kind != "touched")

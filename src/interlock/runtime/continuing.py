@@ -48,13 +48,18 @@ def choose(stored: StoredIncident, name: str) -> RecoveryOption:
     return option
 
 
-def continue_run(store: Store, stored: StoredIncident, option: RecoveryOption, config: Config) -> Continuation:
-    """The run that goes on; with rollback_and_retry the files have gone back when this returns."""
+def continue_run(
+    store: Store, stored: StoredIncident, option: RecoveryOption, config: Config, *, relaunch: bool = True
+) -> Continuation:
+    """The run that goes on; with rollback_and_retry the files have gone back when this returns.
+
+    With `relaunch` its command is started again; a program that goes on by itself has none.
+    """
     old = RunFolder(store.root / stored.incident.run_id).spec()
-    if not old.argv:
+    if relaunch and not old.argv:
         raise InvalidState(
             f"run {old.run_id} was driven by a program of its own ({old.adapter}), which Interlock cannot start again",
-            todo=f"Start it yourself with RunSpec(continues={old.run_id!r}); `interlock incident show` has the limits",
+            todo=f"Go on in that program: Supervisor.open(incident=({stored.id!r}, {option.name!r}), ...)",
         )
     spec = replace(old, run_id=new_run_id(), continues=old.run_id)
     if option.limits is not None:

@@ -32,7 +32,9 @@ from ..records import Fault
 from .alerts import Alerts
 from .approvals import Approvals
 from .border import one_line, redact_argv, redact_text, redact_tree
+from .continuing import choose, continue_run
 from .hands import Hands, Processes
+from .incidents import Incidents
 from .metrics import Metrics, process_metrics
 from .mutes import read_mutes
 from .notify import Notifier, Trouble, apprise_channel
@@ -48,19 +50,23 @@ class Options(TypedDict, total=False):
     """What can be given to `Supervisor.open`; everything may be left out.
 
     task: what the agent was asked to do. workspace: the folder that it works in, checkpointed. name: for lists.
-    model: what the agent uses, where its steps do not say. config: else the one found by `interlock config show`.
+    model: what the agent uses, where its steps do not say. issue_id: the issue that it works on.
+    config: else the one found by `interlock config show`.
     context: more than the task. adapter: how the agent is reached. plugins: detectors, strategies, interventions,
-    templates. store: where the run is kept. listener: the control socket, where somebody else made it.
+    templates. incident: the id of an emergency stop, and the option to continue its run with. store: where the run is
+    kept. listener: the control socket, where somebody else made it.
     """
 
     task: str
     workspace: str | Path
     name: str
     model: str
+    issue_id: str
     config: Config
     context: Context
     adapter: Adapter
     plugins: Plugins
+    incident: tuple[str, str]
     store: Store
     clock: Clock
     notifier: Notifier
@@ -84,10 +90,14 @@ def open_supervisor(options: Options) -> Supervisor:
         task=options.get("task", ""),
         workspace=str(Path(where).resolve()) if where is not None else None,
         model=options.get("model"),
+        issue_id=options.get("issue_id"),
         adapter=adapter.name,
     )
     spec = redact_spec(spec)
     store = options.get("store") or open_store(config)
+    wanted = options.get("incident")
+    if wanted is not None:
+        spec, config, options = _go_on(wanted, spec, config, store, options)
     run = Run.create(spec, store, options.get("clock"))
     try:
         supervisor = _assemble(run, config, adapter, options)
@@ -98,8 +108,31 @@ def open_supervisor(options: Options) -> Supervisor:
         run.close()
         store.discard(spec.run_id)
         raise
+    if wanted is not None:
+        incidents = Incidents(store)
+        incidents.settle(incidents.find(wanted[0]), "continued", wanted[1], spec.run_id)
     supervisor.checkpoint(cause="start", step=0)
     return supervisor
+
+
+def _go_on(
+    wanted: tuple[str, str], spec: RunSpec, config: Config, store: Store, options: Options
+) -> tuple[RunSpec, Config, Options]:
+    """A run that continues one that was stopped, under the rules of the option that was chosen."""
+    stored = Incidents(store).find(wanted[0])
+    chosen = choose(stored, wanted[1])
+    if chosen.name == "abort":
+        raise BadInput("abort ends a run, it does not continue one", todo=f"Run: {chosen.command}")
+    going_on = continue_run(store, stored, chosen, config, relaunch=False)
+    old = going_on.spec
+    spec = replace(
+        spec, continues=old.continues, name=spec.name or old.name, task=spec.task or old.task,
+        workspace=spec.workspace or old.workspace, issue_id=spec.issue_id or old.issue_id,
+    )  # fmt: skip
+    given = Options(**options)
+    given["approvals"] = Approvals(going_on.needs_approval, frozenset(going_on.removed_actions))
+    given["context"] = options.get("context") or stored.incident.context
+    return spec, going_on.config, given
 
 
 def reopen_supervisor(folder: RunFolder, options: Options) -> Supervisor:

@@ -11,7 +11,7 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from ..control import Abort, Done, State
-from ..core import ENDED, Clock, Hold, RunSpec, Status, SystemClock
+from ..core import ENDED, Clock, Hold, RunSpec, Status, Step, SystemClock
 from ..journal import Entry, Journal, RunFolder, RunSummary, Store
 from ..journal.interface import Reading, Writing
 from ..records import EndRecord, RecordBody, kind_of, read_body
@@ -30,6 +30,8 @@ class Steers(Protocol):
     def wait(self, step: int, what: str) -> None: ...
 
     def stop_waiting(self, step: int) -> None: ...
+
+    def see_model(self, step: Step) -> None: ...
 
     def end(self, reason: str) -> None: ...
 
@@ -51,6 +53,7 @@ class Run:
         self.steady = SteadyClock(clock)
         self._closers: list[Callable[[], None]] = []
         self._why_ended = ""
+        self._stuck: str | None = None
         self.reason: str | None = None
         self.steering: Steers | None = None
         self.on_waiting: Callable[[int, str], None] = lambda step, what: None
@@ -125,6 +128,7 @@ class Run:
 
     def hold(self, hold: Hold, step: int) -> str:
         """Let nothing through until a person says so."""
+        self._stuck = hold.reason if hold.kind in ("pause", "recovery") else None
         try:
             if self.steering is not None:
                 return self.steering.pause(hold, step)
@@ -171,6 +175,9 @@ class Run:
         with self._lock:
             if self.ended:
                 return
+            if reason == "COMPLETE" and self._stuck is not None and self._stuck == self._summary.waiting:
+                # It went while it was held because nothing had helped: that is no work completed.
+                reason = "STUCK"
             self._why_ended = message or reason
             self.reason = self.reason or reason
             self.gate.close(status)

@@ -57,7 +57,10 @@ class Scribe:
         if self.alerts is not None:
             self.alerts.found(judgement.issues)
             self.alerts.spent(self.watch.ledger.spend, self.watch.meter.limits)
-        return self.run.append(bodies, time=judgement.now, durable=durable, changes=self._changes(record.step))
+        written = self.run.append(bodies, time=judgement.now, durable=durable, changes=self._changes(record.step))
+        if self.run.steering is not None:
+            self.run.steering.see_model(record.step)
+        return written
 
     def describe(self, episodes: Sequence[Episode]) -> list[EpisodeRecord]:
         """What is recorded of episodes that opened, were answered or ended."""

@@ -13,6 +13,7 @@ from ..control import (
     Execute,
     Executed,
     Held,
+    ModelSeen,
     PersonAnswered,
     Released,
     Result,
@@ -24,13 +25,16 @@ from ..control import (
     new_state,
 )
 from ..control import Entry as Record
-from ..core import ENDED, Adapter, Applied, Hold, SwitchModel
+from ..core import ENDED, Adapter, Applied, Hold, RunSpec, Step, SwitchModel
 from ..core.typed import from_json
 from ..journal import Entry, RunFolder
 from ..link import ControlServer, Endpoint, FileGate, JournalLog
 from .metrics import Metrics
 from .orders import Orders
 from .run import Run
+
+GUI = "gui"
+"""The adapter of GUI sessions, whose frames have a mode of their own."""
 
 CANCELLED = "USER_CANCELLED"
 """The protocol's reason for a run that a person ended."""
@@ -64,7 +68,15 @@ class Steering:
             if "switch_model" in adapter.capabilities
             else f"the agent's adapter ({adapter.name}) cannot switch models",
         )
-        fresh = new_state(run.spec.run_id, rules=rules, model=run.spec.model, max_iterations=config.limits.max_steps)
+        fresh = new_state(
+            run.spec.run_id,
+            rules=rules,
+            model=run.spec.model,
+            mode=_mode(run.spec),
+            max_iterations=config.limits.max_steps,
+            issue_id=run.spec.issue_id,
+        )
+        self._seen, self._has_switched = run.spec.model, False
         self.endpoint = Endpoint(fresh, RunLog(run, metrics), self, clock=run.clock)
         # It lets passages through a moment after the gate was told to open: whoever asked in between is woken.
         self.endpoint.when_open(run.gate.notify)
@@ -92,6 +104,15 @@ class Steering:
     def stop_waiting(self, step: int) -> None:
         """Its client is gone: nobody has to answer it."""
         self.endpoint.post(PersonAnswered(step))
+
+    def see_model(self, step: Step) -> None:
+        """Know what the agent uses, from what it says. A side call for a title may use another model."""
+        if step.model is None or step.model == self._seen or self._has_switched:
+            # An answer that was under way during a switch still names the model before.
+            return
+        if self._seen is None or (step.agent is None and step.kind != "usage"):
+            self._seen = step.model
+            self.endpoint.post(ModelSeen(step.model))
 
     def resume(self) -> bool:
         """Take the supervisor's own pause back; a person's pause stays. Whether the run goes on."""
@@ -124,7 +145,7 @@ class Steering:
             switched = self.adapter.apply(SwitchModel(desired.model))
             if not switched.ok:
                 return switched
-            self._model = desired.model
+            self._model, self._has_switched = desired.model, True
         if desired.status in ENDED:
             self.run.gate.close(desired.status)
             # What ended by itself or by the supervisor has said why before; else it was a person.
@@ -144,6 +165,13 @@ class Steering:
     def rest(self) -> None:
         """A command is over."""
         self._file.rest()
+
+
+def _mode(spec: RunSpec) -> str:
+    """What the run's first frame is."""
+    if spec.adapter == GUI:
+        return "gui"
+    return "issue" if spec.issue_id is not None else "loop"
 
 
 class RunLog(JournalLog):

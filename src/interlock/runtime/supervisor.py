@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Unpack
 from msgspec.structs import replace
 
 from ..config import Config
+from ..control.messages import ABORT_REASONS, DONE_REASONS
 from ..core import (
     PROCEED,
     Applied,
@@ -236,7 +237,14 @@ class Supervisor(Asking):
                 self._limiting.check_use(memory_mb, elapsed_s)
 
     def finish(self, status: Status, reason: str, message: str) -> None:
-        """The agent has ended by itself; where it was made to, that stands, and is waited for."""
+        """The agent has ended by itself; where it was made to, that stands, and is waited for.
+
+        Whoever drives the agent may know more than COMPLETE and ERROR: MAX_ITERATIONS, STUCK, NO_MORE_ISSUES or
+        MAX_ISSUES of what is done, CRITICAL_FAILURE of what is aborted.
+        """
+        reasons = ABORT_REASONS if status == "aborted" else DONE_REASONS if status == "done" else ()
+        if reason not in reasons:
+            raise ValueError(f"a run cannot end as {status!r} with the reason {reason!r}; known: {', '.join(reasons)}")
         with self._lock:
             if self.run.reason is None:
                 self.run.end(status, reason, message)

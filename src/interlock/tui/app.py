@@ -73,7 +73,9 @@ class Top(App[None]):
         if model is None or not models.known(model):
             names = [name for name in models.infos if name not in models.gone]
         else:
-            names = [name for name in models.infos if models.stronger(name, model) and name not in models.gone]
+            names = [
+                name for name in models.infos if models.compare(name, model) == "stronger" and name not in models.gone
+            ]
         return tuple(sorted(names, key=lambda name: models.strength(name) or 0))
 
     def complain(self, words: str) -> None:

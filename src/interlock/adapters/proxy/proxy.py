@@ -6,9 +6,11 @@ import logging
 import socket
 from collections.abc import Mapping
 
+from ...core import PROCEED, Decision
 from ...journal.interface import Reading
 from ...records import Fault
 from ...runtime.border import redact_text
+from ...runtime.gate import HungUp
 from ..steps.book import StepBook
 from .adapter import ModelChoice
 from .back import WayBack
@@ -18,7 +20,7 @@ from .memory import Memory
 from .relay import relay
 from .talk import Talk
 from .upstream import Upstream
-from .wire import Asked, Wire
+from .wire import Asked, Gone, Wire
 
 log = logging.getLogger("interlock")
 
@@ -72,9 +74,20 @@ class Proxy:
             self._told.add(why)
             log.warning("the proxy of run %s is impaired: %s", self.supervisor.run.spec.run_id, why)
 
+    def _wait_while_paused(self, wire: Wire) -> None:
+        """Hold what may ask a model in a way that we do not read."""
+        gate = self.supervisor.run.gate
+        held = Decision("hold", reason="the run is paused")
+        try:
+            gate.admit(lambda: held if gate.status in ("pausing", "paused") else PROCEED, waits=wire.waits)
+        except HungUp:
+            raise Gone from None
+
     def _answer(self, wire: Wire, asked: Asked, url: str) -> None:
         form = format_of(asked.target) if asked.method == "POST" else None
         if form is None:
+            if asked.method == "POST":
+                self._wait_while_paused(wire)
             relay(wire, self.upstream, asked, url)
         else:
             self.book.spoken = self.book.spoken or self.steps

@@ -66,8 +66,13 @@ class Talk:
             words = "interlock: supervision is broken, and is configured to fail closed"
             body = {"type": "error", "error": {"type": "api_error", "message": words}}
             self._wire.answer(503, "application/json", msgspec.json.encode(body))
+        elif self._pass_gate(passage := self._new_passage()).action == "stop":
+            self._wire.answer(503, "application/json", b'{"error":{"message":"interlock: the run has ended"}}')
         else:
-            relay(self._wire, self._proxy.upstream, self._asked, self._url)
+            try:
+                relay(self._wire, self._proxy.upstream, self._asked, self._url)
+            finally:
+                self._supervisor.run.gate.leave(passage)
 
     def _read(self) -> bool:
         """Read the request; whether it is the agent at work, not a side call for a title or a summary."""
@@ -81,14 +86,25 @@ class Talk:
         return not self._memory.used_tools and any(self._form.is_model(item) for item in self._items)
 
     def _count(self, deed: Deed) -> None:
-        """A side call: handed through, and counted."""
+        """A call beside the agent's own, as for a title: held with the run and counted; its answer goes through."""
+        passage = self._new_passage()
+        decision = self._pass_gate(passage)
+        if decision.action == "stop":
+            self._end_turn(None, decision.reason)
+            return
+        if not self._memory.used_tools:
+            # Not where an agent with tools asks for a title: that may be a smaller model's work.
+            self._guard.part("proxy", self._switch_model, None)
         reader = self._form.reader()
-        with self._ask() as response:
-            begin(self._wire, response)
-            if response.status != 200:
-                self._hand_on(response)
-            else:
-                self._look_on(deed, response, reader, words=False)
+        try:
+            with self._ask() as response:
+                begin(self._wire, response)
+                if response.status != 200:
+                    self._hand_on(response)
+                else:
+                    self._look_on(deed, response, reader, words=False)
+        finally:
+            self._supervisor.run.gate.leave(passage)
 
     def _converse(self, deed: Deed) -> None:
         """The agent's own request: hold it, add to it, ask the model, judge the answer."""
@@ -134,12 +150,16 @@ class Talk:
         self._memory.mark(self._agent, self._supervisor.next_index, len(self._told))
         self._memory.put(self._form, self._told)
         self._changed = self._memory.apply(self._form, self._items)
+        self._switch_model()
+        if self._proxy.asks_usage and self._form.wants_usage(self._body):
+            self._counts_for_us = self._changed = True
+
+    def _switch_model(self) -> None:
+        """Name the model that the run was switched to."""
         model = self._proxy.choice.model
         if model is not None and model != self._form.model(self._asked.target, self._body):
             self._url = self._form.set_model(self._url, self._body, model)
             self._changed = True
-        if self._proxy.asks_usage and self._form.wants_usage(self._body):
-            self._counts_for_us = self._changed = True
 
     def _go_back(self) -> None:
         """Where the run went back to a checkpoint, so does the conversation; what was said to the agent last stays."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from .models import Model
+from ...config.screen_models import ScreenModel
 
 PROMPT_TOKENS = 1500
 """What prompt and schema come to, generously."""
@@ -29,7 +29,7 @@ class Budget:
             self.checks += 1
             return None
 
-    def spend(self, model: Model, input_tokens: int, output_tokens: int) -> float:
+    def spend(self, model: ScreenModel, input_tokens: int, output_tokens: int) -> float:
         """Count what a question cost."""
         cost = model.cost(input_tokens, output_tokens)
         with self._lock:
@@ -39,7 +39,7 @@ class Budget:
         return cost
 
 
-def estimate(model: Model, width: int, height: int, max_tokens: int) -> float:
+def estimate(model: ScreenModel, width: int, height: int, max_tokens: int) -> float:
     """What a question costs at most: a picture counts one token per 28 by 28 pixels."""
     image = -(-width // 28) * -(-height // 28)
     return model.cost(image + PROMPT_TOKENS, max_tokens)

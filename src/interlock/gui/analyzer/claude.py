@@ -9,20 +9,25 @@ from typing import Any
 
 import structlog
 
+from ...config.model import ModelInfo
+from ...config.screen_models import find_screen_model
 from ...core import BadInput, Clock, SystemClock
 from ...core.typed import from_plain
 from ...records.gui import GuiModelCallRecord
+from ...runtime.border import redact_text
 from ..screenshot.frame import Frame, is_unchanged
 from ..screenshot.screenshot import Screenshot
 from .answer import MAX_RAW, read_answer
 from .budget import Budget, estimate
-from .models import Model, find_model
 from .prompt import SCHEMA, question, system_prompt
 from .result import AnalysisResult, ReplayStatus, Situation, situation_of, unknown
 from .turn import Turn
 
 MAX_TOKENS = 1024
 TIMEOUT_S = 30.0
+MAX_QUESTION = 2000
+"""Characters of a question that are recorded; the system prompt is the same for all and is not."""
+
 ATTEMPTS = 4
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 60.0
 
@@ -35,7 +40,7 @@ log = structlog.get_logger("interlock.gui")
 class ClaudeAnalyzer:
     """A model behind the `anthropic` SDK. The key comes from ANTHROPIC_API_KEY unless it is handed in.
 
-    `on_call` gets a record of every question: model, tokens, cost, outcome; neither picture nor key.
+    `on_call` gets a record of every question: model, words, answer, tokens, cost, outcome; neither picture nor key.
     """
 
     def __init__(
@@ -45,7 +50,7 @@ class ClaudeAnalyzer:
         *,
         threshold: float = 0.85,
         budget: Budget | None = None,
-        more_models: Iterable[Model] = (),
+        more_models: Iterable[ModelInfo] = (),
         family: str = "opus",
         timeout_s: float = TIMEOUT_S,
         wait: Callable[[float], bool] | None = None,
@@ -55,7 +60,7 @@ class ClaudeAnalyzer:
         key = api_key or os.environ.get("ANTHROPIC_API_KEY", "")
         if not key.strip():
             raise BadInput("there is no API key", todo="Set ANTHROPIC_API_KEY, or use the local analyzer.")
-        self.model = find_model(model, more_models, family)
+        self.model = find_screen_model(model, more_models, family)
         self.budget = budget or Budget()
         self._threshold, self._timeout_s = threshold, timeout_s
         self._clock = clock or SystemClock()
@@ -118,9 +123,15 @@ class ClaudeAnalyzer:
         import anthropic
 
         started = self._clock.monotonic()
-        record: dict[str, object] = {"model": self.model.name, "attempt": attempt, "file": situation.expected_file}
+        words = question(situation, screenshot.width, screenshot.height, evidence)
+        record: dict[str, object] = {
+            "model": self.model.name,
+            "attempt": attempt,
+            "file": situation.expected_file,
+            "question": redact_text(words)[:MAX_QUESTION],
+        }
         try:
-            message = _within(self._timeout_s + 1, lambda: self._request(screenshot, situation, evidence))
+            message = _within(self._timeout_s + 1, lambda: self._request(screenshot, words))
             result = self._read(message, situation, record)
         except anthropic.APIStatusError as error:
             failure = f"the API answered {error.status_code}: {_short(error)}"
@@ -142,9 +153,8 @@ class ClaudeAnalyzer:
         self._note(record, started, result.status.value)
         return result
 
-    def _request(self, screenshot: Screenshot, situation: Situation, evidence: Sequence[str]) -> Any:
+    def _request(self, screenshot: Screenshot, words: str) -> Any:
         source = {"type": "base64", "media_type": screenshot.media_type, "data": screenshot.to_base64()}
-        words = question(situation, screenshot.width, screenshot.height, evidence)
         return self._client.messages.create(
             model=self.model.name,
             max_tokens=MAX_TOKENS,

@@ -77,10 +77,13 @@ def problem(
     )  # fmt: skip
 
 
-def fuse(evidence: Sequence[Evidence], situation: Situation, attempt: int = 0) -> AnalysisResult:
+def fuse(
+    evidence: Sequence[Evidence], situation: Situation, attempt: int = 0, *, editor: bool = True
+) -> AnalysisResult:
     """One verdict from all layers; UNKNOWN where there is no evidence, or where layers contradict each other.
 
-    `attempt` says how often the steps against this trouble have failed, so that the next ones are given.
+    `attempt` says how often the steps against this trouble have failed, so that the next ones are given; `editor`
+    whether there is one for them.
     """
     lines = tuple(each.line() for each in evidence)
     problems = [each for each in evidence if each.verdict == "problem"]
@@ -103,7 +106,7 @@ def fuse(evidence: Sequence[Evidence], situation: Situation, attempt: int = 0) -
         status,
         agreed(saying),
         "; ".join(each.says for each in saying),
-        policy.actions(attempt, expected) if policy else (),
+        policy.actions(attempt, expected, editor=editor) if policy else (),
         expected,
         next((each.actual_file for each in evidence if each.actual_file), None),
         "",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from ...config.model import Gui
+from ...config.model import Gui, ModelInfo
 from ...records.gui import GuiModelCallRecord
 from .auto import Analyzer, AutoAnalyzer
 from .budget import Budget
@@ -16,13 +16,16 @@ def create_analyzer(
     config: Gui,
     local: Analyzer,
     on_call: Callable[[GuiModelCallRecord], None] | None = None,
+    more_models: Sequence[ModelInfo] = (),
 ) -> tuple[Analyzer, Budget]:
     """The analyzer and the budget of its questions. Without a key, `auto` is local; `claude` is an error."""
     budget = Budget(config.budget.max_checks, config.budget.max_cost_usd)
 
     def ask(model: str | None, family: str) -> ClaudeAnalyzer:
         threshold = config.confidence_threshold
-        return ClaudeAnalyzer(None, model, threshold=threshold, budget=budget, family=family, on_call=on_call)
+        return ClaudeAnalyzer(
+            None, model, threshold=threshold, budget=budget, family=family, on_call=on_call, more_models=more_models
+        )
 
     if config.analyzer == "claude":
         return ask(config.model, "opus"), budget

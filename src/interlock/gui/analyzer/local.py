@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
+from msgspec.structs import replace
+
 from ..screenshot.frame import is_unchanged
 from ..screenshot.screenshot import Screenshot
 from .evidence import DISPUTED, Evidence, Layer, Topic, fuse, nothing, problem
@@ -38,7 +40,8 @@ KEYBOARD_LOST = problem(
 class LocalAnalyzer:
     """Puts layers together, the cheap ones first; the pixels are looked at only when nothing else sees dialogs.
 
-    `live` gives the situation as it is at the moment of asking, where a session is running.
+    `live` gives the situation as it is at the moment of asking, where a session is running. `editor` says whether one
+    has to be there; `blind_spots` what no layer can see on this display.
     """
 
     def __init__(
@@ -48,9 +51,12 @@ class LocalAnalyzer:
         pixels: bool = True,
         live: Callable[[], Situation] | None = None,
         pause: Callable[[float], object] = time.sleep,
+        editor: bool = True,
+        blind_spots: Sequence[str] = (),
     ) -> None:
         self._layers = tuple(layers)
-        self._pixels: Layer | None = PixelLayer() if pixels else None
+        self._pixels: Layer | None = PixelLayer(over="the editor" if editor else "the screen") if pixels else None
+        self._editor, self._blind_spots = editor, tuple(blind_spots)
         self.live = live
         self._pause = pause
         self._seen: tuple[Screenshot, Situation, Evidence] | None = None
@@ -100,11 +106,21 @@ class LocalAnalyzer:
         if self._pixels is not None and not seen:
             evidence = self._without_own([*evidence, self._look_at_pixels(screenshot, situation)], situation)
         evidence = self._with_lost_keyboard(raw, evidence)
-        first = fuse(evidence, situation)
+        first = self._fuse(evidence, situation)
         if first.status is ReplayStatus.NORMAL and not _has_problem(raw):
             self._troubles.clear()
         attempt = self._troubles.get(first.status.value, 0)
-        return fuse(evidence, situation, attempt) if attempt else first
+        return self._fuse(evidence, situation, attempt) if attempt else first
+
+    def _fuse(self, evidence: list[Evidence], situation: Situation, attempt: int = 0) -> AnalysisResult:
+        """One verdict, which says what nothing here can see; where that is all, there is none."""
+        result = fuse(evidence, situation, attempt, editor=self._editor)
+        if result.status is not ReplayStatus.NORMAL or not self._blind_spots:
+            return result
+        unseen = f"cannot see {' or '.join(self._blind_spots)}"
+        if not self._editor and len(self._blind_spots) > 1:
+            return unknown(f"{unseen}; {result.description}", evidence=result.evidence)
+        return replace(result, description=f"{result.description}; {unseen}")
 
     def _without_own(self, evidence: list[Evidence], situation: Situation) -> list[Evidence]:
         """The evidence without what the session's own operations have caused."""

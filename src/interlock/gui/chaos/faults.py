@@ -13,12 +13,16 @@ from ..analyzer.layers.debug_port import PROBE
 from ..desktop.debug_port import Blocked, NoAnswer
 from ..desktop.windows import DisplayGone
 from ..editor.desk import EditorDesk
+from ..editor.server import CodeServer
 
 CTRL = 2
 
 log = structlog.get_logger("interlock.gui")
 
 ACTIVE_TAB = "document.querySelector('.tab.active')?.getAttribute('data-resource-name')"
+
+PLAIN_PAGE = "!!document.querySelector('.monaco-workbench') && !document.title.includes('dirty=')"
+"""Whether the workbench has come up without the title that our settings give it."""
 
 PATIENCE_S = 10.0
 """How long a busy page may take to hear of a fault."""
@@ -112,6 +116,18 @@ def foreign_window(desk: EditorDesk) -> Fault:
     return Fault(lambda: desk.programs.start("zenity", argv, desk.display.environment))
 
 
+def settings_lost(desk: EditorDesk) -> Fault:
+    """Load the page again with the editor's defaults: another title, other keys, brackets that close themselves."""
+
+    def lose() -> None:
+        if not isinstance(desk.server, CodeServer):
+            raise NotNow("the editor's settings are not ours to change")
+        desk.server.lose_settings()
+        desk.debug.evaluate("setTimeout(() => location.reload(), 0)", PATIENCE_S)
+
+    return Fault(lose)
+
+
 def server_gone(desk: EditorDesk) -> Fault:
     return Fault(desk.server.end)
 
@@ -126,6 +142,7 @@ FAULTS: dict[str, Callable[[EditorDesk], Fault]] = {
     "find_box": find_box,
     "save_conflict": save_conflict,
     "native_dialog": native_dialog,
+    "settings_lost": settings_lost,
     "server_gone": server_gone,
 }
 
@@ -159,6 +176,8 @@ def is_there(kind: str, desk: EditorDesk, expected_file: str) -> bool:
     if kind == "foreign_window":
         return desk.windows.search("Authentication required") is not None
     try:
+        if kind == "settings_lost":
+            return bool(desk.debug.evaluate(PLAIN_PAGE))
         if kind == "wrong_file":
             return bool(desk.debug.evaluate(ACTIVE_TAB) not in (None, Path(expected_file).name))
         found = desk.debug.evaluate(PROBE)
@@ -180,6 +199,8 @@ def clean_up(kind: str, desk: EditorDesk) -> None:
     """Take away what a fault has left and a session need not care about."""
     if kind == "foreign_window":
         desk.programs.end("zenity")
+    elif kind == "settings_lost":
+        desk.server.write_settings()
 
 
 def _is_unsaved(desk: EditorDesk) -> bool:

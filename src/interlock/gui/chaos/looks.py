@@ -52,6 +52,11 @@ class Looks:
         with self._lock:
             return [look for look in self._looks if look.began >= moment]
 
+    def ended_since(self, moment: float) -> list[Look]:
+        """The looks whose verdict came after a moment."""
+        with self._lock:
+            return [look for look in self._looks if look.time > moment]
+
     def between(self, start: float, end: float) -> list[Look]:
         """The looks that lie wholly between two moments."""
         with self._lock:

@@ -238,8 +238,9 @@ class ChaosRun:
         return self._alarm(thrown)
 
     def _alarm(self, thrown: float) -> tuple[float, str] | None:
-        for look in self._looks.since(thrown - LOOK_EVERY_S):
-            if look.result.is_problem and look.time > thrown:
+        # A look that was under way then may have seen it too: on a busy machine one takes a second.
+        for look in self._looks.ended_since(thrown):
+            if look.result.is_problem:
                 return look.time, f"{look.result.status.value}: {look.result.description}"
         return None
 

@@ -151,6 +151,12 @@ def write_profile(user_data: Path, extra: dict[str, object] | None = None) -> No
     _put(folder / "keybindings.json", keys)
 
 
+def write_defaults(user_data: Path) -> None:
+    """Empty settings and keys: the editor as it is without us."""
+    _put(user_data / "User" / "settings.json", {})
+    _put(user_data / "User" / "keybindings.json", [])
+
+
 def _put(path: Path, content: object) -> None:
     write_whole(path, json.dumps(content, indent=1).encode())
 

@@ -12,7 +12,7 @@ from ...core import BadInput, InvalidState
 from ..desktop.programs import Programs
 from ..waiting import wait_until
 from .install import Installed
-from .profile import write_profile
+from .profile import write_defaults, write_profile
 
 START_S = 60.0
 ANSWER_S = 10.0
@@ -45,6 +45,10 @@ class CodeServer:
         """Write the editor's settings; an open window reads them again. False where they are not ours to write."""
         write_profile(self.folder / "user-data")
         return True
+
+    def lose_settings(self) -> None:
+        """Leave the editor its defaults, to see what becomes of a session then."""
+        write_defaults(self.folder / "user-data")
 
     def end(self) -> None:
         self._programs.end("code-server")

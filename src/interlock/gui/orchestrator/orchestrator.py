@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -14,7 +14,7 @@ import msgspec
 import structlog
 
 from ...config.model import Gui
-from ...core import Clock, InterlockError, SystemClock
+from ...core import Clock, SystemClock
 from ...core.typed import from_plain
 from ...records.gui import InterventionEvent
 from ..analyzer.auto import Analyzer
@@ -43,7 +43,7 @@ log = structlog.get_logger("interlock.gui")
 class Executor(Protocol):
     """Carries actions out; RecoveryExecutor is ours."""
 
-    def execute(self, actions: list[str]) -> RecoveryResult: ...
+    def execute(self, actions: list[str]) -> RecoveryResult | Sequence[RecoveryResult]: ...
 
 
 class InterventionOrchestrator:
@@ -83,7 +83,11 @@ class InterventionOrchestrator:
         self.observe = False
         """Look, never act."""
         self.on_event: Callable[[InterventionEvent], None] = lambda event: None
-        """Told of every event, for whoever shows them."""
+        """Called with every event, for whoever shows them."""
+        self.checks = 0
+        """How many checks there were; get_events() has the newest."""
+        self.errors: Counter[str] = Counter()
+        """How often each part that we call has raised; none of them ends the watch."""
 
     def start(self) -> None:
         """Check every `interval_seconds` in the background."""
@@ -93,16 +97,14 @@ class InterventionOrchestrator:
             log.warning("the watch is running already")
             return
         self._stopping.clear()
-        for part in (self.recovery_executor, self.analyzer):
-            _tell(part, "start")
+        self._tell_parts("start")
         self._thread = threading.Thread(target=self._watch, name="interlock-watch", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
         """End the background checks within 5 seconds, whatever they are doing."""
         self._stopping.set()
-        for part in (self.recovery_executor, self.analyzer):
-            _tell(part, "stop")
+        self._tell_parts("stop")
         thread, self._thread = self._thread, None
         if thread is not None and thread is not threading.current_thread():
             thread.join(STOP_S)
@@ -111,8 +113,7 @@ class InterventionOrchestrator:
                 # Whoever hangs keeps its lock; later checks need one of their own.
                 self._checking = threading.Lock()
                 return
-        for part in (self.recovery_executor, self.analyzer):
-            _tell(part, "start")
+        self._tell_parts("start")
 
     def check_now(self, context: object = None) -> InterventionEvent:
         """Check once, after any other check that is under way, and say what came of it."""
@@ -120,7 +121,12 @@ class InterventionOrchestrator:
             return self._record(self._event(unknown(""), "skipped", "disabled"))
         checking = self._checking
         with checking:
-            return self._record(self._check(context, lambda: checking is not self._checking))
+            try:
+                event = self._check(context, lambda: checking is not self._checking)
+            except Exception as error:  # noqa: BLE001 - whatever a part raises, the check leaves its event
+                reason = f"the check failed: {self._raised('check', error)}"
+                event = self._event(unknown(reason), "failed", reason)
+            return self._record(event)
 
     def set_critical_failure_callback(self, callback: Callable[[], object]) -> None:
         """What is called, once, when `max_retries` recoveries in a row have failed."""
@@ -163,14 +169,14 @@ class InterventionOrchestrator:
         for _ in range(ROUNDS):
             settled: bool | None = None
             done = self._execute(result, shot)
-            taken += [action for action in done.action_taken.split("; ") if action]
-            if not done.success:
-                reason = done.error or "the recovery failed"
+            taken += [each.action_taken for each in done if each.success and each.action_taken]
+            reason = _failure(done)
+            if reason:
                 break
             settled = self._settle(context)
             if settled is False:
-                # Told before the look, so that it gives other steps.
-                _tell(self.analyzer, "tried", result, False)
+                # Before the look, so that it gives other steps.
+                self._tell(self.analyzer, "tried", result, False)
             again, failure = self._capture()
             after = self._analyze(again, context) if again is not None else unknown(failure)
             helped = after.status is ReplayStatus.NORMAL
@@ -180,12 +186,12 @@ class InterventionOrchestrator:
                 break
             result, shot = after, again
         if helped or settled is None:
-            _tell(self.analyzer, "tried", result, helped)
+            self._tell(self.analyzer, "tried", result, helped)
         self._pacing.recovered(helped)
         event = self._event(first, "recovered" if helped else "failed", reason, path, taken, helped, seen)
         if self._pacing.is_critical():
             log.error("recoveries failed again and again", times=self.config.max_retries, last=reason)
-            self._on_critical()
+            self._guard("critical callback", self._on_critical)
         return event
 
     def _goes_on(self, before: AnalysisResult, after: AnalysisResult) -> bool:
@@ -203,10 +209,18 @@ class InterventionOrchestrator:
             return None
         return bool(wait(lambda: self._capture()[0], self._context(context), self._stopping.is_set))
 
-    def _execute(self, result: AnalysisResult, shot: Screenshot) -> RecoveryResult:
-        if isinstance(self.recovery_executor, RecoveryExecutor):
-            return self.recovery_executor.execute(list(result.recovery_actions), shot)
-        return self.recovery_executor.execute(list(result.recovery_actions))
+    def _execute(self, result: AnalysisResult, shot: Screenshot) -> list[RecoveryResult]:
+        """What came of each action; an executor of somebody else's may give one result for all, or raise."""
+        actions = list(result.recovery_actions)
+        try:
+            done: RecoveryResult | Sequence[RecoveryResult]
+            if isinstance(self.recovery_executor, RecoveryExecutor):
+                done = self.recovery_executor.execute(actions, shot)
+            else:
+                done = self.recovery_executor.execute(actions)
+            return [done] if isinstance(done, RecoveryResult) else list(done)
+        except Exception as error:  # noqa: BLE001 - a recovery that raises has failed; the watch has not
+            return [RecoveryResult(False, "", self._raised("executor", error))]
 
     def _capture(self) -> tuple[Screenshot | None, str]:
         try:
@@ -214,7 +228,7 @@ class InterventionOrchestrator:
                 return self.screenshot_backend.capture_window(self._window_id), ""
             return self.screenshot_backend.capture_screen(), ""
         except Exception as error:  # noqa: BLE001 - whatever a backend raises, the replay goes on
-            log.error("the screen could not be captured", error=str(error))
+            self._raised("capture", error)
             return None, f"capture failed: {error}"
 
     def _save(self, shot: Screenshot) -> str | None:
@@ -224,8 +238,8 @@ class InterventionOrchestrator:
     def _analyze(self, shot: Screenshot, context: object) -> AnalysisResult:
         try:
             return self.analyzer.analyze(shot, self._context(context))
-        except Exception as error:  # noqa: BLE001 - an analyzer of somebody else's may raise; a watch does not end of it
-            log.error("the analyzer failed", error=str(error))
+        except Exception as error:  # noqa: BLE001 - an analyzer of somebody else's may raise; the watch stays
+            self._raised("analyzer", error)
             return unknown(f"the analyzer failed: {error}")
 
     def _context(self, context: object) -> object:
@@ -251,12 +265,36 @@ class InterventionOrchestrator:
 
     def _record(self, event: InterventionEvent) -> InterventionEvent:
         self._events.append(event)
-        try:
-            self._run.record(event)
-        except InterlockError as error:
-            log.error("the event could not be recorded", error=str(error))
-        self.on_event(event)
+        self.checks += 1
+        self._guard("record", self._run.record, event)
+        self._guard("on_event", self.on_event, event)
         return event
+
+    def _tell_parts(self, method: str) -> None:
+        for part in (self.recovery_executor, self.analyzer):
+            self._tell(part, method)
+
+    def _tell(self, part: object, method: str, *arguments: object) -> None:
+        """Call a method that a part may have."""
+        function = getattr(part, method, None)
+        if callable(function):
+            self._guard(method, function, *arguments)
+
+    def _guard(self, part: str, function: Callable[..., object], *arguments: object) -> None:
+        """Call what is not ours; whatever it raises is counted and logged, and ends nothing."""
+        try:
+            function(*arguments)
+        except Exception as error:  # noqa: BLE001 - the watch must outlive every callback
+            self._raised(part, error)
+
+    def _raised(self, part: str, error: Exception) -> str:
+        """Count and log what a part raised; its text."""
+        self.errors[part] += 1
+        times = self.errors[part]
+        # The 1st, 2nd, 4th, 8th ...: a callback that always raises does not fill the log.
+        if times & (times - 1) == 0:
+            log.error("a part of the watch raised", part=part, times=times, error=_text(error))
+        return _text(error)
 
     def _new_album(self, pictures: Path | None) -> Album | None:
         """Where pictures go: the configured folder, else the run's own, else the user's."""
@@ -266,8 +304,16 @@ class InterventionOrchestrator:
         return Album(folder, self.config.screenshot_retention_days, self._clock)
 
 
-def _tell(part: object, method: str, *arguments: object) -> None:
-    """Call a method that a part may have."""
-    function = getattr(part, method, None)
-    if callable(function):
-        function(*arguments)
+def _failure(done: Sequence[RecoveryResult]) -> str:
+    """Which action failed and why; nothing if none did."""
+    if not done:
+        return "no action was carried out"
+    failed = next((each for each in done if not each.success), None)
+    if failed is None:
+        return ""
+    why = failed.error or "the recovery failed"
+    return f"{ascii(failed.action_taken)[1:-1][:80]}: {why}" if failed.action_taken else why
+
+
+def _text(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".rstrip(": ")

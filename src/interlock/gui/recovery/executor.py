@@ -26,9 +26,9 @@ log = structlog.get_logger("interlock.gui")
 
 
 class RecoveryResult(Struct, frozen=True):
-    """What was done. `success` says that the keys were sent, not that it helped; None: there was nothing to do."""
+    """What came of one action. `success` says that the keys were sent, not that it helped."""
 
-    success: bool | None
+    success: bool
     action_taken: str = ""
     error: str | None = None
 
@@ -80,26 +80,29 @@ class RecoveryExecutor:
         """Work again after a stop."""
         self._stop.clear()
 
-    def execute(self, actions: list[str], screenshot: Screenshot | None = None) -> RecoveryResult:
-        """Carry actions out in order and stop at the first that fails; never raises.
+    def execute(self, actions: list[str], screenshot: Screenshot | None = None) -> list[RecoveryResult]:
+        """Carry actions out in order and stop at the first that fails; a result for each one tried. Never raises.
 
         Places of clicks are those in `screenshot`; without it, those on the screen.
         """
-        if not actions:
-            return RecoveryResult(None, "no action")
         if len(actions) > MAX_ACTIONS:
-            return RecoveryResult(False, "", f"refused: {len(actions)} actions, at most {MAX_ACTIONS}")
-        taken: list[str] = []
+            return [RecoveryResult(False, "", f"refused: {len(actions)} actions, at most {MAX_ACTIONS}")]
+        results: list[RecoveryResult] = []
         for number, action in enumerate(actions):
             if (number and self._wait(BETWEEN_S)) or self._stop.is_set():
-                return RecoveryResult(False, "; ".join(taken), "stopped")
-            try:
-                self._carry_out(str(action), screenshot)
-            except Exception as error:  # noqa: BLE001 - whatever a backend raises is a failed recovery, not a crash
-                log.warning("recovery action failed", action=ascii(action)[:80], error=str(error))
-                return RecoveryResult(False, "; ".join(taken), _text(error))
-            taken.append(str(action).strip())
-        return RecoveryResult(True, "; ".join(taken))
+                return [*results, RecoveryResult(False, "", "stopped")]
+            results.append(self._try(str(action), screenshot))
+            if not results[-1].success:
+                break
+        return results
+
+    def _try(self, action: str, screenshot: Screenshot | None) -> RecoveryResult:
+        try:
+            self._carry_out(action, screenshot)
+        except Exception as error:  # noqa: BLE001 - whatever a backend raises is a failed recovery, not a crash
+            log.warning("recovery action failed", action=ascii(action)[:80], error=str(error))
+            return RecoveryResult(False, action.strip(), _text(error))
+        return RecoveryResult(True, action.strip())
 
     def _carry_out(self, line: str, screenshot: Screenshot | None) -> None:
         match parse_action(line):

@@ -9,6 +9,9 @@ from msgspec import Struct
 
 from ...core.typed import from_json
 
+NEED_EDITOR = ("focus_vscode", "open_file", "clear_notifications", "key ctrl+1")
+"""Actions that mean something in the editor only; in a browser, ctrl+1 goes to another page."""
+
 
 class Policy(Struct, frozen=True):
     """What to do about one kind of trouble.
@@ -21,9 +24,15 @@ class Policy(Struct, frozen=True):
     steps: tuple[tuple[str, ...], ...]
     then: tuple[str, ...]
 
-    def actions(self, attempt: int, expected_file: str | None) -> tuple[str, ...]:
-        """The actions of an attempt (from 0); the first list again when there are no more."""
+    def actions(self, attempt: int, expected_file: str | None, *, editor: bool = True) -> tuple[str, ...]:
+        """The actions of an attempt (from 0); the first list again when there are no more.
+
+        Without an `editor` those that need one are left out, and nothing is left if they were all.
+        """
         chosen = self.steps[attempt % len(self.steps)]
+        if not editor:
+            chosen = tuple(action for action in chosen if not action.startswith(NEED_EDITOR))
+            chosen = () if all(action.startswith("wait ") for action in chosen) else chosen
         if expected_file is None:
             chosen = tuple(action for action in chosen if "{expected_file}" not in action)
         return tuple(action.replace("{expected_file}", expected_file or "") for action in chosen)

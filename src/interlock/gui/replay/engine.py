@@ -34,6 +34,9 @@ Seen of VS Code, rarely, after a save conflict and the browser's own dialog: it 
 """
 """How often one chunk is tried; more help only if the machine is very slow, and then the waits are what counts."""
 
+CRITICAL = "recoveries failed again and again"
+"""Why a replay ends that the watcher could not help."""
+
 PATIENCE_S = 3.0
 """How long the replay waits for a routine check; one that takes longer goes on beside the typing."""
 
@@ -72,7 +75,7 @@ class ReplayEngine:
         self._session = read_session(source)
         return self._session
 
-    def request_abort(self, reason: str = "recoveries failed again and again") -> None:
+    def request_abort(self, reason: str = CRITICAL) -> None:
         """End the replay at its next safe point, at once in practice."""
         if self._abort_reason is None:
             self._abort_reason = reason
@@ -86,10 +89,22 @@ class ReplayEngine:
         """When the last chunk reached the disk, by the monotonic clock."""
         return self._last_progress
 
-    def execute(self, *, resume: bool = False, verify: bool | None = None, repair: bool = False) -> ReplayResult:
-        """Replay the loaded session. `verify` overrides the configuration; `repair` types again what differs."""
+    def execute(
+        self,
+        session: str | Path | Mapping[str, object] | ReplaySession | None = None,
+        *,
+        resume: bool = False,
+        verify: bool | None = None,
+        repair: bool = False,
+    ) -> ReplayResult:
+        """Replay a session, without one the session that is loaded.
+
+        `verify` overrides the configuration; `repair` types again what differs.
+        """
+        if session is not None:
+            self.load_session(session)
         if self._session is None:
-            raise InvalidState("no session is loaded", todo="Call load_session first.")
+            raise InvalidState("no session is loaded", todo="Give execute() one, or call load_session first.")
         self._abort_reason, self._troubles = None, []
         started = self._clock.monotonic()
         store = self._new_store(self.vscode_controller.folder, self._session.session_id)

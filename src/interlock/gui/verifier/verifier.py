@@ -54,9 +54,9 @@ class FileVerifier:
         except FileNotFoundError:
             return FileComparison(name, False, 0.0, "missing", [], lines, 0)
         except UnicodeDecodeError as error:
-            return FileComparison(name, True, 0.0, "mismatch", [], lines, 0, reason=f"not UTF-8 ({error})")
+            return _unreadable(name, lines, f"not UTF-8 ({error})")
         except OSError as error:
-            return FileComparison(name, True, 0.0, "mismatch", [], lines, 0, reason=f"unreadable ({error.strerror})")
+            return _unreadable(name, lines, f"unreadable ({error.strerror})")
         return self._compare_texts(name, expected, actual)
 
     _compare_file = compare_file
@@ -86,3 +86,8 @@ class FileVerifier:
         if ratio >= self.tolerance:
             return "match"
         return "partial" if ratio >= self.partial else "mismatch"
+
+
+def _unreadable(path: str, expected_lines: int, reason: str) -> FileComparison:
+    """A file that is there and cannot be compared."""
+    return FileComparison(path, True, 0.0, "mismatch", [f"Read error: {reason}"], expected_lines, 0, reason=reason)

@@ -43,6 +43,9 @@ class PixelLayer:
 
     name = "pixels"
 
+    def __init__(self, over: str = "the editor") -> None:
+        self._over = over
+
     def look(self, screenshot: Screenshot | None, situation: Situation) -> Evidence:
         if screenshot is None:
             return nothing(self.name, "no picture")
@@ -59,7 +62,7 @@ class PixelLayer:
             or self._empty_page(frame, ground, panels)
             or self._terminal(frame, panels)
             or self._wrong_file(frame, situation)
-            or ok(self.name, "nothing lies over the editor", 0.6, "dialog")
+            or ok(self.name, f"nothing lies over {self._over}", 0.6, "dialog")
         )
 
     def _modal(self, frame: Frame, ground: Background, boxes: list[Box]) -> Evidence | None:

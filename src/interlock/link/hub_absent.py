@@ -1,0 +1,149 @@
+"""AbsentRuns: answers on the hub for runs that have nobody who would: those that have ended, and those unknown."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from typing import Any
+
+from ..config.model import Hub as HubSettings
+from ..control import (
+    EXPIRY_S,
+    Malformed,
+    Request,
+    Result,
+    ResultPayload,
+    decode_control,
+    decode_current,
+    decode_request,
+    encode,
+)
+from ..control import format_time as utc
+from ..control.recovery import status_of
+from ..core import InterlockError
+from .hub import REPLY_HEADER, SEQ_HEADER, Session, SessionLost, open_session, telling
+from .hub_reading import read_all
+from .loop import LoopThread
+
+GROUP = "interlock-absent"
+"""Whoever listens in this group shares the work: one of them answers."""
+
+GRACE_S = 0.5
+"""How long the run's own owner has to answer; one that has just ended still does."""
+
+UNKNOWN_GRACE_S = 2.0
+"""How long a run that the hub does not know may take to show itself: it may just be starting."""
+
+REQUESTS = "loop:control.*"
+BACK_OFF_S = 2.0
+LOOK_BACK_S = 330.0
+"""How far back a RESULT of the same request is looked for: its window, and a margin."""
+
+
+class AbsentRuns:
+    """Listens to every request on the hub. What a live run has to answer is left to it, also when its owner is gone:
+    then the controller says that the outcome is unknown."""
+
+    def __init__(self, settings: HubSettings) -> None:
+        self._settings = settings
+        self._thread = LoopThread("hub absent")
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.problem = "not connected yet"
+        self.answered = 0
+
+    def start(self) -> None:
+        """Begin, in the background: a hub that is not there yet is found when it comes."""
+        self._thread.begin(self._keep())
+
+    def close(self) -> None:
+        self._thread.close()
+
+    async def _keep(self) -> None:
+        """One session after the other."""
+        while True:
+            try:
+                session = await open_session(self._settings, "interlock serve")
+                try:
+                    await self._listen(session)
+                finally:
+                    self.problem = "the hub has gone"
+                    await session.client.close()
+            except (InterlockError, SessionLost) as error:
+                self.problem = str(error) or "the hub has gone"
+            await asyncio.sleep(BACK_OFF_S)
+
+    async def _listen(self, session: Session) -> None:
+        async def hear(message: Any, *, is_new: bool = True) -> None:
+            if SEQ_HEADER in (message.headers or {}):
+                # An answer, not a request.
+                return
+            task = asyncio.create_task(self._take(session, message, is_new))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+        async with telling():
+            await session.client.subscribe(REQUESTS, queue=GROUP, cb=hear)
+            await session.client.flush()
+        # What came before we listened and is not too old to be answered.
+        async for message in read_all(session, REQUESTS, since=session.broker_time() - EXPIRY_S):
+            await hear(message, is_new=False)
+        self.problem = ""
+        await session.closed.wait()
+
+    async def _take(self, session: Session, message: Any, is_new: bool) -> None:
+        request = decode_request(bytes(message.data))
+        if not isinstance(request, Request | Malformed):
+            return
+        token, inbox = message.subject.rpartition(".")[2], (message.headers or {}).get(REPLY_HEADER)
+        with contextlib.suppress(SessionLost):
+            await asyncio.sleep(GRACE_S)
+            status = await self._status(session, token)
+            if status == "unknown":
+                await asyncio.sleep(UNKNOWN_GRACE_S)
+                status = await self._status(session, token)
+            if status not in ("done", "aborted", "unknown"):
+                return
+            stored = await self._stored(session, message.subject, request.request_id)
+            if stored is not None and not is_new:
+                return
+            body = stored or encode(_refuse(request, status))
+            if inbox is not None:
+                await session.reply(inbox, body)
+            if stored is None:
+                headers = {SEQ_HEADER: "0"}
+                sent = await session.publish(message.subject, body, f"{token}:absent:{request.request_id}", **headers)
+                await session.settle([sent])
+            self.answered += 1
+
+    async def _status(self, session: Session, token: str) -> str:
+        last = await session.last(f"loop:current.{token}")
+        event = decode_current(bytes(last.data)) if last is not None and last.data else None
+        return status_of(event) if event is not None else "unknown"
+
+    async def _stored(self, session: Session, subject: str, request_id: str) -> bytes | None:
+        """The RESULT that the stream has of this request: whoever asks again gets it again, byte for byte."""
+        found = None
+        async for message in read_all(session, subject, since=session.broker_time() - LOOK_BACK_S):
+            answer = decode_control(bytes(message.data))
+            if isinstance(answer, Result) and answer.request_id == request_id and answer.payload.code != "duplicate":
+                found = bytes(message.data)
+        return found
+
+
+def _refuse(request: Request | Malformed, status: str) -> Result:
+    if isinstance(request, Malformed):
+        payload = ResultPayload(status="failure", code="bad_request", message=request.problem)
+    else:
+        run_id = request.target.run_id
+        words = f"the hub knows no run {run_id}" if status == "unknown" else f"the run has ended ({status})"
+        payload = ResultPayload(status="failure", code="not_found", message=words)
+    return Result(
+        schema=0,
+        request_id=request.request_id,
+        command=request.command,
+        target=request.target,
+        timestamp=utc(time.time()),
+        payload=payload,
+        batch_id=request.batch_id if isinstance(request, Request) else None,
+    )

@@ -1,0 +1,157 @@
+"""An agent whose model requests declare no tools is paused and switched like any other."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from interlock.config import Config
+from interlock.control import Answer, Command, new_request
+from interlock.demo.model import Turn
+from interlock.link.owner import ask_owner
+
+from ...e2e.running import until
+from .agent import Agent
+from .conftest import TOKEN, Desk
+
+Make = Callable[..., Desk]
+
+APIS = ("anthropic", "chat", "responses", "gemini")
+
+
+def order(desk: Desk, command: Command, payload: dict[str, object] | None = None) -> Answer:
+    folder = desk.supervisor.run.folder
+    assert folder is not None
+    request = new_request(str(uuid.uuid4()), command, desk.supervisor.run.spec.run_id, payload or {})
+    return ask_owner(folder, request, timeout=30)
+
+
+class Asking:
+    """Asks the model single questions for ever, each in a conversation of its own and without tools."""
+
+    def __init__(self, agent: Agent) -> None:
+        self._agent, self._over = agent, threading.Event()
+        self._thread = threading.Thread(target=self._ask, daemon=True)
+        self.asked = 0
+
+    def __enter__(self) -> Asking:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join(30)
+
+    def _ask(self) -> None:
+        while not self._over.is_set():
+            self._agent.history = [self._agent._user(f"question {self.asked}")]
+            self._agent.ask()
+            self.asked += 1
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_no_model_request_goes_out_between_the_results_of_pause_and_resume(desk_with: Make, api: str) -> None:
+    desk = desk_with(lambda request: Turn("Words."))
+    with Asking(desk.agent(api, tools=False, model="claude-haiku-4-5")) as asking:
+        until("it works", lambda: asking.asked > 3)
+        assert order(desk, "pause").outcome == "success"
+        until("the request under way is over", lambda: desk.supervisor.run.summary.status == "paused")
+        before = len(desk.model.requests)
+        time.sleep(0.5)
+        assert len(desk.model.requests) == before
+        assert order(desk, "resume").outcome == "success"
+        until("it works again", lambda: len(desk.model.requests) > before + 3)
+
+
+def test_a_side_call_of_an_agent_with_tools_is_held_too(desk_with: Make) -> None:
+    desk = desk_with(lambda request: Turn("Words."))
+    main = desk.agent("anthropic", model="claude-sonnet-4-5")
+    main.run("go")
+    with Asking(desk.agent("anthropic", tools=False, model="claude-haiku-4-5")) as asking:
+        until("it works", lambda: asking.asked > 1)
+        assert order(desk, "pause").outcome == "success"
+        until("the request under way is over", lambda: desk.supervisor.run.summary.status == "paused")
+        before = len(desk.model.requests)
+        time.sleep(0.3)
+        assert len(desk.model.requests) == before
+        assert order(desk, "resume").outcome == "success"
+
+
+@pytest.mark.parametrize("path", ["/v1/completions", "/v1/embeddings"])
+def test_a_request_in_a_format_that_is_not_read_is_held_too(desk_with: Make, path: str) -> None:
+    desk = desk_with("healthy")
+    assert order(desk, "pause").outcome == "success"
+    parts = urlsplit(desk.url("chat"))
+    statuses: list[int] = []
+
+    def post() -> None:
+        connection = http.client.HTTPConnection(parts.netloc, timeout=60)
+        connection.request("POST", f"/{TOKEN}/openai{path}", json.dumps({"model": "m-1", "prompt": "x"}))
+        statuses.append(connection.getresponse().status)
+
+    thread = threading.Thread(target=post, daemon=True)
+    thread.start()
+    thread.join(0.4)
+    assert statuses == [] and thread.is_alive()
+    assert order(desk, "resume").outcome == "success"
+    thread.join(30)
+    assert statuses
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_escalate_changes_the_model_of_requests_without_tools(desk_with: Make, api: str) -> None:
+    desk = desk_with(lambda request: Turn("Words."))
+    with Asking(desk.agent(api, tools=False, model="claude-haiku-4-5")) as asking:
+        until("it works", lambda: asking.asked > 1)
+        answer = order(desk, "escalate", {"model": "claude-opus-5-5"})
+        assert answer.outcome == "success"
+        until("the new model is asked", lambda: desk.model.requests[-1].model == "claude-opus-5-5")
+    assert desk.model.requests[0].model == "claude-haiku-4-5"
+
+
+def test_a_smaller_model_for_side_calls_stays(desk_with: Make) -> None:
+    desk = desk_with(lambda request: Turn("Words."))
+    main, side = desk.agent("anthropic", model="claude-sonnet-4-5"), desk.agent("anthropic", tools=False, model="small")
+    main.run("go")
+    assert order(desk, "escalate", {"model": "claude-opus-5-5"}).outcome == "success"
+    side.run("a title, please")
+    main.run("more")
+    assert [request.model for request in desk.model.requests] == ["claude-sonnet-4-5", "small", "claude-opus-5-5"]
+
+
+def state_of(desk: Desk) -> dict[str, Any]:
+    return desk.records("state")[-1]
+
+
+def test_a_frame_names_the_model_before_any_escalation_and_the_result_the_previous_one(desk_with: Make) -> None:
+    desk = desk_with(lambda request: Turn("Words."))
+    agent = desk.agent("anthropic", model="claude-haiku-4-5")
+    agent.run("go")
+    until("it is known", lambda: desk.supervisor.run.summary.model is not None)
+    seen = desk.supervisor.run.summary.model
+    until("the frame names it", lambda: state_of(desk)["stack"][-1]["model"] == seen)
+    answer = order(desk, "escalate", {"model": "claude-opus-5-5", "reason": "hard"})
+    assert answer.result is not None
+    assert (answer.result.payload.previous_model, answer.result.payload.new_model) == (seen, "claude-opus-5-5")
+    frame = state_of(desk)["stack"][-1]
+    assert (frame["model"], frame["escalation_reason"]) == ("claude-opus-5-5", "hard")
+
+
+def test_a_run_on_a_strong_model_is_not_escalated_to_a_weaker_one(desk_with: Make) -> None:
+    desk = desk_with(lambda request: Turn("Words."), config=Config())
+    agent = desk.agent("anthropic", model="claude-opus-5-5")
+    agent.run("go")
+    until("it is known", lambda: desk.supervisor.run.summary.model == "claude-opus-5-5")
+    until("the frame names it", lambda: state_of(desk)["stack"][-1]["model"] == "claude-opus-5-5")
+    answer = order(desk, "escalate", {"model": "haiku"})
+    assert (answer.outcome, answer.code) == ("failure", "invalid_state")
+    agent.run("more")
+    assert desk.model.requests[-1].model == "claude-opus-5-5"
