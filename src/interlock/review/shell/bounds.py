@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-MAX_CHARACTERS = 12_288
+MAX_CHARACTERS = 14_336
 """Characters looked at of one script; of a longer one the beginning and the end."""
 
 MAX_CODE = 1_200
@@ -21,13 +21,13 @@ MAX_BROKEN = 2_400
 SURELY_SHORT = 400
 """Below this a script is not measured."""
 
-MAX_NODES = 3_000
+MAX_NODES = 6_000
 """Nodes of syntax trees looked at per review, nested scripts included."""
 
 MAX_DEPTH = 40
 """Nesting of statements, substitutions and wrappers."""
 
-MAX_COMMANDS = 400
+MAX_COMMANDS = 1_000
 """Commands kept per review."""
 
 MAX_WRAPPERS = 24
