@@ -7,12 +7,8 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-<<<<<<< HEAD
 from ..core import LADDER, PAUSE, Intervention, Issue, Sign, Spend, Stuck, short_name
-=======
-from ..core import Intervention, Issue, Sign, Spend, Stuck
 from ..core.issue import DESTRUCTIVE_ACTION, LONG_WAIT, LOOP, REPETITIVE_ERRORS, RESOURCE_SPIRAL
->>>>>>> loop
 
 Ending = Literal["solved", "improved", "stopped_happening", "new_instructions", "resumed"]
 """How an episode ended: its check passes; it got measurably better; it did not happen again; a person said something
@@ -34,17 +30,10 @@ KEPT_SAID = 16
 class Episode(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """One problem. Closed ones are kept, so that a relapse is known for one.
 
-<<<<<<< HEAD
-    `issue` is its newest alarm, `began` the step where the trouble began. `level` is the rung of the newest answer,
-    `answer` that answer while it waits for its outcome, `due` the rung that is to be applied as soon as the times allow
-    it. `again` counts the opportunities since the answer in which it happened, `passed` those in a row in which it did
-    not. `worked` is the rung that last helped, `failed` the newest answer that did not.
-=======
     `issue` is its newest alarm of its type, `began` the step where the trouble began. `level` is the rung of the newest
     answer, `answer` that answer while it waits for its outcome, `due` the rung that is to be applied as soon as the
     times allow it. `again` counts the opportunities since the answer in which it happened, `passed` those in a row in
-    which it did not. `worked` is the rung that last helped.
->>>>>>> loop
+    which it did not. `worked` is the rung that last helped, `failed` the newest answer that did not.
     """
 
     id: str

@@ -5,12 +5,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ..core import LADDER, Intervention, Outcome, Sign
-<<<<<<< HEAD
-from .episode import CLEAN, CLEAR, WORKED, Episode, applied
-=======
 from ..core.issue import LONG_WAIT
-from .episode import CLEAN, CLEAR, WORKED, Episode
->>>>>>> loop
+from .episode import CLEAN, CLEAR, WORKED, Episode, applied
 from .ladder import TOP
 from .ruling import Sighting
 from .state import ControllerState
