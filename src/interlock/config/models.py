@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib import resources
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -118,6 +117,8 @@ class Models(Struct, frozen=True):
 @cache
 def ship() -> Models:
     """The models of the data file."""
+    from importlib import resources
+
     import yaml
 
     text = resources.files(__package__).joinpath("models.yaml").read_text("utf-8")
