@@ -429,6 +429,7 @@ export interface RunSpec {
   session_id?: string | null;
   continues?: string | null;
   model?: string | null;
+  issue_id?: string | null;
 }
 
 export interface StartedRecord {
@@ -495,6 +496,7 @@ export interface Review {
   instead?: string;
   rewrite?: Record<string, unknown> | null;
   action?: string;
+  ask?: boolean;
 }
 
 export interface Decision {
@@ -919,6 +921,7 @@ export interface GuiModelCallRecord {
   input_tokens: number;
   output_tokens: number;
   cost_usd: number;
+  question: string;
   answer: string;
   seconds: number;
   outcome: string;
