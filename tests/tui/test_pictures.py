@@ -83,7 +83,7 @@ def drawn(seat: Seat) -> str:
     svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
     svg = re.sub(r"terminal-\d+", "terminal", svg)
     svg = re.sub(r"incident-[0-9a-f]{10}", "incident-··········", svg)
-    return re.sub(r"c(\d+)-[0-9a-f]{6}", r"c\1-······", svg)
+    return re.sub(r"\bc(\d+)-([0-9a-f]{1,6})(?=\W)", lambda found: f"c{found[1]}-{'·' * len(found[2])}", svg)
 
 
 async def settled(seat: Seat) -> None:
