@@ -58,7 +58,7 @@ def take_view(story: Story, host: str = "", *, away: bool = False) -> View:
 
 
 def _open_first(episodes: list[Problem]) -> tuple[Problem, ...]:
-    return tuple(sorted(reversed(episodes), key=lambda each: not each.open))
+    return tuple(sorted(episodes, key=lambda each: (each.open, each.opened_at, each.id), reverse=True))
 
 
 def count_ladder(interventions: list[Intervention]) -> Ladder:

@@ -84,7 +84,8 @@ def ladder(rungs: Sequence[Rung], *, ended: bool) -> Html:
         *(
             el("span", None, el("i", {"class": f"dot {kind}"}), f" {word} ")
             for kind, word in (
-                ("worked", "worked"), ("failed", "did not work"), ("open", unjudged), ("held", "postponed or not applied"),
+                ("worked", "worked"), ("failed", "did not work"), ("open", unjudged),
+                ("held", "postponed or not applied"),
             )
         ),
     )  # fmt: skip
@@ -131,7 +132,13 @@ def _episode(problem: Problem) -> Html:
     )
 
 
-DOT_OF = {"worked": "worked", "did not work": "failed", "postponed": "held", "held back": "held", "not applied": "held"}
+DOT_OF = {
+    "worked": "worked",
+    "did not work": "failed",
+    "postponed": "held",
+    "held back": "held",
+    "not applied": "held",
+}
 
 
 def chains(found: Iterable[Chain]) -> Html:
