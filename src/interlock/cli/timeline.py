@@ -43,7 +43,7 @@ def print_problems(console: Console, problems: list[Problem]) -> None:
         return
     console.print(Text("What it got stuck on", style="bold"))
     for each in problems:
-        style = "yellow" if each.open else "green" if each.ending in WORKED else ""
+        style = "yellow" if each.open else "green" if each.worked else ""
         place = f" ({each.place})" if each.place else ""
         at = Text(f"{each.opened_step:>7}  ", style="dim")
         words = Text.assemble(f"{each.what}{place}: ", (each.achieved, style), (f"  {each.cost}", "dim"))
@@ -51,9 +51,6 @@ def print_problems(console: Console, problems: list[Problem]) -> None:
         if each.tried:
             console.print(Text(f"{'':9}{tried_line(each)}", style="dim"), soft_wrap=True)
     console.print()
-
-
-WORKED = frozenset(("solved", "improved", "stopped_happening"))
 
 
 def print_moment(console: Console, told: Moment) -> None:
