@@ -16,7 +16,7 @@ from .clients import AGENT_S, AgentPlace, ClaudeCode, Client, Codex, Gemini, Ope
 
 TASK = "Fix total() in total.py so that its test passes."
 CHECK = "python3 -m unittest test_total"
-POLL = "sleep 1; kubectl get pods -n shop"
+POLL = "sleep 2; kubectl get pods -n shop"
 BUILD = "sh build.sh"
 HINT = "different approach"
 """In every hint about a loop or an error that comes back."""
@@ -72,29 +72,17 @@ class Stubborn:
 class Heeding(Stubborn):
     """Edits and tests until a hint tells it to take another way; then it mends the function and is done."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._rest = [run(MEND), run(CHECK), run("git --version"), run(CHECK)]
+
     def __call__(self, request: Request) -> Turn:
         if not request.has_tools or HINT not in request.text:
             return super().__call__(request)
-        return follow(request, HINT, [run(MEND), run(CHECK), run("git --version"), run(CHECK)])
+        return Turn("I do that.", (self._rest.pop(0),)) if self._rest else Turn("Finished.")
 
 
 MEND = "printf 'def total(items):\\n    return 4711\\n' > total.py"
-
-
-def follow(request: Request, after: str, calls: list[Any]) -> Turn:
-    """The calls that come after the first result in which something is said, one at a time."""
-    spoken = len(turns_since(request, after))
-    return Turn("I do that.", (calls[spoken],)) if spoken < len(calls) else Turn("Finished.")
-
-
-def turns_since(request: Request, words: str) -> list[int]:
-    """The model's turns after the first item of the conversation that holds these words."""
-    texts = [json.dumps(item, ensure_ascii=False) for item in request.history]
-    first = next((at for at, text in enumerate(texts) if words in text), len(texts))
-    return [at for at in range(first + 1, len(texts)) if re.search(MODEL, texts[at])]
-
-
-MODEL = r'"role": "(assistant|model)"|"type": "(function_call|custom_tool_call)"'
 
 
 def waiting(polls: int) -> Answer:
@@ -123,7 +111,7 @@ class Relapsing:
             self.told, self.after = self.told + 1, 1
         if self.after == 0:
             return Turn("I build it.", (run(BUILD),))
-        plan = [run("rm -f broken"), run(BUILD), run(f"echo {self.told} > notes.txt")]
+        plan = [run("mv broken mended"), run(BUILD), run(f"echo {self.told} > notes.txt")]
         if self.after <= len(plan):
             self.after += 1
             return Turn("I mend it.", (plan[self.after - 2],))
@@ -148,7 +136,18 @@ class OpencodeBySetting(Opencode):
         return {**given, "OPENAI_BASE_URL": f"{model.url}/v1"}
 
 
-LED: tuple[Client, ...] = (ClaudeCode(), Codex(), Gemini(), OpencodeBySetting())
+@dataclass(frozen=True)
+class GeminiAlone(Gemini):
+    """Gemini CLI without its own loop detection, which ends a turn at the fifth call of the same kind."""
+
+    def environment(self, home: Path, model: ScriptedModel) -> dict[str, str]:
+        given = super().environment(home, model)
+        file = home / ".gemini" / "settings.json"
+        file.write_text(json.dumps({**json.loads(file.read_text()), "model": {"disableLoopDetection": True}}))
+        return given
+
+
+LED: tuple[Client, ...] = (ClaudeCode(), Codex(), GeminiAlone(), OpencodeBySetting())
 """The clients, with the model's address where the proxy can be put before it."""
 
 
