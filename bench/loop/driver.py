@@ -88,7 +88,10 @@ class Product:
         """May this call run? Words without a call only come afterwards."""
         if not turn.tool:
             said = replace(self._supervisor.message(turn.said, usage=usage), agent=turn.agent, model=MODEL)
-            return self._supervisor.after(said), said.index
+            decision = self._supervisor.after(said)
+            # Who only talks never asks: a run that is paused is held all the same.
+            held = decision.action == "proceed" and self._supervisor.run.status == "paused"
+            return (replace(decision, action="hold") if held else decision), said.index
         call = self._supervisor.call(turn.tool, turn.arguments, said=turn.said)
         call = replace(call, agent=turn.agent, usage=usage, model=MODEL)
         return self._supervisor.before(call), call.index

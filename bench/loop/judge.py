@@ -149,7 +149,9 @@ class _Case:
         """Answers that the agent never heard, and rollbacks that did not happen."""
         account, misses = self.game.account, []
         heard = {text for one in self.game.played for text in one.heard.texts}
-        unheard = {text for answer in account.answers for text in answer.texts if answer.level < TOP} - heard
+        told = {text for answer in account.answers for text in answer.texts if answer.level < TOP}
+        # What became of the conversation is known only once it was tried: that sentence comes behind the text.
+        unheard = {text for text in told if not any(one.startswith(text) for one in heard)}
         if unheard and self.game.end in ("finished", "horizon"):
             misses.append(f"{len(unheard)} messages never reached the agent")
         claimed = sum(answer.rung == RUNGS[ROLLBACK] for answer in account.answers)

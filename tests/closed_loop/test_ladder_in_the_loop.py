@@ -32,24 +32,6 @@ HEALTHY = [
     ("explores", 15.0),
     ("subagents", 15.0),
 ]
-FAILS_TODAY = {
-    *(name for name, _ in STUBBORN),
-    "reminder-another-fails",
-    "throttle-passes",
-    "rollback-falls",
-    "relapse-8",
-    "relapse-build",
-    "polls-25-min",
-}
-"""Agents whose goals the model without episodes misses; the marks are strict, so that this list can only shrink."""
-
-
-MISSES = pytest.mark.xfail(reason="answers do not climb by episode yet", strict=True, raises=AssertionError)
-
-
-def cases(agents: list[tuple[str, float]]) -> list[object]:
-    """The agents as parameters, with a mark on those that are known to miss their goal."""
-    return [pytest.param(*one, marks=MISSES if one[0] in FAILS_TODAY else ()) for one in agents]
 
 
 @pytest.fixture(autouse=True)
@@ -65,33 +47,33 @@ def misses(name: str, pace: float, under: str = "interlock") -> list[str]:
     return verdict.misses + wrong
 
 
-@pytest.mark.parametrize(("name", "pace"), cases(STUBBORN))
+@pytest.mark.parametrize(("name", "pace"), STUBBORN)
 def test_an_agent_that_ignores_everything_climbs_every_rung_and_is_held_or_stopped(name: str, pace: float) -> None:
     assert misses(name, pace) == []
 
 
-@pytest.mark.parametrize(("name", "pace"), cases([(name, 15.0) for name in HEEDING]))
+@pytest.mark.parametrize(("name", "pace"), [(name, 15.0) for name in HEEDING])
 def test_an_agent_that_heeds_gets_as_many_answers_as_it_needs_and_none_after(name: str, pace: float) -> None:
     assert misses(name, pace) == []
 
 
-@pytest.mark.parametrize(("name", "pace"), cases(RELAPSING))
+@pytest.mark.parametrize(("name", "pace"), RELAPSING)
 def test_an_agent_that_relapses_is_answered_ever_more_strongly(name: str, pace: float) -> None:
     assert misses(name, pace) == []
 
 
-@pytest.mark.parametrize(("name", "pace"), cases(HEALTHY))
+@pytest.mark.parametrize(("name", "pace"), HEALTHY)
 def test_a_healthy_agent_is_left_alone(name: str, pace: float) -> None:
     assert misses(name, pace) == []
 
 
-@pytest.mark.parametrize(("name", "pace"), cases([("failing-call", 15.0), ("edit-test", 15.0)]))
+@pytest.mark.parametrize(("name", "pace"), [("failing-call", 15.0), ("edit-test", 15.0)])
 @pytest.mark.parametrize("under", ["example configuration", "a person within reach"])
 def test_the_rungs_keep_their_order_under_other_settings(name: str, pace: float, under: str) -> None:
     assert misses(name, pace, under) == []
 
 
-@pytest.mark.parametrize(("name", "pace"), cases([("edit-test", 15.0)]))
+@pytest.mark.parametrize(("name", "pace"), [("edit-test", 15.0)])
 def test_a_stuck_agent_wastes_at_most_half_of_what_it_wastes_unsupervised(name: str, pace: float) -> None:
     from loop.games import Pairing, play_one
 
@@ -101,7 +83,6 @@ def test_a_stuck_agent_wastes_at_most_half_of_what_it_wastes_unsupervised(name: 
 
 
 @pytest.mark.torture
-@MISSES
 def test_the_whole_bench_meets_its_goals() -> None:
     from loop.games import attended, examples, pairings, play_all
     from loop.report import missed_goals

@@ -52,7 +52,7 @@ def problems(tmp_path: Path, text: str) -> list[str]:
         ("limits: {? [a] : 1}", "c.yaml:1: limits: a key must be a word, not a list"),
         ("models: [{strength: 3}]", "c.yaml:1: models[0]: has no name. Add name."),
         ("models: [{name: a, strenght: 3}]", "c.yaml:1: models[0].strenght: unknown key. Did you mean strength?"),
-        ("limits: {<<: {max_steps: 1}}", "c.yaml:1: limits.<<: unknown key. Known here: max_tokens, max_cost_usd, max_steps, max_file_operations, max_memory_mb, max_execution_time, max_calls_per_minute, max_processes, max_cpu_percent, batch_size."),
+        ("limits: {<<: {max_steps: 1}}", "c.yaml:1: limits.<<: unknown key. Known here: max_tokens, max_cost_usd, max_steps, max_file_operations, max_memory_mb, max_execution_time, max_calls_per_minute, max_processes, max_cpu_percent, batch_size, default_max_cost_usd."),
         ("interventions: {emergency_stop: {notification_channels: [ops]}}", "c.yaml:1: interventions.emergency_stop.notification_channels: there is no channel 'ops' under notifications.channels. Add ops with its address there."),
         ("hub: {tls: {ca: x}}", "c.yaml:1: hub.tls.ca: unknown key. Known: ca_file, cert_file, key_file."),
         ("review: {risk_levels: {medium: 0.9}}", "c.yaml:1: review.risk_levels.medium: medium (0.9) is above high (0.8). Put them in order."),

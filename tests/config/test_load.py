@@ -66,7 +66,7 @@ def test_a_section_with_enabled_may_be_plain_true_or_false() -> None:
     text = "interventions: {soft_correction: false, emergency_stop: true}\ndetect: {second_opinion: true}\n"
     config = load(write(Path("interlock.yaml"), text), env={})
     assert config.interventions.soft_correction.enabled is False
-    assert config.interventions.soft_correction.max_attempts == 3
+    assert config.interventions.soft_correction.max_attempts is None
     assert config.interventions.emergency_stop.enabled is True
     assert config.detect.second_opinion.enabled is True
 

@@ -8,7 +8,8 @@ import msgspec
 
 from interlock.config.model import Interventions, Strategy
 from interlock.core import EVERY_CAPABILITY, Capability, Context, Issue, RunState
-from interlock.decide import Controller, ControllerState, Ruling, Rulings
+from interlock.decide import Controller, ControllerState, Ruling, Rulings, Situation
+from interlock.decide.score import band
 
 START = 1_700_000_000.0
 FREE = {"intervention_cooldown_seconds": 0, "delay": 0}
@@ -19,7 +20,19 @@ def issue(kind: str = "loop", severity: str | None = "medium", step: int = 1, **
     return Issue(**{**fields, "severity": severity, **changes})
 
 
-def config(strategy: str = "progressive", *, delay: float = 120, steps: int = 10, **changes: Any) -> Interventions:
+def by_effect(situation: Situation) -> int:
+    """A strategy of one's own: the mildest first, then the last level moved by what it achieved."""
+    last, effect = situation.last_level, situation.effectiveness
+    if last is None:
+        return band(situation.combined) if situation.issue.severity in ("high", "critical") else 0
+    if effect is None:
+        return last
+    if effect < situation.config.strategy.effectiveness_threshold:
+        return last + 1
+    return last - 1 if effect >= 0.9 else last
+
+
+def config(strategy: str = "by_effect", *, delay: float = 120, steps: int = 10, **changes: Any) -> Interventions:
     chosen = Strategy(type=strategy, escalation_delay_seconds=delay, effectiveness_steps=steps)
     return Interventions(strategy=chosen, **changes)
 
@@ -36,7 +49,10 @@ class Driver:
         store: bool = False,
         **options: Any,
     ) -> None:
-        self.controller = Controller(settings or config(), capabilities, restorable=restorable, **options)
+        settings = settings or config()
+        if settings.strategy.type == "by_effect":
+            options["strategies"] = {**(options.get("strategies") or {}), "by_effect": by_effect}
+        self.controller = Controller(settings, capabilities, restorable=restorable, **options)
         self.state = self.controller.start()
         self.run = RunState(run_id="run-1", context=Context(original_prompt="Fix the tests"))
         self.now = START

@@ -8,7 +8,6 @@ from interlock.config.model import (
     CheckpointRollback,
     ContextReinforcement,
     EmergencyStop,
-    Interventions,
     ResourceThrottling,
     SoftCorrection,
 )
@@ -83,7 +82,7 @@ class TestSwitchedOff:
         assert isinstance(want(0, config("mine", **FREE, **off)).ruling(issue()).directives[0], Hold)
 
     def test_switched_off_as_a_whole_nothing_is_applied(self):
-        ruling = Driver(Interventions(enabled=False)).ruling(issue(severity="critical"))
+        ruling = Driver(config(enabled=False)).ruling(issue(severity="critical"))
         assert ruling.intervention.outcome == "not_applied" and ruling.directives == ()
         assert "switched off" in ruling.intervention.reason
 

@@ -7,8 +7,7 @@ import pytest
 from interlock.config.model import (
     SoftCorrection,
 )
-from interlock.core import EVERY_CAPABILITY, LADDER, Inject, RunState, SetLimits
-from interlock.decide import Controller
+from interlock.core import LADDER, Inject, RunState, SetLimits
 
 from .decide_builders import FREE, Driver, config, issue, want
 
@@ -21,7 +20,7 @@ def test_the_first_answer_is_recorded_with_its_reasons():
     assert (made.id, made.type, made.level, made.outcome) == ("i1", SOFT, 0, "pending")
     assert (made.issue_id, made.issue_type, made.step) == ("loop:1", "loop", 1)
     assert ruling.score == ruling.combined == 0.45
-    assert made.details["score"] == 0.45 and made.details["why"] == [f"progressive wants {SOFT}"]
+    assert made.details["score"] == 0.45 and made.details["why"] == [f"by_effect wants {SOFT}"]
 
 
 class TestCooldown:
@@ -243,6 +242,6 @@ class TestObserve:
         driver = Driver(config(observe=True, delay=0))
         for _ in range(4):
             driver.meet(issue(), after=30)
-        driver.controller = Controller(config(), EVERY_CAPABILITY, restorable=True)
+        driver.controller = Driver(config()).controller
         made = driver.ruling(issue(), after=1).intervention
         assert (made.type, made.outcome, made.id) == (SOFT, "pending", "i5")

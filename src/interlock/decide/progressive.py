@@ -143,7 +143,10 @@ class Progressive:
             rulings.append(self._ruling(case, made, None))
             if case.rung.level < ROLLBACK:
                 # What cannot be said counts as tried, and the agent gets as many chances as if it had been.
-                tried = replace(episode, level=case.rung.level, answer=made, due=None, again=0, postponed=False)
+                hints = episode.hints + (case.rung.level == 0)
+                tried = replace(
+                    episode, level=case.rung.level, answer=made, due=None, again=0, hints=hints, postponed=False
+                )
                 return state.with_episode(tried), run, rulings
             episode = replace(episode, level=case.rung.level, due=min(TOP, case.rung.level + 1))
         assert answer is not None

@@ -7,8 +7,9 @@ from functools import cache
 
 from ..core import BadInput
 from ..core.installed import installed
-from .strategies import BUILT_IN, Strategy
+from .strategies import BUILT_IN, PROGRESSIVE, Strategy
 
+RESERVED = (PROGRESSIVE, *BUILT_IN)
 GROUP = "interlock.strategies"
 
 _registered: dict[str, Strategy] = {}
@@ -16,7 +17,7 @@ _registered: dict[str, Strategy] = {}
 
 def register_strategy(name: str, strategy: Strategy) -> None:
     """Make a strategy of your own known by name to every controller made from now on."""
-    if not name or name in BUILT_IN:
+    if not name or name in RESERVED:
         raise BadInput(f"{name!r} cannot be the name of a strategy of your own", todo="Choose another name.")
     if _registered.get(name, strategy) is not strategy:
         raise BadInput(f"another strategy is registered as {name!r} already", todo="Choose another name.")
@@ -43,7 +44,7 @@ def find_strategy(name: str, given: Mapping[str, Strategy] | None = None) -> Str
     what = f"there is no strategy {name!r}"
     if name == "custom":
         what = f"{len(own)} custom strategies are registered, so one must be named" if own else "none is registered"
-    known = ", ".join((*BUILT_IN, *sorted(own)))
+    known = ", ".join((*RESERVED, *sorted(own)))
     raise BadInput(what, where="interventions.strategy.type", todo=f"Known: {known}.")
 
 
@@ -52,7 +53,7 @@ def _installed() -> dict[str, Strategy]:
     found: dict[str, Strategy] = {}
     for point in installed(GROUP):
         strategy = point.load()
-        if not callable(strategy) or point.name in BUILT_IN:
+        if not callable(strategy) or point.name in RESERVED:
             raise BadInput(
                 f"the entry point {point.name!r} is not a strategy of its own",
                 where=point.value,

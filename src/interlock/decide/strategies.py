@@ -10,9 +10,6 @@ from ..core import LADDER, BadInput, Issue
 from ..core.issue import DESTRUCTIVE_ACTION, HALLUCINATION, RESOURCE_SPIRAL, SCOPE_CREEP
 from .score import band
 
-MUCH_EFFECT = 0.9
-"""From this share on the next answer is one level milder."""
-
 
 @dataclass(frozen=True)
 class Situation:
@@ -29,18 +26,6 @@ class Situation:
 
 Strategy = Callable[[Situation], int | str]
 """Gives a level of the ladder (0 to 4) or the name of a rung."""
-
-
-def progressive(situation: Situation) -> int:
-    """The mildest first; then the last level moved by what it achieved."""
-    last, effect = situation.last_level, situation.effectiveness
-    if last is None:
-        return band(situation.combined) if situation.issue.severity in ("high", "critical") else 0
-    if effect is None:
-        return last
-    if effect < situation.config.strategy.effectiveness_threshold:
-        return last + 1
-    return last - 1 if effect >= MUCH_EFFECT else last
 
 
 def severity(situation: Situation) -> int:
@@ -64,8 +49,10 @@ PATTERN_TABLE: Mapping[str, tuple[str, str, str]] = {
 }
 """Issue type to the rungs for low, medium, and high or critical severity."""
 
+PROGRESSIVE = "progressive"
+"""The default, which answers episodes instead of single issues: see `progressive.py`."""
+
 BUILT_IN: Mapping[str, Strategy] = {
-    "progressive": progressive,
     "severity": severity,
     "pattern_specific": pattern_specific,
 }
