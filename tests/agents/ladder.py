@@ -12,7 +12,7 @@ from typing import Any
 
 from interlock.demo.model import Request, ScriptedModel, Turn, run
 
-from .clients import AGENT_S, AgentPlace, ClaudeCode, Client, Codex, Gemini, Opencode
+from .clients import AgentPlace, ClaudeCode, Client, Codex, Gemini, Opencode
 
 TASK = "Fix total() in total.py so that its test passes."
 CHECK = "python3 -m unittest test_total"
@@ -151,6 +151,19 @@ LED: tuple[Client, ...] = (ClaudeCode(), Codex(), GeminiAlone(), OpencodeBySetti
 """The clients, with the model's address where the proxy can be put before it."""
 
 
+def version_of(client: Client, folder: Path, home: Path) -> str:
+    """Asked for once: some clients take seconds to say it."""
+    if client.name not in _versions:
+        _versions[client.name] = client.version(folder, home)
+    return _versions[client.name]
+
+
+_versions: dict[str, str] = {}
+
+LADDER_S = 400.0
+"""A client that climbs the whole ladder takes some twenty turns, also on a busy machine."""
+
+
 class LadderPlace(AgentPlace):
     """A place with the project, and with a kubectl on the path."""
 
@@ -180,7 +193,7 @@ class LadderPlace(AgentPlace):
     def do_task(self, task: str = TASK, options: tuple[str, ...] = ()) -> tuple[int, bytes, bytes]:
         """The whole run: status, stdout, stderr."""
         process = self.begin_task(task, options)
-        out, err = process.communicate(timeout=AGENT_S)
+        out, err = process.communicate(timeout=LADDER_S)
         return process.returncode, out, err
 
     def answers(self) -> list[dict[str, Any]]:

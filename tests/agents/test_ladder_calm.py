@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from .clients import Client, shown
-from .ladder import BUILD, CHECK, LED, POLL, QUICK, Answer, Heeding, LadderPlace, Relapsing, waiting
+from .ladder import BUILD, CHECK, LED, POLL, QUICK, Answer, Heeding, LadderPlace, Relapsing, version_of, waiting
 
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(600)]
 
@@ -22,7 +22,7 @@ def place_for(
 ) -> Iterator[Make]:
     client: Client = request.param
     record_property("agent", client.name)
-    record_property("version", client.version(agents_folder, tmp_path))
+    record_property("version", version_of(client, agents_folder, tmp_path))
     made: list[LadderPlace] = []
 
     def make(answer: Answer) -> LadderPlace:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from .clients import AGENT_S, Client, shown, until
-from .ladder import DID_NOT, LED, QUICK, RUNGS, WENT_BACK, LadderPlace, Stubborn, edit
+from .ladder import DID_NOT, LADDER_S, LED, QUICK, RUNGS, WENT_BACK, LadderPlace, Stubborn, edit, version_of
 
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(600)]
 
@@ -19,7 +19,7 @@ def client(
 ) -> Client:
     client: Client = request.param
     record_property("agent", client.name)
-    record_property("version", client.version(agents_folder, tmp_path))
+    record_property("version", version_of(client, agents_folder, tmp_path))
     return client
 
 
@@ -55,7 +55,7 @@ def test_a_stuck_loop_climbs_to_a_rollback_that_its_conversation_follows_and_the
 
 def test_where_a_person_can_be_reached_the_run_pauses_says_why_and_can_be_cancelled(attended: LadderPlace) -> None:
     process = attended.begin_task(options=("--no-proxy",))
-    until("it waits for a person", lambda: attended.is_paused() or process.poll() is not None)
+    until("it waits for a person", lambda: attended.is_paused() or process.poll() is not None, LADDER_S)
     assert process.poll() is None, process.communicate()
     calls = len(attended.steps("tool_call"))
     _, listed, _ = attended.interlock("ps")
