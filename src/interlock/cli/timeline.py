@@ -31,7 +31,7 @@ def print_header(console: Console, run: RunSummary, spec: RunSpec) -> None:
         spent(run.cost_usd, run.max_cost_usd, run.unpriced_tokens),
     ]
     console.print("  " + ", ".join(facts))
-    for label, value in (("workspace", run.workspace), ("continues", spec.continues), ("waits for", run.waiting)):
+    for label, value in (("workspace", run.workspace), ("continues", spec.continues), ("waits for you:", run.waiting)):
         if value:
             console.print(f"  {label} {value}", markup=False)
     console.print()

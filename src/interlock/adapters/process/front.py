@@ -23,7 +23,7 @@ from ...link import ask_owner, listen, socket_path
 from ...process import Tree, spawn
 from ...process.program import refuse_missing_program
 from ..hooks.wiring import Place, Wired, unwire, wire
-from ..proxy import point, relay_without_owner
+from ..proxy import OPENAI, address, point, relay_without_owner
 from .alone import TIME_IS_UP, Alone
 from .launch import Launch
 from .ownership import OwnerGone, Ownership
@@ -69,6 +69,10 @@ class _Front:
         self._folder = RunFolder(launch.store / launch.spec.run_id)
         self._control = socket_path(self._folder.path)
         self._steps = steps_path(self._control)
+        self._door = socket.create_server((LOOPBACK, 0), backlog=128) if launch.proxied is not None else None
+        self._api = ""
+        if self._door is not None and launch.proxied is not None:
+            self._api = address(launch.proxied, self._door.getsockname()[1], OPENAI)
         self._wired = self._wire()
         begin = Begin(
             spec=launch.spec,
@@ -82,7 +86,6 @@ class _Front:
             expects_hooks=self._wired is not None and self._wired.headless,
             proxied=launch.proxied,
         )
-        self._door = socket.create_server((LOOPBACK, 0), backlog=128) if launch.proxied is not None else None
         doors = (self._door,) if self._door is not None else ()
         self._ownership = Ownership(begin, (listen(self._control), listen(self._steps), *doors), self._events)
         self._person = Person(self._folder)
@@ -140,7 +143,7 @@ class _Front:
     def _place(self) -> Place:
         closed = self._launch.config.runtime.fail == "closed"
         folder = self._steps.with_suffix(".d")
-        return Place(socket=self._steps, gate=self._folder.gate, folder=folder, closed=closed)
+        return Place(socket=self._steps, gate=self._folder.gate, folder=folder, closed=closed, api=self._api)
 
     def _wire(self) -> Wired | None:
         """Hooks for an agent that we know."""
