@@ -59,7 +59,7 @@ class Journal(NoRun):
     def __init__(self) -> None:
         self.events: list[InterventionEvent] = []
 
-    def record(self, kind: str, body: object) -> None:
+    def record(self, body: object) -> None:
         assert isinstance(body, InterventionEvent)
         self.events.append(body)
 

@@ -14,6 +14,7 @@ def clock():
 
 def test_a_publish_waits_for_a_person_and_runs_once_approved(tmp_path, clock):
     with supervise(tmp_path, clock) as supervisor:
+        supervisor.watch.note_person(True)
         step = supervisor.call("bash", {"command": "npm publish"})
         decision = supervisor.before(step)
         assert decision.action == "hold"
@@ -25,12 +26,19 @@ def test_a_publish_waits_for_a_person_and_runs_once_approved(tmp_path, clock):
 
 def test_a_publish_that_a_person_rejects_is_denied(tmp_path, clock):
     with supervise(tmp_path, clock) as supervisor:
+        supervisor.watch.note_person(True)
         step = supervisor.call("bash", {"command": "npm publish"})
         supervisor.before(step)
         supervisor.answer(None, "rejected", "not yet")
         decision = supervisor.before(step)
         assert decision.action == "deny"
         assert "not yet" in decision.reason
+
+
+def test_where_no_person_can_be_reached_a_publish_is_denied_instead_of_waiting_all_night(tmp_path, clock):
+    with supervise(tmp_path, clock) as supervisor:
+        decision = supervisor.before(supervisor.call("bash", {"command": "npm publish"}))
+        assert decision.action == "deny" and "cannot be taken back" in decision.reason
 
 
 def test_without_a_reviewer_what_acts_is_denied_and_what_reads_goes_on(tmp_path, clock):
@@ -48,8 +56,8 @@ def test_a_reviewer_that_raises_lets_nothing_through_that_acts(tmp_path, clock):
         assert supervisor.before(supervisor.call("bash", {"command": "ls -l"})).action == "proceed"
 
 
-@pytest.mark.parametrize(("command", "severity"), [("sudo rm -rf /", "critical"), ("rm -rf /srv/data", "medium")])
-def test_an_attempt_on_the_whole_machine_is_critical_though_it_was_blocked(tmp_path, clock, command, severity):
+@pytest.mark.parametrize(("command", "severity"), [("sudo rm -rf /", "critical"), ("git push --force", "high")])
+def test_an_attempt_keeps_its_severity_though_it_was_blocked(tmp_path, clock, command, severity):
     with supervise(tmp_path, clock) as supervisor:
         assert supervisor.before(supervisor.call("bash", {"command": command})).action == "deny"
         (issue,) = [each for each in kinds(supervisor, "issue") if each["type"] == "destructive_action"]
