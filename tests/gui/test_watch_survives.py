@@ -128,8 +128,8 @@ def raising(kind: str, journal: Journal, pace: Callable[[float], bool]) -> Inter
     elif kind == "record":
         kept = journal.record
 
-        def record(name: str, body: object) -> None:
-            kept(name, body)
+        def record(body: object) -> None:
+            kept(body)
             boom()
 
         journal.record = record  # type: ignore[method-assign]
