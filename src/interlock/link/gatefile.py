@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import threading
 import time
 import weakref
 import zlib
@@ -84,6 +85,8 @@ class FileGate:
         self._path = path
         gate = read_gate(path)
         self._revision = gate.revision if gate is not None else 0
+        self._line: bytes | None = None
+        self._lock = threading.Lock()
         self._hands = ThreadPoolExecutor(1, "gate file")
         self._unsynced = self._syncing = False
         self._handle: int | None = None
@@ -97,7 +100,9 @@ class FileGate:
         if desired.revision < self._revision:
             return Applied(True, "a newer revision was there already")
         try:
-            os.pwrite(self._open(), _line(desired.status, desired.revision, desired.shut), 0)
+            with self._lock:
+                self._line = _line(desired.status, desired.revision, desired.shut)
+                os.pwrite(self._open(), self._line, 0)
         except FileNotFoundError:
             # Somebody has removed the run's folder: there is nothing to outlive us, and the agent obeys all the same.
             self._revision = desired.revision
@@ -105,6 +110,22 @@ class FileGate:
         self._revision = desired.revision
         self._unsynced = desired.shut
         return Applied(True, "gate file")
+
+    def mend(self) -> bool:
+        """Write the file anew where it is not as we left it; whether that was so."""
+        with self._lock:
+            if self._line is None or not self._path.parent.exists():
+                return False
+            try:
+                if self._path.read_bytes() == self._line:
+                    return False
+            except OSError:
+                pass
+            with contextlib.suppress(OSError):
+                # A new file: whatever was put in its place is nothing to write through.
+                self._path.unlink(missing_ok=True)
+                os.pwrite(self._open(), self._line, 0)
+            return True
 
     def rest(self) -> None:
         """The RESULT is out: now the disk may have the file too, and whoever asked does not wait for it."""

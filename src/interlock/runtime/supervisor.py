@@ -313,7 +313,7 @@ class Supervisor(Asking):
             return PROCEED
         if record.decision is not None and record.decision.action not in LET:
             return record.decision
-        if self.config.runtime.fail == "open" or ran:
+        if self.config.runtime.fail != "closed" or ran:
             return PROCEED
         return Decision("deny", reason=f"Supervision is broken ({broken}) and is configured to fail closed.")
 
