@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from ..control import Answer, Command, Request, decode_current, new_request
 from ..core import ENDED, BadInput, InterlockError, InvalidState, Status
 from ..journal import JournalReader, RunFolder, RunSummary
+from ..journal.folder import HELD, TREE
 from .app import finite
 from .completing import offer_live_runs
 from .output import print_json, say_error
@@ -44,6 +45,8 @@ StepOption = Annotated[int | None, typer.Option("--step", min=0, help="Which ste
 TIMEOUT_S = 60.0
 ENDING_S = 15.0
 """How long we watch a cancelled run's processes go."""
+WAITING_S = 5.0
+"""How often we say what a pause waits for."""
 AT_ONCE = 32
 """Requests under way at one time when there are many runs."""
 
@@ -97,7 +100,7 @@ def control_run(command: Command, choice: Choice, payload: Payload | None = None
         documents = [_document(*each) for each in zip(requests, answers, strict=True)]
         print_json(documents[0] if batch_id is None else {"batch_id": batch_id, "results": documents})
     else:
-        _say(command, list(zip(chosen, answers, strict=True)), choice)
+        _say(command, list(zip(chosen, answers, strict=True)), choice, place)
     status = max((exit_status(answer) for answer in answers), default=0)
     if status:
         raise SystemExit(status)
@@ -138,12 +141,22 @@ class Place:
 
     def ask(self, request: Request, timeout: float) -> Answer:
         from ..link import ask_owner
+        from .unowned import PATIENCE_S, STEERABLE, steer_without_owner
 
         folder = self._store.find(request.target.run_id)
-        answer = ask_owner(folder, request, timeout=timeout, notice=say_error)
-        if request.command == "cancel" and answer.outcome == "success":
-            _see_ended(folder)
+        patience = PATIENCE_S if request.command in STEERABLE and (folder.path / TREE).exists() else None
+        answer = ask_owner(folder, request, timeout=timeout, notice=say_error, patience=patience)
+        if patience is not None and answer.outcome == "unknown" and not answer.accepted:
+            answer = steer_without_owner(folder, request.command) or ask_owner(folder, request, timeout=timeout)
+        if answer.outcome == "success" and request.command == "cancel":
+            return _see_ended(folder, answer)
+        if answer.outcome == "success" and request.command == "pause":
+            return _see_paused(folder, answer, timeout)
         return answer
+
+    def is_frozen(self, run_id: str) -> bool:
+        """Whether a pause stops the processes of this run, and not only its next step."""
+        return (self._store.find(run_id).path / TREE).exists()
 
     def waiting_step(self, run_id: str) -> int:
         """The step of a run that waits for a person."""
@@ -170,20 +183,55 @@ class HubPlace(Place):
     def ask(self, request: Request, timeout: float) -> Answer:
         return self._client.ask(request, timeout=timeout, notice=say_error)
 
+    def is_frozen(self, run_id: str) -> bool:
+        return True
+
     def waiting_step(self, run_id: str) -> int:
         return step_that_waits(self._client.current(run_id) or b"")
 
 
-def _see_ended(folder: RunFolder) -> None:
-    """Stay until the agent's processes are gone: the run has ended when it is told so, and they get time to tidy up."""
-    from ..journal.tree import agent_lives
+def _see_ended(folder: RunFolder, answer: Answer) -> Answer:
+    """Stay until the agent's processes are gone: cancelled is what has ended. They get time to tidy up."""
+    from ..journal.tree import read_tree
+    from ..process import attach
+    from .unowned import describe
 
+    handle = read_tree(folder)
+    tree = attach(handle) if handle is not None else None
     until = time.monotonic() + ENDING_S
-    while agent_lives(folder):
+    while tree is not None and tree.alive():
         if time.monotonic() > until:
-            say_error(f"{folder.run_id}: processes of its agent are still there")
-            return
+            message = f"the run has ended, but these processes are still running: {describe(tree.pids())}"
+            return replace(answer, outcome="failure", code="failed", message=message, result=None)
         time.sleep(0.05)
+    return answer
+
+
+def _see_paused(folder: RunFolder, answer: Answer, timeout: float) -> Answer:
+    """Stay until the run is paused, not only about to: a step that is under way may finish first."""
+    if (folder.path / HELD).exists():
+        return answer
+    until, told = time.monotonic() + timeout, 0.0
+    while (summary := _summary(folder)) is not None and summary.status == "pausing":
+        now = time.monotonic()
+        if now > until:
+            message = f"no further step starts, but one is still under way after {timeout:.0f} s; --now stops it there"
+            return replace(answer, outcome="unknown", message=message, accepted=True)
+        if now - told > WAITING_S:
+            told = now
+            say_error(
+                f"{summary.name or folder.run_id}: waiting for the step under way to finish (--now stops it there)"
+            )
+        time.sleep(0.05)
+    return answer
+
+
+def _summary(folder: RunFolder) -> RunSummary | None:
+    try:
+        with JournalReader.open(folder) as reader:
+            return reader.summary()
+    except InterlockError:
+        return None
 
 
 def parse_condition(text: str) -> tuple[str, str]:
@@ -214,19 +262,22 @@ def _open(hub: str | None, stack: ExitStack) -> Place:
     return HubPlace(stack.enter_context(HubClient(replace(load().hub, url=hub))))
 
 
-def _say(command: Command, done: list[tuple[RunSummary, Answer]], choice: Choice) -> None:
+def _say(command: Command, done: list[tuple[RunSummary, Answer]], choice: Choice, place: Place) -> None:
     if not done:
         typer.echo("No live run fits." if choice.where else "No live runs.")
     for run, answer in done:
-        line = _line(command, run, answer, choice.verbose)
+        line = _line(command, run, answer, choice.verbose, place.is_frozen(run.run_id))
         if answer.outcome == "success":
             typer.echo(line)
         else:
             say_error(line)
 
 
-def _line(command: Command, run: RunSummary, answer: Answer, verbose: bool) -> str:
-    """What came of it, for a person; the id and the protocol's code only where they are asked for."""
+def _line(command: Command, run: RunSummary, answer: Answer, verbose: bool, frozen: bool) -> str:
+    """What came of it, for a person; the id and the protocol's code only where they are asked for.
+
+    A run whose processes are not ours to freeze is not called paused: only its next step waits.
+    """
     if verbose:
         code = "" if answer.outcome == "success" else f" ({answer.code or 'outcome unknown'})"
         return f"{run.run_id}: {answer.message}{code}"
@@ -234,7 +285,7 @@ def _line(command: Command, run: RunSummary, answer: Answer, verbose: bool) -> s
     if answer.outcome == "unknown":
         return f"{name}: whether it was done is unknown: {answer.message}"
     if answer.outcome == "success" and command in DONE:
-        return f"{name} {DONE[command]}"
+        return f"{name}: steps held" if command == "pause" and not frozen else f"{name} {DONE[command]}"
     return f"{name}: {answer.message}"
 
 

@@ -8,6 +8,7 @@ import socket
 import struct
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
@@ -30,13 +31,14 @@ class Enclosure(Struct, frozen=True, kw_only=True):
     """How the wall is built: the words before the command, descriptors that they name, and where events go.
 
     `events` gets a line whenever the terminal interrupts or stops the command, which becomes the foreground of
-    `terminal`.
+    `terminal`. `on_known` hears of the tree before the command's first instruction runs.
     """
 
     words: tuple[str, ...]
     fds: tuple[int, ...] = ()
     events: int = -1
     terminal: int = -1
+    on_known: Callable[[TreeHandle], None] = lambda handle: None
 
 
 class JoinFailed(Exception):
@@ -90,8 +92,13 @@ def start_enclosed(
     if enclosure.terminal >= 0:
         with contextlib.suppress(OSError):
             os.tcsetpgrp(enclosure.terminal, popen.pid)
+
+    def known(pids: dict[str, int]) -> TreeHandle:
+        root, first = ProcessId.of(pids["root"]), ProcessId.of(pids["first"])
+        return msgspec.structs.replace(handle, root=root, keeper=first, enclosed=True)
+
     with here:
-        told, pids = _learn(here)
+        told, pids = _learn(here, lambda pids: enclosure.on_known(known(pids)))
     if not pids.keys() >= {"first", "root"} or told:
         popen.wait()
         for stream in (popen.stdin, popen.stdout, popen.stderr):
@@ -99,8 +106,7 @@ def start_enclosed(
                 stream.close()
         os.close(status)
         _refuse(spec, told)
-    root, first = ProcessId.of(pids["root"]), ProcessId.of(pids["first"])
-    return Tree(msgspec.structs.replace(handle, root=root, keeper=first, enclosed=True), popen, status)
+    return Tree(known(pids), popen, status)
 
 
 def _open_groups(handle: TreeHandle) -> list[int]:
@@ -116,7 +122,7 @@ def _open_groups(handle: TreeHandle) -> list[int]:
     return opened
 
 
-def _learn(here: socket.socket) -> tuple[dict[str, int], dict[str, int]]:
+def _learn(here: socket.socket, on_known: Callable[[dict[str, int]], None]) -> tuple[dict[str, int], dict[str, int]]:
     """What went wrong, and the pids as we see them: the kernel translates those of whoever sends."""
     told: dict[str, int] = {}
     pids: dict[str, int] = {}
@@ -132,7 +138,9 @@ def _learn(here: socket.socket) -> tuple[dict[str, int], dict[str, int]]:
             else:
                 pids[word] = pid
         if "root" in pids and not told:
-            here.send(b"g")
+            on_known(pids)
+            with contextlib.suppress(OSError):
+                here.send(b"g")
 
 
 def _refuse(spec: RunSpec, told: dict[str, int]) -> None:

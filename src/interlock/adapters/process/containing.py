@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
@@ -14,6 +15,7 @@ from ...config import Config
 from ...contain import Kept, find_bubblewrap, guard_words, open_filter, why_not
 from ...core import BadInput
 from ...link.place import runtime_dir
+from ...process import TreeHandle
 from ...process.enclosed import Enclosure
 from .foreground import Foreground
 
@@ -68,8 +70,10 @@ class Places(Struct, frozen=True, kw_only=True):
     workspaces: tuple[Path, ...]
 
 
-def build_enclosure(places: Places, config: Config, foreground: Foreground) -> Enclosure:
-    """Guard around a command."""
+def build_enclosure(
+    places: Places, config: Config, foreground: Foreground, on_known: Callable[[TreeHandle], None]
+) -> Enclosure:
+    """Guard around a command; `on_known` hears of its tree before it starts."""
     program = find_bubblewrap()
     assert program is not None, "decide_containment has found it"
     kept = Kept(
@@ -86,4 +90,5 @@ def build_enclosure(places: Places, config: Config, foreground: Foreground) -> E
     filter_fd = open_filter()
     words = guard_words(program, kept, config.contain.allow, filter_fd)
     fds = (filter_fd,) if filter_fd is not None else ()
-    return Enclosure(words=words, fds=fds, events=foreground.events, terminal=foreground.terminal)
+    events, terminal = foreground.events, foreground.terminal
+    return Enclosure(words=words, fds=fds, events=events, terminal=terminal, on_known=on_known)

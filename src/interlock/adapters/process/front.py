@@ -22,7 +22,7 @@ from ...core import BadInput, InterlockError
 from ...journal import RunFolder, Store
 from ...journal.tree import keep_tree
 from ...link import ask_owner, listen, socket_path
-from ...process import Tree, spawn
+from ...process import Tree, TreeHandle, spawn
 from ...process.enclosed import Enclosure
 from ...process.program import refuse_missing_program
 from ..hooks.wiring import Place, Wired, unwire, wire
@@ -122,9 +122,7 @@ class _Front:
             self._tree = self._spawn()
             if self._foreground is not None:
                 self._foreground.start(self._tree.pid)
-            with contextlib.suppress(OSError):
-                # Where there is no room for it, the run is none the worse.
-                keep_tree(self._folder, self._tree.handle())
+            self._keep(self._tree.handle())
             self._ownership.tell(Started(self._tree.handle()))
             threading.Thread(target=self._wait, name="interlock-command", daemon=True).start()
             finished = self._loop()
@@ -203,7 +201,13 @@ class _Front:
             files=wired.files if wired is not None else (),
             workspaces=tuple(Path(place) for place in (self._launch.context.workspace, spec.cwd) if place),
         )
-        return build_enclosure(places, self._launch.config, self._foreground)
+        return build_enclosure(places, self._launch.config, self._foreground, self._keep)
+
+    def _keep(self, tree: TreeHandle) -> None:
+        """Have the tree on record, for whoever steers the run without us."""
+        with contextlib.suppress(OSError):
+            # Where there is no room for it, the run is none the worse.
+            keep_tree(self._folder, tree)
 
     def _wait(self) -> None:
         assert self._tree is not None

@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING
 
 from ...config.models import Models
 from ...contain import Insiders, late_places
-from ...core import Adapter, InterlockError, NotFound
+from ...core import Adapter, Hold, InterlockError, NotFound
 from ...core.typed import from_json
 from ...journal import JournalReader, Reading, RunFolder, Store
+from ...journal.folder import HELD
 from ...link import socket_path
 from ...process import UNKNOWN_STATUS, Tree, attach
 from ...runtime import Supervisor
@@ -61,7 +62,8 @@ class Owner:
         self._begin = begin
         self._choice = ModelChoice(Models.from_config(begin.config).aliases if begin.proxied is not None else None)
         self._back = WayBack()
-        self.held = HeldTree(expected=True)
+        self._held_file = Path(begin.store) / begin.spec.run_id / HELD
+        self.held = HeldTree(expected=True, held_by_person=self._held_file.exists)
         self._insiders = Insiders()
         self._folder = RunFolder(Path(begin.store) / begin.spec.run_id)
         if begin.tree is not None:
@@ -151,6 +153,7 @@ class Owner:
 
     def _look_around(self) -> None:
         self._notice_removal()
+        self._follow_person()
         self._hooks.look()
         self._guardian.look()
         self._watch.look()
@@ -173,6 +176,14 @@ class Owner:
     def _refused(self, what: str) -> None:
         """Not in the thread that serves the socket: the answer to it steers the run."""
         threading.Thread(target=self._guardian.notice, args=(what,), name="interlock-tamper", daemon=True).start()
+
+    def _follow_person(self) -> None:
+        """Somebody stopped the processes while no owner answered: the run is paused, and says so from now on."""
+        run = self._supervisor.run
+        if self._held_file.exists() and not run.ended:
+            if run.status == "running":
+                self._supervisor.hands.carry_out(Hold("paused by a person while no owner answered", "recovery"))
+            self._held_file.unlink(missing_ok=True)
 
     def _notice_removal(self) -> None:
         """Say once that the run's folder is gone: nobody else can see the run any more, and nothing of it stays."""
