@@ -85,7 +85,7 @@ def run(
     if not folder.is_dir():
         raise BadInput("the workspace is not a folder", where=str(folder))
     settings = _with_containment(
-        _with_hub(_with_options(load(config), observe, max_cost, max_steps, max_minutes), hub), contain
+        _with_hub(_with_options(load(config, tell=say_error), observe, max_cost, max_steps, max_minutes), hub), contain
     )
     spec = RunSpec(
         run_id=new_run_id(),

@@ -141,10 +141,10 @@ class Place:
 
     def ask(self, request: Request, timeout: float) -> Answer:
         from ..link import ask_owner
-        from .unowned import PATIENCE_S, STEERABLE, steer_without_owner
+        from .unowned import STEERABLE, patience_for, steer_without_owner
 
         folder = self._store.find(request.target.run_id)
-        patience = PATIENCE_S if request.command in STEERABLE and (folder.path / TREE).exists() else None
+        patience = patience_for(folder) if request.command in STEERABLE else None
         answer = ask_owner(folder, request, timeout=timeout, notice=say_error, patience=patience)
         if patience is not None and answer.outcome == "unknown" and not answer.accepted:
             answer = steer_without_owner(folder, request.command) or ask_owner(folder, request, timeout=timeout)

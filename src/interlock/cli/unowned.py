@@ -8,17 +8,27 @@ from pathlib import Path
 
 from ..control import Answer, Command
 from ..journal import RunFolder, write_whole
-from ..journal.folder import HELD
+from ..journal.folder import HELD, TREE
 from ..journal.tree import read_tree
 from ..process import Tree, attach
 
 PATIENCE_S = 1.0
 """How long an owner may take to acknowledge a pause or a cancel."""
 
+DEAD_S = 0.3
+"""How long we wait where there is none: another may be on its way."""
+
 GRACE_S = 0.5
 """How long the agent may take to end by itself."""
 
 STEERABLE = ("pause", "resume", "cancel")
+
+
+def patience_for(folder: RunFolder) -> float | None:
+    """How long to wait for the owner of a run; None where there is nothing to be done without one."""
+    if not (folder.path / TREE).exists():
+        return None
+    return PATIENCE_S if folder.owner() is not None else DEAD_S
 
 
 def steer_without_owner(folder: RunFolder, command: Command) -> Answer | None:
