@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,6 +18,8 @@ ROOT_CAPABILITIES = ("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID"
 
 DEVICES = ("/dev/pts", "/dev/shm", "/dev/dri", "/dev/snd", "/dev/fuse", "/dev/kvm", "/dev/video0")
 """What root gets of /dev besides the ordinary: no disks, no memory, no consoles."""
+
+PRELOAD = Path("/etc/ld.so.preload")
 
 KERNEL = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/acpi", "/proc/scsi", "/proc/fs")
 
@@ -44,6 +47,10 @@ def guard_words(program: str, kept: Kept, allow: tuple[str, ...] = (), filter_fd
         words += ["--cap-drop", "ALL", *(word for name in ROOT_CAPABILITIES for word in ("--cap-add", name))]
     words += _bind("--ro-bind", (Path("/sys"), *cgroup_mounts()))
     fixed = [*own_places(), *protected_places(allow), Path(program), *kept.fixed]
+    if root:
+        # Nothing can be mounted on a file that is not there, and everything outside would load what it names.
+        with contextlib.suppress(OSError):
+            PRELOAD.touch(mode=0o644)
     for place in own_places():
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
     free: list[Path] = []
