@@ -13,7 +13,7 @@ import uuid
 
 
 def bind(path: str) -> bool:
-    os.unlink(path)
+    os.unlink(path)  # noqa: PTH108
     socket.socket(socket.AF_UNIX).bind(path)
     return True
 
@@ -77,7 +77,7 @@ def orphan() -> bool:
 
 
 def tiocsti() -> bool:
-    pid, master = pty.fork()
+    pid, _ = pty.fork()
     if pid == 0:
         try:
             fcntl.ioctl(0, 0x5412, b"x")

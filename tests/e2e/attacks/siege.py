@@ -107,6 +107,9 @@ class Siege:
         return {name: (said[0], said[1]) for name, said in json.loads((self.work / "results.json").read_text()).items()}
 
     def noticed(self) -> list[str]:
+        if not self.folder.journal.exists():
+            # Where nothing protects it, an attack has removed it.
+            return []
         with JournalReader.open(self.folder) as reader:
             return [json.loads(bytes(one.body))["what"] for one in reader.read(kinds=frozenset(("tamper",)))]
 
@@ -169,7 +172,7 @@ def ordinary_python() -> str:
 
 
 def _all_pids() -> list[int]:
-    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
 
 
 def _words(pid: int) -> bytes:
