@@ -165,14 +165,12 @@ class Runtime(Section, frozen=True, kw_only=True):
     ] = "auto"
 
 
+Allowed = Literal["at", "cron", "dbus", "docker", "interlock-code", "podman", "screen", "shell-files", "ssh-keys",
+                  "systemd", "tmux"]  # fmt: skip
+
+
 class Contain(Section, frozen=True, kw_only=True):
-    allow: Annotated[
-        tuple[str, ...],
-        Meta(
-            description="What guard leaves as it is: at, cron, dbus, docker, interlock-code, podman, screen, "
-            "shell-files, ssh-keys, systemd, tmux."
-        ),
-    ] = ()
+    allow: Annotated[tuple[Allowed, ...], Meta(description="What guard leaves as it is outside.")] = ()
 
 
 class Checkpoints(Section, frozen=True, kw_only=True):

@@ -11,10 +11,6 @@ from .nearest import nearest
 from .problem import Problem
 
 STRATEGIES = ("progressive", "severity", "pattern_specific", "custom")
-ALLOWED = ("at", "cron", "dbus", "docker", "interlock-code", "podman", "screen", "shell-files", "ssh-keys", "systemd",
-           "tmux")  # fmt: skip
-"""Names that `contain.allow` can have: what each is about stays as it is outside."""
-
 TLS_KEYS = ("ca_file", "cert_file", "key_file")
 
 
@@ -26,7 +22,6 @@ def check(config: Config) -> Iterator[Problem]:
     yield from _strategy(config)
     yield from _exceptions(config)
     yield from _models(config)
-    yield from _allowed(config)
 
 
 def _channels(config: Config) -> Iterator[Problem]:
@@ -38,12 +33,6 @@ def _channels(config: Config) -> Iterator[Problem]:
                 what=f"there is no channel {name!r} under notifications.channels",
                 todo=_known(name, known) if known else f"Add {name} with its address there.",
             )
-
-
-def _allowed(config: Config) -> Iterator[Problem]:
-    for name in config.contain.allow:
-        if name not in ALLOWED:
-            yield Problem(path="contain.allow", what=f"unknown name {name!r}", todo=_known(name, ALLOWED))
 
 
 def _tls(config: Config) -> Iterator[Problem]:
