@@ -114,6 +114,7 @@ def _fitting(rows: list[dict[str, Text]], width: int) -> Table:
 def matter(run: RunSummary) -> str:
     """What must be known of a run, else what it is for; how it ended comes first where it did not end by itself."""
     words = run.problem or run.waiting or ": ".join(filter(None, (run.ending, run.task)))
+    words = f"tampered with: {run.tampering}; {words}" if run.tampering else words
     return " ".join(words.split())
 
 

@@ -27,8 +27,8 @@ one it is `interlock.yaml` in the user's configuration directory (`~/.config/int
 workspace's `./interlock.yaml`: what tightens supervision counts at once; what loosens it (higher limits, interventions
 or containment switched off, rules, channels) is ignored, with one line that says so, until you run
 `interlock config trust`, and again when the file changes. Then come the defaults. A variable in the environment
-overrides it: `INTERLOCK_LIMITS__MAX_STEPS=200` sets `limits.max_steps`; two underscores stand for the dot, and the value is
-read as YAML (`INTERLOCK_CHECKPOINTS__EXCLUDE='[node_modules, "*.log"]'`; a whole section:
+overrides it: `INTERLOCK_LIMITS__MAX_STEPS=200` sets `limits.max_steps`; two underscores stand for the dot, and the
+value is read as YAML (`INTERLOCK_CHECKPOINTS__EXCLUDE='[node_modules, "*.log"]'`; a whole section:
 `INTERLOCK_LIMITS='{max_steps: 200}'`). A slip in any of it keeps a run from starting; whoever looks at runs, pauses or
 cancels them is told of it and goes on.
 

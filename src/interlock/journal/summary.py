@@ -31,7 +31,8 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     """What a list shows of a run.
 
     `owner_pid` is the process that holds the run now, None where nobody does. `problem` says why a run cannot be read,
-    `reason` why it has ended, in the protocol's words. `unpriced_tokens` are those that `cost_usd` knows no price of.
+    `tampering` how supervision was interfered with last, `reason` why it has ended, in the protocol's words.
+    `unpriced_tokens` are those that `cost_usd` knows no price of.
     """
 
     run_id: str
@@ -58,6 +59,7 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     owner_pid: int | None = None
     problem: str | None = None
     reason: str | None = None
+    tampering: str | None = None
 
     def __post_init__(self) -> None:
         if len(self.task) > TASK_LENGTH:

@@ -12,6 +12,7 @@ from typing import Literal
 from msgspec import Struct
 
 from ...core import PROCEED, Decision, Hold, InterlockError, Notify, Stop
+from ...journal import Entry
 from ...runtime import Supervisor
 from ..process.held import HeldTree
 from .event import Event, Said
@@ -130,7 +131,8 @@ class HookGuardian:
         log.warning("run %s: %s%s", run.spec.run_id, what, where)
         with contextlib.suppress(InterlockError):
             # Where the journal itself is gone, people are told all the same.
-            run.record("tamper", TamperRecord(what, answer, path), durable=True)
+            record = Entry("tamper", TamperRecord(what, answer, path))
+            run.append([record], durable=True, changes={"tampering": what})
         reason = f"Supervision was interfered with: {what}{where}."
         self._supervisor.hands.carry_out(Notify("Supervision was interfered with", reason, "critical"))
         if run.ended or self._supervisor.config.interventions.observe:
