@@ -81,7 +81,8 @@ def kill_owners(place: Place) -> None:
 
 
 def said_by(run: subprocess.Popen[bytes]) -> bytes:
-    """The next line on stderr, while it runs."""
+    """The line on stderr after the one about containment, while it runs."""
     assert run.stderr is not None
     assert select.select([run.stderr], [], [], PATIENCE_S)[0], "it says nothing"
+    run.stderr.readline()
     return run.stderr.readline()

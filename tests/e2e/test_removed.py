@@ -32,6 +32,7 @@ def remove_folder(run: subprocess.Popen[bytes], place: Place) -> bytes:
     until("the owner has the command", lambda: place.records("started"))
     shutil.rmtree(place.folder.path)
     assert run.stderr is not None
+    run.stderr.readline()
     return run.stderr.readline()
 
 
