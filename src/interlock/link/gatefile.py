@@ -86,6 +86,7 @@ class FileGate:
         gate = read_gate(path)
         self._revision = gate.revision if gate is not None else 0
         self._line: bytes | None = None
+        self._odd = False
         self._lock = threading.Lock()
         self._hands = ThreadPoolExecutor(1, "gate file")
         self._unsynced = self._syncing = False
@@ -112,19 +113,26 @@ class FileGate:
         return Applied(True, "gate file")
 
     def mend(self) -> bool:
-        """Write the file anew where it is not as we left it; whether that was so."""
+        """Write the file anew where it is not as we left it, seen twice in a row; whether that was so.
+
+        Once is not enough: the whole folder may be on its way out.
+        """
         with self._lock:
-            if self._line is None or not self._path.parent.exists():
+            was_odd, self._odd = self._odd, self._is_odd()
+            if not (was_odd and self._odd):
                 return False
-            try:
-                if self._path.read_bytes() == self._line:
-                    return False
-            except OSError:
-                pass
             with contextlib.suppress(OSError):
                 # A new file: whatever was put in its place is nothing to write through.
                 self._path.unlink(missing_ok=True)
                 os.pwrite(self._open(), self._line, 0)
+            return True
+
+    def _is_odd(self) -> bool:
+        if self._line is None or not self._path.parent.exists():
+            return False
+        try:
+            return self._path.read_bytes() != self._line
+        except OSError:
             return True
 
     def rest(self) -> None:

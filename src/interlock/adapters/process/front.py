@@ -27,7 +27,7 @@ from ...process.enclosed import Enclosure
 from ...process.program import refuse_missing_program
 from ..hooks.wiring import Place, Wired, unwire, wire
 from ..proxy import point, relay_without_owner
-from .alone import TIME_IS_UP, Alone
+from .alone import CANCELLED, TIME_IS_UP, Alone
 from .containing import Level, Places, build_enclosure, decide_containment, is_attended, resolve
 from .foreground import Foreground
 from .launch import Launch
@@ -239,6 +239,7 @@ class _Front:
                 self._tree.close()
                 return self._as_it_was(event) if self._unsupervised else event
             if isinstance(event, Exited):
+                self._learn_of_cancel()
                 self._status, self._end_by, self._hint_at = event.status, None, None
                 if self._unsupervised:
                     self._ownership.try_once_more((listen(self._control), listen(self._steps)))
@@ -269,6 +270,13 @@ class _Front:
         assert self._alone is not None
         if (ending := self._alone.look()) is not None:
             self._end(*ending)
+
+    def _learn_of_cancel(self) -> None:
+        """Whoever cancels a run without an owner ends its processes at once: that is why they ended."""
+        ending = self._alone.look() if self._alone is not None and self._ended_with is None else None
+        if ending is not None and ending[0] == CANCELLED:
+            self._ended_with = CANCELLED
+            self._unsupervised += f"; {ending[1]}"
 
     def _end(self, exit_status: int, why: str) -> None:
         """End the command ourselves; a second reason changes nothing."""
