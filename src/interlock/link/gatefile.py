@@ -119,7 +119,7 @@ class FileGate:
         """
         with self._lock:
             was_odd, self._odd = self._odd, self._is_odd()
-            if not (was_odd and self._odd):
+            if self._line is None or not (was_odd and self._odd):
                 return False
             with contextlib.suppress(OSError):
                 # A new file: whatever was put in its place is nothing to write through.
