@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from .app import new_app
+from .output import say_error
 
 app = new_app()
 
@@ -41,7 +42,7 @@ def serve(
     from ..runtime.opening import open_store
     from .output import print_json
 
-    store = open_store(load(config))
+    store = open_store(load(config, tell=say_error))
     path = serve_socket()
     if is_served(path):
         raise InvalidState("somebody serves already", where=str(path), todo="End that interlock serve first.")
