@@ -63,10 +63,9 @@ def run_command(launch: Launch) -> Finished:
     fill_standard_streams()
     refuse_missing_program(launch.spec, os.environ)
     containment = decide_containment(launch.config)
-    _say(containment.line)
     attended = is_attended(launch.needs_approval)
     launch = replace(launch, config=resolve(launch.config, attended=attended))
-    return _Front(launch, containment.level, attended).run()
+    return _Front(launch, containment.level, attended).run(containment.line)
 
 
 class _Front:
@@ -113,10 +112,11 @@ class _Front:
         self._limits: tuple[str, ...] = ()
         self._begun = time.monotonic()
 
-    def run(self) -> Finished:
+    def run(self, first_line: str) -> Finished:
         restore_terminal = keep_settings()
         try:
             self._begin()
+            _say(first_line)
             # Before the command is there: two signals that nobody takes become one.
             self._signals.start()
             self._tree = self._spawn()
