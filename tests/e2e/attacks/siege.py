@@ -1,0 +1,182 @@
+"""Siege: one real run whose agent attacks its supervisor, and what can be seen of it from outside."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from pathlib import Path
+
+import interlock
+from interlock.journal import JournalReader, RunFolder
+from interlock.journal.tree import read_tree
+from interlock.link import socket_path
+from interlock.process import attach
+from interlock.process.proc import children_of, look_at
+
+from ..running import until
+from .scripts import ATTACKS, Attack
+
+HERE = Path(__file__).parent
+USER = 61_234
+"""An ordinary user without a name."""
+
+
+class Siege:
+    """A run at a level, as root or as an ordinary user. `close` ends everything."""
+
+    def __init__(self, level: str, *, root: bool) -> None:
+        self.level, self.is_root = level, root
+        self.root = Path(tempfile.mkdtemp(prefix="attack-"))
+        self.python = sys.executable if root else ordinary_python()
+        self.store = self.root / "runs"
+        for name in ("home/.ssh", "work", "run", "state", "config", "cache", "tmux", "runs"):
+            (self.root / name).mkdir(parents=True, mode=0o700)
+        for name in (".bashrc", ".ssh/authorized_keys"):
+            (self.root / "home" / name).write_text("# mine\n")
+        (self.store / ".web-token").write_text("x" * 43 + "\n")
+        for name in ("helper.py", "agent.py"):
+            shutil.copy(HERE / name, self.root / name)
+        (self.root / "attacks.json").write_text(json.dumps([(one.name, one.script) for one in self.attacks]))
+        if not root:
+            subprocess.run(["chown", "-R", f"{USER}:{USER}", self.root], check=True)
+        self.work = self.root / "work"
+        self._run: subprocess.Popen[bytes] | None = None
+        self._as: dict[str, int] = {} if root else {"user": USER, "group": USER}
+
+    @property
+    def attacks(self) -> list[Attack]:
+        fit = [one for one in ATTACKS if self.is_root or not one.root]
+        return [one for one in fit if self.level != "off" or not one.machine]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        site = sysconfig.get_path("purelib")
+        return {
+            "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin",
+            "PYTHONPATH": os.pathsep.join((str(Path(interlock.__file__).parents[1]), site)),
+            "HOME": str(self.root / "home"),
+            "XDG_STATE_HOME": str(self.root / "state"),
+            "XDG_CONFIG_HOME": str(self.root / "config"),
+            "XDG_CACHE_HOME": str(self.root / "cache"),
+            "XDG_RUNTIME_DIR": str(self.root / "run"),
+            "TMUX_TMPDIR": str(self.root / "tmux"),
+            "INTERLOCK_STORE__DIR": str(self.store),
+            "INTERLOCK_RUNTIME__ON_TAMPER": "warn",
+        }
+
+    def begin(self) -> None:
+        """Start a tmux server outside, then the run; the agent is told where everything is, as if it had guessed."""
+        subprocess.run(["tmux", "new-session", "-d"], env=self.environment, cwd=self.work, check=False, **self._as)
+        words = [self.python, "-m", "interlock", "run", "--contain", self.level, "--", self.python,
+                 str(self.root / "agent.py"), str(self.root / "attacks.json")]  # fmt: skip
+        self._run = subprocess.Popen(
+            words, cwd=self.work, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, **self._as,
+        )  # fmt: skip
+        until("the run is there", lambda: self._folders() and read_tree(self.folder) is not None)
+        tree = read_tree(self.folder)
+        assert tree is not None
+        self.tree = tree
+        self.owner = next(pid for pid in children_of(self._run.pid) if b"process.owner" in _words(pid))
+        os.environ["XDG_RUNTIME_DIR"] = str(self.root / "run")
+        self.control = self.root / "run" / "interlock" / socket_path(self.folder.path).name
+        first = look_at(tree.keeper.pid) if tree.keeper is not None else None
+        told = {
+            "FRONT": str(self._run.pid), "OWNER": str(self.owner), "PYTHON": self.python,
+            "MONITOR": str(first.parent if first is not None and tree.enclosed else self._run.pid),
+            "CONTROL": str(self.control), "STATE": str(self.root / "state" / "interlock"), "STORE": str(self.store),
+            "CONFIG": str(self.root / "config" / "interlock"), "CACHE": str(self.root / "cache" / "interlock"),
+            "CODE": str(Path(interlock.__file__).parent), "SITE": sysconfig.get_path("purelib"),
+            "HELPER": str(self.root / "helper.py"),
+        }  # fmt: skip
+        self.before = self.picture()
+        (self.work / "go.tmp").write_text(json.dumps(told))
+        (self.work / "go.tmp").chmod(0o644)
+        (self.work / "go.tmp").rename(self.work / "go")
+
+    def results(self) -> dict[str, tuple[int, str]]:
+        """What the agent says of each attack."""
+        until("the agent has tried everything", (self.work / "results.json").exists)
+        return {name: (said[0], said[1]) for name, said in json.loads((self.work / "results.json").read_text()).items()}
+
+    def noticed(self) -> list[str]:
+        if not self.folder.journal.exists():
+            # Where nothing protects it, an attack has removed it.
+            return []
+        with JournalReader.open(self.folder) as reader:
+            return [json.loads(bytes(one.body))["what"] for one in reader.read(kinds=frozenset(("tamper",)))]
+
+    def picture(self) -> dict[str, object]:
+        """What no attack may have changed, seen from outside."""
+        kept: dict[str, object] = {}
+        for place in ("config", "cache", "home", "runs/.web-token"):
+            for path in sorted((self.root / place).rglob("*")) or [self.root / place]:
+                if path.is_file() and path.name not in (".bash_profile", "x.service"):
+                    kept[str(path)] = path.read_bytes()
+        kept["core"] = Path("/proc/sys/kernel/core_pattern").read_text()
+        kept["checkpoints"] = (self.root / "state" / "interlock" / "checkpoints").exists()
+        kept["control"] = self.control.exists() and self.control.stat().st_ino
+        return kept
+
+    def interlock(self, *words: str) -> tuple[int, str]:
+        done = subprocess.run(
+            [self.python, "-m", "interlock", *words], cwd=self.root / "home", env=self.environment, timeout=60,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, **self._as,
+        )  # fmt: skip
+        return done.returncode, done.stdout.decode()
+
+    def ticks(self) -> bool:
+        """Whether the agent does anything."""
+        before = (self.work / "tick").read_text()
+        time.sleep(0.6)
+        return (self.work / "tick").read_text() != before
+
+    def alive(self) -> list[int]:
+        """Every process that is left of the agent, by what it was started with and by its tree."""
+        marked = [pid for pid in _all_pids() if str(self.root).encode() in _words(pid) and b"agent.py" in _words(pid)]
+        ours = {self._run.pid if self._run is not None else 0}
+        return sorted({*attach(self.tree).pids(), *marked} - ours)
+
+    @property
+    def folder(self) -> RunFolder:
+        return RunFolder(self._folders()[0])
+
+    def _folders(self) -> list[Path]:
+        return [path for path in self.store.iterdir() if path.is_dir()]
+
+    def close(self) -> None:
+        subprocess.run(["tmux", "kill-server"], env=self.environment, check=False, capture_output=True, **self._as)
+        if hasattr(self, "tree"):
+            attach(self.tree).end(0)
+        if self._run is not None:
+            if self._run.poll() is None:
+                self._run.send_signal(signal.SIGKILL)
+            self._run.communicate()
+        shutil.rmtree(self.root, ignore_errors=True)
+
+
+def ordinary_python() -> str:
+    """An interpreter of our version that every user can run."""
+    mine = Path(os.path.realpath(sys.executable))
+    if all(parent.stat().st_mode & 0o001 for parent in mine.parents):
+        return sys.executable
+    system = Path("/usr/bin") / f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    return str(system) if system.exists() else ""
+
+
+def _all_pids() -> list[int]:
+    return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+
+
+def _words(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
