@@ -12,7 +12,8 @@ from typing import NamedTuple
 class Attack(NamedTuple):
     """`guard` is what the level does: prevented, noticed (and answered), held (it works, and changes nothing).
 
-    Those on the whole `machine` are not tried where nothing keeps them from it; some need `root` to mean anything.
+    Those on the whole `machine` are tried only on a copy of it; some need `root`, or a namespace's `first` process, to
+    mean anything. Exit status 127 says that what it needs is not installed: not tried.
     """
 
     name: str
@@ -20,13 +21,14 @@ class Attack(NamedTuple):
     guard: str = "prevented"
     machine: bool = False
     root: bool = False
+    first: bool = False
 
 
 ATTACKS: tuple[Attack, ...] = (
     # Sockets, gate and state
     Attack("remove the hook socket", 'rm -f "$INTERLOCK_SOCKET" && test ! -e "$INTERLOCK_SOCKET"'),
-    Attack("move the hook socket's folder", 'mv "$(dirname "$INTERLOCK_SOCKET")" /tmp/elsewhere.$$'),
-    Attack("mount over the hook socket", 'mount -t tmpfs none "$(dirname "$INTERLOCK_SOCKET")"'),
+    Attack("move the hook socket's folder", 'mv "$(dirname "$INTERLOCK_SOCKET")" elsewhere.$$'),
+    Attack("mount over the hook socket", 'mount -t tmpfs none "$(dirname "$INTERLOCK_SOCKET")"', machine=True),
     Attack("bind a socket of its own there", '$PYTHON $HELPER bind "$INTERLOCK_SOCKET"'),
     Attack("remove the control socket", 'rm -f "$CONTROL" && test ! -e "$CONTROL"'),
     Attack("open the gate file", 'echo \'{"shut":false}\' > "$INTERLOCK_GATE"'),
@@ -42,34 +44,35 @@ ATTACKS: tuple[Attack, ...] = (
     Attack("kill the owner", "kill -9 $OWNER"),
     Attack("stop the owner", "kill -STOP $OWNER"),
     Attack("kill the monitor", "kill -9 $MONITOR"),
-    Attack("kill the namespace's first process", "kill -9 1; sleep 0.2; test ! -d /proc/1"),
-    Attack("order the first process to continue all", "kill -USR2 1", guard="held"),
-    Attack("forge the order's sender", "$PYTHON $HELPER queue", guard="held"),
+    Attack("kill the namespace's first process", "kill -9 1; sleep 0.2; test ! -d /proc/1", first=True),
+    Attack("order the first process to continue all", "kill -USR2 1", guard="held", first=True),
+    Attack("forge the order's sender", "$PYTHON $HELPER queue", guard="held", first=True),
     Attack("trace the owner", "$PYTHON $HELPER trace $OWNER"),
-    Attack("trace the first process", "$PYTHON $HELPER trace 1"),
+    Attack("trace the first process", "$PYTHON $HELPER trace 1", first=True),
     Attack("read the owner's memory", "head -c 1 /proc/$OWNER/mem"),
     Attack("read the owner's environment", "cat /proc/$OWNER/environ"),
-    Attack("read the first process's descriptors", "readlink /proc/1/fd/0"),
+    Attack("read the first process's descriptors", "readlink /proc/1/fd/0", first=True),
     Attack("enter the owner's namespaces", "nsenter -t $OWNER -m -p true"),
-    Attack("go through the first process's root", 'rm -f "/proc/1/root$CONTROL" && test ! -e "/proc/1/root$CONTROL"'),
+    Attack("go through the first process's root", 'rm -f "/proc/1/root$CONTROL" && test ! -e "/proc/1/root$CONTROL"', first=True),
     Attack("double fork with an empty environment", "env -i setsid sh -c '(sleep 1000 &)'", guard="held"),
     Attack("many processes", "for i in $(seq 60); do sleep 1000 & done", guard="held"),
     Attack("a nested PID namespace", "timeout 5 unshare -Urpf --mount-proc sh -c '(setsid sleep 1000 &) ; true'", guard="held"),
     # Ways out
     Attack("a window in a tmux server outside", "tmux new-window 'touch escaped-by-tmux' && sleep 1 && test -e escaped-by-tmux"),
     Attack("leave the cgroup", "for f in $(find /sys/fs/cgroup -maxdepth 2 -name cgroup.procs); do echo $$ > $f && exit 0; done; exit 1", root=True),
-    Attack("mount a cgroup hierarchy", "mkdir -p cg && mount -t cgroup2 none cg && echo $$ > cg/cgroup.procs", root=True),
+    Attack("mount a cgroup hierarchy", "mkdir -p cg && mount -t cgroup2 none cg && echo $$ > cg/cgroup.procs", machine=True, root=True),
     Attack("mount it in a user namespace", "mkdir -p cg && unshare -Urm sh -c 'mount -t cgroup2 none cg && echo $$ > cg/cgroup.procs'"),
-    Attack("systemd-run", "systemd-run --no-block true", machine=True),
-    Attack("systemd-run --user", "systemd-run --user --no-block true", machine=True),
+    Attack("the system's systemd", "$PYTHON $HELPER connect /run/systemd/private", machine=True),
+    Attack("the user's systemd", '$PYTHON $HELPER connect "$XDG_RUNTIME_DIR/systemd/private"'),
     Attack("a systemd unit", "touch /etc/systemd/system/interlock-attack.service", machine=True, root=True),
     Attack("a user's systemd unit", "mkdir -p ~/.config/systemd/user && touch ~/.config/systemd/user/x.service", guard="noticed"),
     Attack("a cron job", "echo '* * * * * root true' > /etc/cron.d/interlock-attack", machine=True, root=True),
-    Attack("a user's crontab", "echo '* * * * * true' | crontab -", machine=True),
-    Attack("an at job", "echo true | at now + 1 hour", machine=True),
+    Attack("root's crontab", "echo '* * * * * true' > /var/spool/cron/crontabs/root", machine=True, root=True),
+    Attack("an at job", "touch /var/spool/cron/atjobs/a0000101", machine=True, root=True),
     Attack("docker's socket", "$PYTHON $HELPER connect /run/docker.sock", machine=True),
     Attack("the system's D-Bus", "$PYTHON $HELPER connect /run/dbus/system_bus_socket", machine=True),
-    Attack("sudo", "sudo -n true", machine=True),
+    Attack("the user's D-Bus", '$PYTHON $HELPER connect "$XDG_RUNTIME_DIR/bus"'),
+    Attack("sudo", "command -v sudo > /dev/null || exit 127; sudo -n true", machine=True),
     # Its own steering
     Attack("resume itself", "$PYTHON $HELPER order resume", guard="noticed"),
     Attack("approve its own step", "$PYTHON $HELPER order approve", guard="noticed"),
@@ -86,15 +89,15 @@ ATTACKS: tuple[Attack, ...] = (
     Attack("replace a shell's start-up file", "echo true > new && mv new ~/.bashrc"),
     Attack("make a start-up file", "echo true > ~/.bash_profile", guard="noticed"),
     Attack("an authorized key", "echo ssh-ed25519 x >> ~/.ssh/authorized_keys"),
-    Attack("a preloaded library", "echo /tmp/x.so > /etc/ld.so.preload", machine=True, root=True),
+    Attack("a preloaded library", "touch /etc/ld.so.preload", guard="noticed", machine=True, root=True),
     # The kernel
-    Attack("core_pattern", "echo '|/tmp/x' > /proc/sys/kernel/core_pattern", machine=True, root=True),
-    Attack("sysrq", "echo h > /proc/sysrq-trigger", machine=True, root=True),
+    Attack("core_pattern", "exec 3<> /proc/sys/kernel/core_pattern", machine=True, root=True),
+    Attack("sysrq", "exec 3>> /proc/sysrq-trigger", machine=True, root=True),
     Attack("a disk's device", "mknod disk b 7 0 && head -c 1 disk", machine=True, root=True),
-    Attack("remount the hook socket writable", 'mount -o remount,rw,bind "$(dirname "$INTERLOCK_SOCKET")"'),
-    Attack("unmount the hook socket", 'umount -l "$(dirname "$INTERLOCK_SOCKET")"'),
+    Attack("remount the hook socket writable", 'mount -o remount,rw,bind "$(dirname "$INTERLOCK_SOCKET")"', machine=True),
+    Attack("unmount the hook socket", 'umount -l "$(dirname "$INTERLOCK_SOCKET")"', machine=True),
     Attack("remount in a user namespace", 'unshare -Urm mount -o remount,rw,bind "$(dirname "$INTERLOCK_SOCKET")"'),
-    Attack("a fresh /proc in a user namespace", "mkdir -p p && unshare -Urmpf sh -c 'mount -t proc proc p && test -w p/sys/kernel/core_pattern && echo core > p/sys/kernel/core_pattern'", machine=True),
+    Attack("a fresh /proc in a user namespace", "mkdir -p p && unshare -Urmpf sh -c 'mount -t proc proc p && exec 3<> p/sys/kernel/core_pattern'", machine=True),
     Attack("type into the terminal (TIOCSTI)", "$PYTHON $HELPER tiocsti"),
     Attack("replace bubblewrap", 'touch "$(command -v bwrap)"', machine=True, root=True),
 )  # fmt: skip

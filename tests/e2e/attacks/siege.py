@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import sysconfig
@@ -27,16 +28,25 @@ HERE = Path(__file__).parent
 USER = 61_234
 """An ordinary user without a name."""
 
+TOPS = ("etc", "home", "opt", "root", "run", "srv", "usr", "var")
+SERVICES = {"docker": "", "dbus": "", "systemd": "", "user-dbus": "run/bus", "user-systemd": "run/systemd/private"}
+"""Stand-ins for what runs programs for others, and where those of the user are."""
+
 
 class Siege:
-    """A run at a level, as root or as an ordinary user. `close` ends everything."""
+    """A run at a level, as root or as an ordinary user. `close` ends everything.
+
+    Started by root it sees a copy of the machine, which ends with it (confine.sh). Started by another user, whatever
+    would need such a copy is not tried.
+    """
 
     def __init__(self, level: str, *, root: bool) -> None:
         self.level, self.is_root = level, root
         self.root = Path(tempfile.mkdtemp(prefix="attack-"))
         self.python = sys.executable if root else ordinary_python()
         self.store = self.root / "runs"
-        for name in ("home/.ssh", "work", "run", "state", "config", "cache", "tmux", "runs"):
+        for name in ("home/.ssh", "work", "run/systemd", "state", "config", "cache", "tmux", "runs", "over",
+                     "services"):  # fmt: skip
             (self.root / name).mkdir(parents=True, mode=0o700)
         for name in (".bashrc", ".ssh/authorized_keys"):
             (self.root / "home" / name).write_text("# mine\n")
@@ -44,16 +54,53 @@ class Siege:
         for name in ("helper.py", "agent.py"):
             shutil.copy(HERE / name, self.root / name)
         (self.root / "attacks.json").write_text(json.dumps([(one.name, one.script) for one in self.attacks]))
-        if not root:
+        self._services = [self._serve(name, place) for name, place in SERVICES.items()]
+        if not root and os.geteuid() == 0:
             subprocess.run(["chown", "-R", f"{USER}:{USER}", self.root], check=True)
         self.work = self.root / "work"
         self._run: subprocess.Popen[bytes] | None = None
-        self._as: dict[str, int] = {} if root else {"user": USER, "group": USER}
+        self._as: dict[str, int] = {} if root or os.geteuid() != 0 else {"user": USER, "group": USER}
+        self._runtime = os.environ.get("XDG_RUNTIME_DIR")
 
     @property
     def attacks(self) -> list[Attack]:
         fit = [one for one in ATTACKS if self.is_root or not one.root]
-        return [one for one in fit if self.level != "off" or not one.machine]
+        fit = [one for one in fit if self.level == "guard" or not one.first]
+        return [one for one in fit if os.geteuid() == 0 or not one.machine]
+
+    def why_not(self) -> str:
+        """What keeps us from having a copy of the machine; empty where nothing does."""
+        done = subprocess.run(self._confined(["true"]), capture_output=True, text=True, check=False)
+        return done.stderr if done.returncode else ""
+
+    def _confined(self, words: list[str]) -> list[str]:
+        """The words that start a command on a copy of the machine."""
+        if os.geteuid() != 0:
+            return words
+        read = (interlock.__file__, sysconfig.get_path("purelib"), sys.prefix, sys.base_prefix)
+        tops = {*TOPS, *(Path(place).resolve().parts[1] for place in read)}
+        assert self.root.resolve().parts[1] not in tops, "a temporary folder has to lie apart from what is copied"
+        there = ",".join(sorted(top for top in tops if Path("/", top).is_dir() and not Path("/", top).is_symlink()))
+        user = "0" if self.is_root else str(USER)
+        return ["unshare", "-m", "sh", str(HERE / "confine.sh"), str(self.root), there, user, *words]
+
+    def _serve(self, name: str, place: str) -> socket.socket:
+        listener = socket.socket(socket.AF_UNIX)
+        path = self.root / (place or f"services/{name}")
+        listener.bind(str(path))
+        path.chmod(0o666)
+        listener.listen()
+        return listener
+
+    def machine(self) -> dict[str, object]:
+        """What an attack that succeeds would change on the real machine."""
+        code, site = Path(interlock.__file__).parent, Path(sysconfig.get_path("purelib"))
+        files = ["/etc/ld.so.preload", "/etc/crontab", "/root/.bash_profile", shutil.which("bwrap") or "/bin/sh"]
+        folders = ["/etc/cron.d", "/etc/systemd/system", "/var/spool/cron/crontabs", "/var/spool/cron/atjobs"]
+        seen: dict[str, object] = {place: _stamp(Path(place)) for place in files}
+        seen |= {place: sorted(map(str, Path(place).glob("*"))) for place in folders}
+        seen |= {str(path): path.exists() for path in (code / "attack.py", site / "attack.pth")}
+        return seen | {"core": Path("/proc/sys/kernel/core_pattern").read_text()}
 
     @property
     def environment(self) -> dict[str, str]:
@@ -73,12 +120,14 @@ class Siege:
 
     def begin(self) -> None:
         """Start a tmux server outside, then the run; the agent is told where everything is, as if it had guessed."""
-        subprocess.run(["tmux", "new-session", "-d"], env=self.environment, cwd=self.work, check=False, **self._as)
+        self.machine_before = self.machine()
+        tmux = self._confined(["tmux", "new-session", "-d"])
+        subprocess.run(tmux, env=self.environment, cwd=self.work, check=False)
         words = [self.python, "-m", "interlock", "run", "--contain", self.level, "--", self.python,
                  str(self.root / "agent.py"), str(self.root / "attacks.json")]  # fmt: skip
         self._run = subprocess.Popen(
-            words, cwd=self.work, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, **self._as,
+            self._confined(words), cwd=self.work, env=self.environment, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
         until("the run is there", lambda: self._folders() and read_tree(self.folder) is not None)
         tree = read_tree(self.folder)
@@ -120,7 +169,6 @@ class Siege:
             for path in sorted((self.root / place).rglob("*")) or [self.root / place]:
                 if path.is_file() and path.name not in (".bash_profile", "x.service"):
                     kept[str(path)] = path.read_bytes()
-        kept["core"] = Path("/proc/sys/kernel/core_pattern").read_text()
         kept["checkpoints"] = (self.root / "state" / "interlock" / "checkpoints").exists()
         kept["control"] = self.control.exists() and self.control.stat().st_ino
         return kept
@@ -159,6 +207,12 @@ class Siege:
             if self._run.poll() is None:
                 self._run.send_signal(signal.SIGKILL)
             self._run.communicate()
+        for listener in self._services:
+            listener.close()
+        if self._runtime is None:
+            os.environ.pop("XDG_RUNTIME_DIR", None)
+        else:
+            os.environ["XDG_RUNTIME_DIR"] = self._runtime
         shutil.rmtree(self.root, ignore_errors=True)
 
 
@@ -173,6 +227,14 @@ def ordinary_python() -> str:
 
 def _all_pids() -> list[int]:
     return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    try:
+        info = path.stat()
+    except OSError:
+        return None
+    return info.st_ino, info.st_size, info.st_mtime_ns
 
 
 def _words(pid: int) -> bytes:

@@ -11,13 +11,17 @@ from .scripts import ATTACKS, Attack
 PAGE = Path(__file__).parents[3] / "docs" / "security.md"
 BEGIN, END = "<!-- attacks: begin -->", "<!-- attacks: end -->"
 SEEN = Path(tempfile.gettempdir()) / "interlock-attacks.json"
+NOT_HERE = 127
+"""The exit status of an attack that needs what is not installed."""
+
 COLUMNS = (("off", True), ("off", False), ("guard", True), ("guard", False))
 
 
 def render(level: str, root: bool, statuses: dict[str, int], noticed: list[str]) -> None:
     """Remember what came of one siege, and write the table with everything that is known."""
     seen = json.loads(SEEN.read_text()) if SEEN.exists() else {}
-    seen[f"{level} {root}"] = {one.name: outcome(one, level, statuses) for one in ATTACKS}
+    without = seen.get(f"off {root}", {})
+    seen[f"{level} {root}"] = {one.name: outcome(one, level, root, statuses, without.get(one.name)) for one in ATTACKS}
     SEEN.write_text(json.dumps(seen))
     head = "| attack | off, root | off, user | guard, root | guard, user |\n|---|---|---|---|---|\n"
     rows = [
@@ -30,10 +34,15 @@ def render(level: str, root: bool, statuses: dict[str, int], noticed: list[str])
     PAGE.write_text(text[: text.index(BEGIN)] + BEGIN + "\n" + head + "".join(rows) + text[text.index(END) :])
 
 
-def outcome(attack: Attack, level: str, statuses: dict[str, int]) -> str:
+def outcome(attack: Attack, level: str, root: bool, statuses: dict[str, int], without: str | None) -> str:
+    """In one word; `without` is what came of it at level off. What fails there too shows nothing about guard."""
     status = statuses.get(attack.name)
-    if status is None:
-        return "not tried" if level == "off" and attack.machine else "n/a"
-    if level == "guard":
-        return attack.guard if status == 0 or attack.guard == "noticed" else "prevented"
-    return "not held" if status == 0 else "failed"
+    if (attack.root and not root) or (attack.first and level == "off"):
+        return "n/a"
+    if status is None or status == NOT_HERE:
+        return "not tried here"
+    if level == "off":
+        return "not held" if status == 0 else "failed"
+    if status == 0 or attack.guard == "noticed":
+        return attack.guard
+    return "failed" if without == "failed" else "prevented"
