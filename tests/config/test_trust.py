@@ -37,7 +37,8 @@ def test_what_tightens_counts_at_once(workspace: Path) -> None:
     assert found.config.limits.max_steps == 5 and found.config.runtime.fail == "closed"
 
 
-def test_what_loosens_is_ignored_in_one_line_until_it_is_trusted(workspace: Path) -> None:
+def test_what_loosens_is_ignored_in_one_line_until_it_is_trusted(workspace: Path, tmp_path: Path) -> None:
+    (tmp_path / "config" / "interlock" / "interlock.yaml").write_text("runtime: {contain: guard}\n")
     file = write(workspace, "interventions: {enabled: false}\nruntime: {contain: 'off'}\nlimits: {max_steps: 5}\n")
     found = examine(env={})
     assert found.ignored == ("interventions.enabled", "runtime.contain")
@@ -92,6 +93,10 @@ def test_trust_is_given_by_a_person_and_not_from_inside_a_run(workspace: Path, m
         ("limits.max_steps", 5, None, True),
         ("limits.max_steps", None, 5, False),
         ("runtime.on_tamper", "warn", "auto", False),
+        ("runtime.on_tamper", "auto", "pause", False),
+        ("runtime.on_tamper", "stop", "auto", True),
+        ("runtime.contain", "guard", "off", True),
+        ("runtime.contain", "off", "guard", False),
         ("detect.sensitivity", "high", "medium", True),
         ("detect.sensitivity", "low", "medium", False),
         ("interventions.observe", True, False, False),

@@ -105,7 +105,8 @@ def _containment() -> Check:
     if missing:
         found, _, todo = missing.partition(". ")
         return Check("containment", "missing", f"guard does not work here: {found}", f"{todo}." if todo else "")
-    return Check("containment", "ok", "guard works here; it is opt-in: interlock run --contain guard")
+    opt_in = "opt-in until the remaining attacks are covered"
+    return Check("containment", "ok", f"guard works here, {opt_in}: interlock run --contain guard")
 
 
 def _hooks() -> Check:

@@ -9,7 +9,15 @@ from pathlib import Path
 from msgspec import Struct
 
 from .bubblewrap import base_words
-from .places import cgroup_mounts, code_places, hidden_sockets, hidden_variables, own_places, protected_places
+from .places import (
+    cgroup_mounts,
+    code_places,
+    hidden_sockets,
+    hidden_variables,
+    is_there,
+    own_places,
+    protected_places,
+)
 
 ROOT_CAPABILITIES = ("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID", "CAP_SETGID", "CAP_SETUID",
                      "CAP_NET_BIND_SERVICE", "CAP_KILL", "CAP_SYS_CHROOT")  # fmt: skip
@@ -70,12 +78,12 @@ def _devices() -> list[str]:
 
 
 def _bind(how: str, places: Iterable[Path]) -> list[str]:
-    return [word for place in places if place.exists() for word in (how, str(place), str(place))]
+    return [word for place in places if is_there(place) for word in (how, str(place), str(place))]
 
 
 def _real(places: Iterable[Path]) -> list[Path]:
     """Where they really are, each once, outer ones first: a mount goes onto the place, not onto a link to it."""
-    found = {Path(os.path.realpath(place)) for place in places if place.exists()}
+    found = {Path(os.path.realpath(place)) for place in places if is_there(place)}
     return sorted(found, key=lambda path: len(path.parts))
 
 

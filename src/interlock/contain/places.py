@@ -70,7 +70,7 @@ def protected_places(allow: tuple[str, ...]) -> list[Path]:
 def late_places(allow: tuple[str, ...]) -> tuple[Path, ...]:
     """Protected places that do not exist yet: nothing can be mounted there, so that whoever makes one is noticed."""
     wanted = [*protected_places(allow)]
-    return tuple(path for path in wanted if not path.exists() and _may_make(path))
+    return tuple(path for path in wanted if not is_there(path) and _may_make(path))
 
 
 def hidden_sockets(allow: tuple[str, ...]) -> tuple[list[Path], list[Path]]:
@@ -97,7 +97,7 @@ def hidden_sockets(allow: tuple[str, ...]) -> tuple[list[Path], list[Path]]:
     folders.append(runtime / "emacs")
     files += [Path(value) for key in ("SWAYSOCK", "I3SOCK") if (value := os.environ.get(key, "")).startswith("/")]
     files += runtime.glob("sway-ipc.*.sock")
-    return [path for path in folders if path.is_dir()], [path for path in files if path.exists()]
+    return [path for path in folders if path.is_dir()], [path for path in files if is_there(path)]
 
 
 def hidden_variables(allow: tuple[str, ...]) -> tuple[str, ...]:
@@ -115,9 +115,17 @@ def cgroup_mounts() -> list[Path]:
     return [Path(mount.point) for mount in mounts if not mount.point.startswith("/sys/")]
 
 
+def is_there(path: Path) -> bool:
+    """Whether a place exists for us; what lies where we may not look, the agent does not reach either."""
+    try:
+        return path.exists()
+    except PermissionError:
+        return False
+
+
 def _may_make(path: Path) -> bool:
     parent = path.parent
-    while not parent.exists():
+    while not is_there(parent):
         parent = parent.parent
     return os.access(parent, os.W_OK)
 

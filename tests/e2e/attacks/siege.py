@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -15,6 +16,7 @@ import time
 from pathlib import Path
 
 import interlock
+from interlock.core import InterlockError
 from interlock.journal import JournalReader, RunFolder
 from interlock.journal.tree import read_tree
 from interlock.link import socket_path
@@ -60,12 +62,13 @@ class Siege:
         self.work = self.root / "work"
         self._run: subprocess.Popen[bytes] | None = None
         self._as: dict[str, int] = {} if root or os.geteuid() != 0 else {"user": USER, "group": USER}
+        self._noticed: list[str] = []
         self._runtime = os.environ.get("XDG_RUNTIME_DIR")
 
     @property
     def attacks(self) -> list[Attack]:
         fit = [one for one in ATTACKS if self.is_root or not one.root]
-        fit = [one for one in fit if self.level == "guard" or not one.first]
+        fit = [one for one in fit if self.level == "guard" or not one.walled]
         return [one for one in fit if os.geteuid() == 0 or not one.machine]
 
     def why_not(self) -> str:
@@ -152,15 +155,15 @@ class Siege:
 
     def results(self) -> dict[str, tuple[int, str]]:
         """What the agent says of each attack."""
-        until("the agent has tried everything", (self.work / "results.json").exists)
+        until("the agent has tried everything", lambda: self.noticed() and (self.work / "results.json").exists())
         return {name: (said[0], said[1]) for name, said in json.loads((self.work / "results.json").read_text()).items()}
 
     def noticed(self) -> list[str]:
-        if not self.folder.journal.exists():
-            # Where nothing protects it, an attack has removed it.
-            return []
-        with JournalReader.open(self.folder) as reader:
-            return [json.loads(bytes(one.body))["what"] for one in reader.read(kinds=frozenset(("tamper",)))]
+        """What was recorded of the attacks; where one has removed the journal, what was there before."""
+        with contextlib.suppress(InterlockError, IndexError, OSError), JournalReader.open(self.folder) as reader:
+            told = [json.loads(bytes(one.body)) for one in reader.read(kinds=frozenset(("tamper",)))]
+            self._noticed = [f"{one['what']} {one.get('path', '')}" for one in told] or self._noticed
+        return self._noticed
 
     def picture(self) -> dict[str, object]:
         """What no attack may have changed, seen from outside."""

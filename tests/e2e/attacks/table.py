@@ -21,7 +21,9 @@ def render(level: str, root: bool, statuses: dict[str, int], noticed: list[str])
     """Remember what came of one siege, and write the table with everything that is known."""
     seen = json.loads(SEEN.read_text()) if SEEN.exists() else {}
     without = seen.get(f"off {root}", {})
-    seen[f"{level} {root}"] = {one.name: outcome(one, level, root, statuses, without.get(one.name)) for one in ATTACKS}
+    seen[f"{level} {root}"] = {
+        one.name: outcome(one, level, root, statuses, noticed, without.get(one.name)) for one in ATTACKS
+    }
     SEEN.write_text(json.dumps(seen))
     head = "| attack | off, root | off, user | guard, root | guard, user |\n|---|---|---|---|---|\n"
     rows = [
@@ -34,15 +36,19 @@ def render(level: str, root: bool, statuses: dict[str, int], noticed: list[str])
     PAGE.write_text(text[: text.index(BEGIN)] + BEGIN + "\n" + head + "".join(rows) + text[text.index(END) :])
 
 
-def outcome(attack: Attack, level: str, root: bool, statuses: dict[str, int], without: str | None) -> str:
+def outcome(
+    attack: Attack, level: str, root: bool, statuses: dict[str, int], noticed: list[str], without: str | None
+) -> str:
     """In one word; `without` is what came of it at level off. What fails there too shows nothing about guard."""
     status = statuses.get(attack.name)
-    if (attack.root and not root) or (attack.first and level == "off"):
+    if (attack.root and not root) or (attack.walled and level == "off"):
         return "n/a"
     if status is None or status == NOT_HERE:
         return "not tried here"
+    if attack.tells and any(attack.tells in one for one in noticed):
+        return "noticed"
     if level == "off":
         return "not held" if status == 0 else "failed"
-    if status == 0 or attack.guard == "noticed":
-        return attack.guard
+    if status == 0:
+        return "held" if attack.guard == "held" else "not held"
     return "failed" if without == "failed" else "prevented"
