@@ -201,9 +201,9 @@ OURS = frozenset(
 )
 
 
-def until(what: str, is_so: Callable[[], object]) -> None:
+def until(what: str, is_so: Callable[[], object], patience_s: float = AGENT_S) -> None:
     """Wait for something that a client does; some take their time to start."""
-    deadline = time.monotonic() + AGENT_S
+    deadline = time.monotonic() + patience_s
     while not is_so():
         assert time.monotonic() < deadline, f"never: {what}"
         time.sleep(0.05)

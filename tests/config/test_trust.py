@@ -42,7 +42,7 @@ def test_what_loosens_is_ignored_in_one_line_until_it_is_trusted(workspace: Path
     file = write(workspace, "interventions: {enabled: false}\nruntime: {contain: 'off'}\nlimits: {max_steps: 5}\n")
     found = examine(env={})
     assert found.ignored == ("interventions.enabled", "runtime.contain")
-    assert found.config.interventions.enabled and found.config.runtime.contain == "auto"
+    assert found.config.interventions.enabled and found.config.runtime.contain == "guard"
     assert found.config.limits.max_steps == 5
     assert "interlock config trust" in found.ignored_line and "\n" not in found.ignored_line
     trust(file, read_values(file))

@@ -271,6 +271,11 @@ def test_waiting_for_a_server_that_refuses_at_first_is_given_more_time_too() -> 
     assert first_alarm([hurry] * 12) == 8
 
 
+def test_a_status_that_is_asked_for_without_a_pause_is_a_busy_loop_by_the_eighth() -> None:
+    asked = Did("bash", "NAME READY STATUS\nweb-0 0/1 Pending", {"command": "kubectl get pods -n shop"}, exit_code=0)
+    assert first_alarm([asked] * 12) == 8
+
+
 def test_an_edit_of_code_that_waits_is_not_waiting() -> None:
     edit = Did("edit", "Error: no replacement", {"path": "app.py", "old_str": "lock.wait()"}, error=True)
     assert first_alarm([edit] * 12) == 3

@@ -33,10 +33,12 @@ def test_what_the_journals_say_is_counted_once_however_often_it_is_asked(tmp_pat
     metrics.render()
     found = read(metrics.render())
     stories = [Story.open(folder_of(each)) for each in (one, two)]
-    assert total(found, "interlock_steps_total") == 140
+    assert total(found, "interlock_steps_total") == sum(story.counts["step"] for story in stories) > 60
     assert total(found, "interlock_issues_total") == sum(story.sums.issues.total() for story in stories)
     assert total(found, "interlock_tokens_total") == sum(story.summary.tokens for story in stories)
-    assert found["interlock_runs", (("status", "done"),)] == 2
+    assert total(found, "interlock_runs") == 2
+    ended = [each for story in stories for each in story.episodes if each.ending]
+    assert ended and total(found, "interlock_episodes_total") >= len(ended)
 
 
 def test_journals_and_the_live_process_count_the_same(tmp_path):

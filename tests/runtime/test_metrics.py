@@ -19,6 +19,7 @@ LABELS = {"intervention_type", "issue_type", "outcome"}
 NAMES = {
     "interlock_interventions_total": LABELS,
     "interlock_intervention_effectiveness": {"intervention_type", "issue_type"},
+    "interlock_episodes_total": {"issue_type", "ending"},
     "interlock_escalations_total": set(),
     "interlock_issues_total": set(),
     "interlock_reviews_total": set(),
@@ -39,6 +40,7 @@ def busy() -> Metrics:
     metrics.intervened(made("pending"))
     metrics.judged(made("success"))
     metrics.escalated()
+    metrics.episode_ended("loop", "solved")
     metrics.issue_found(Issue(id="x", type="loop", step=1, description=""))
     metrics.reviewed(Review("allow"))
     metrics.spent(Usage(100, 20, 0.25))
@@ -144,9 +146,15 @@ def dashboard() -> dict:
     return json.loads(files("interlock.runtime").joinpath("grafana.json").read_text())
 
 
-def test_the_dashboard_has_its_four_panels():
+def test_the_dashboard_has_its_panels():
     titles = [panel["title"] for panel in dashboard()["panels"]]
-    assert titles == ["Interventions by type", "Effectiveness by type", "Escalation rate", "Spend"]
+    assert titles == [
+        "Interventions by type",
+        "Effectiveness by type",
+        "Escalation rate",
+        "Spend",
+        "Episodes by ending",
+    ]
     by_type = dashboard()["panels"][0]["targets"][0]["expr"]
     assert "rate(" in by_type and "[5m]" in by_type and "intervention_type" in by_type
 

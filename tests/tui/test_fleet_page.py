@@ -240,7 +240,7 @@ def test_a_high_screen_shows_what_the_chosen_run_did_last(stage: Stage) -> None:
         run.run.journal.flush()
 
     async def act(seat: Seat) -> None:
-        await seat.sees("beta lately", "beta is made", "1 correct")
+        await seat.sees("beta lately", "beta is made", "1 hint")
         await seat.press("down")
         await seat.sees("alpha lately", "alpha is made")
         work(first, stage.clock, "make more", "more is made")

@@ -44,11 +44,11 @@ def test_issues_and_interventions_are_shown_with_the_ladder(stage: Stage) -> Non
     run.run.journal.flush()
 
     async def act(seat: Seat) -> None:
-        await enter(seat, "! repetitive errors (medium)", "→ L1 soft correction", "1 correct ×1")
+        await enter(seat, "! repetitive errors (medium)", "→ L1 soft correction", "1 hint ×1")
         await seat.press("2")
-        await seat.sees("2 Issues 1", "repetitive errors", "medium")
+        await seat.sees("2 Problems 1", "pytest", "still open", "hint")
         await seat.press("enter")
-        await seat.sees("found at", "interlock mute", "evidence")
+        await seat.sees("since", "still open", "interlock mute", "tried", "hint: not judged yet")
         await seat.press("escape", "1", "f")
         await seat.sees("trouble")
         assert "· bash pytest" not in seat.text and "→ L1" in seat.text
@@ -65,7 +65,7 @@ def test_a_wide_screen_shows_ladder_charts_and_issues_beside_the_timeline(stage:
     run.run.journal.flush()
 
     async def act(seat: Seat) -> None:
-        await enter(seat, "LADDER", "5 stop", "progress", "tokens", "CONTROL", "ISSUES", "! repetitive errors")
+        await enter(seat, "LADDER", "5 ask/stop", "progress", "tokens", "CONTROL", "STUCK ON", "! pytest")
         await seat.pilot.resize_terminal(80, 24)
         await seat.sees_not("LADDER")
 
@@ -117,13 +117,13 @@ def test_tabs_go_round_by_key_and_by_click(stage: Stage) -> None:
 
     async def act(seat: Seat) -> None:
         await enter(seat)
-        for name in ("▸2 Issues", "▸3 Checkpoints", "▸4 Control", "▸1 Timeline"):
+        for name in ("▸2 Problems", "▸3 Checkpoints", "▸4 Control", "▸1 Timeline"):
             await seat.press("tab")
             await seat.sees(name)
         await seat.press("left")
         await seat.sees("▸4 Control", "Nobody has asked this run for anything yet")
         await seat.pilot.click("#tabs", offset=(20, 0))
-        await seat.sees("▸2 Issues", "No issues so far.")
+        await seat.sees("▸2 Problems", "Nothing so far.")
 
     watch(stage.top(), act)
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from ..adapters.hooks.clients import recognise
 from ..adapters.process import Finished, Launch, run_command
 from ..adapters.process.terminal import die_of
-from ..adapters.proxy import Proxied, ProxyAdapter, find_upstreams
+from ..adapters.proxy import OPENAI, Proxied, ProxyAdapter, find_upstreams
 from ..core import BadInput
 from ..process import UNKNOWN_STATUS
 from .output import many, say_error
@@ -57,6 +57,8 @@ def with_proxy(launch: Launch, wanted: bool | None) -> Launch:
     if wanted is False:
         return launch
     upstreams = find_upstreams(os.environ, every=wanted is True, keys=launch.wiring is None)
+    if wanted and launch.wiring is not None and launch.wiring.api:
+        upstreams[OPENAI] = launch.wiring.api
     if not upstreams:
         return launch
     if find_spec("httpcore") is None or find_spec("httptools") is None:

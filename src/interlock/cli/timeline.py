@@ -31,7 +31,7 @@ def print_header(console: Console, run: RunSummary, spec: RunSpec) -> None:
         spent(run.cost_usd, run.max_cost_usd, run.unpriced_tokens),
     ]
     console.print("  " + ", ".join(facts))
-    for label, value in (("workspace", run.workspace), ("continues", spec.continues), ("waits for", run.waiting)):
+    for label, value in (("workspace", run.workspace), ("continues", spec.continues), ("waits for you:", run.waiting)):
         if value:
             console.print(f"  {label} {value}", markup=False)
     console.print()
@@ -43,7 +43,7 @@ def print_problems(console: Console, problems: list[Problem]) -> None:
         return
     console.print(Text("What it got stuck on", style="bold"))
     for each in problems:
-        style = "yellow" if each.open else "green" if each.ending in WORKED else ""
+        style = "yellow" if each.open else "green" if each.worked else ""
         place = f" ({each.place})" if each.place else ""
         at = Text(f"{each.opened_step:>7}  ", style="dim")
         words = Text.assemble(f"{each.what}{place}: ", (each.achieved, style), (f"  {each.cost}", "dim"))
@@ -51,9 +51,6 @@ def print_problems(console: Console, problems: list[Problem]) -> None:
         if each.tried:
             console.print(Text(f"{'':9}{tried_line(each)}", style="dim"), soft_wrap=True)
     console.print()
-
-
-WORKED = frozenset(("solved", "improved", "stopped_happening"))
 
 
 def print_moment(console: Console, told: Moment) -> None:

@@ -61,6 +61,11 @@ class Problem(Struct, frozen=True, kw_only=True):
         return self.ending is None
 
     @property
+    def worked(self) -> bool:
+        """Whether it is over because it was solved, got better or stopped."""
+        return self.ending in ("solved", "improved", "stopped_happening")
+
+    @property
     def cost(self) -> str:
         return episode_cost(self.calls, self.tokens, self.cost_usd)
 
@@ -158,4 +163,5 @@ def _achieved(problem: Problem, ended: bool) -> str:
 
 def tried_line(problem: Problem) -> str:
     """What was tried, in order, in one line."""
-    return ", ".join(f"{each.name} {each.outcome}" for each in problem.tried)
+    final = FINAL.values()
+    return ", ".join(each.name if each.outcome in final else f"{each.name} {each.outcome}" for each in problem.tried)

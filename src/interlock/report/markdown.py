@@ -68,7 +68,7 @@ def _ladder(document: Document) -> list[str]:
     return [
         "## The ladder",
         "",
-        "| intervention | made | worked | did not work | held back |",
+        "| intervention | made | worked | did not work | not made |",
         "|---|---:|---:|---:|---:|",
         *rows,
         "",

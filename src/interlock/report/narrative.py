@@ -124,7 +124,7 @@ def _refusals(story: Story) -> str:
 def _stuck(episodes: tuple[Problem, ...]) -> str:
     if not episodes:
         return ""
-    told = [f"{each.what} ({each.achieved})" for each in episodes[:STUCK_TOLD]]
+    told = [f"{each.what} ({each.achieved})" for each in sorted(episodes, key=lambda each: not each.open)[:STUCK_TOLD]]
     if len(episodes) > STUCK_TOLD:
         told.append(f"{len(episodes) - STUCK_TOLD:,} more")
     first = min(each.opened_step for each in episodes)

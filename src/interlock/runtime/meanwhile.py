@@ -52,7 +52,9 @@ class Meanwhile:
         while self._statuses:
             status = self._statuses.popleft()
             over = self._watch.be(status)
-            self._run.append([StatusRecord(status), *self._describe(over)], changes={"stuck": self._watch.stuck()})
+            self._run.record(StatusRecord(status))
+            if over:
+                self._run.append(self._describe(over), changes={"stuck": self._watch.stuck()})
         for opinion in self._opinion.take() if self._opinion is not None else ():
             self._watch.heed(opinion)
             self._run.record(opinion)

@@ -217,7 +217,7 @@ class Watch:
         found = [episode for episode in state.episodes if episode.open]
         if not found:
             return "" if state.opened else None
-        return max(found, key=lambda one: (one.level or 0, one.opened_step)).standing
+        return max(found, key=lambda one: (one.level or 0, bool(one.failed), one.opened_step)).standing
 
     def be(self, status: Status) -> tuple[Episode, ...]:
         """Know the run's status: a paused run gets no new answers, and who resumed it has looked at it.

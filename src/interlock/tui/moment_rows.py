@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from ..core import Intervention, Issue
-from ..records import InterventionRecord, StepRecord
+from ..records import EpisodeRecord, InterventionRecord, StepRecord
 from ..report import Moment
 from .ladder import level_of
 from .line import Line, Piece, fit, flat
@@ -70,8 +70,12 @@ def moment_style(moment: Moment) -> str:
         if level is not None and moment.level != "quiet":
             return f"level{level}!"
     if moment.kind == "issue":
-        issue = moment.body
-        return f"{severity_style(issue.severity if isinstance(issue, Issue) else None)}!"
+        match moment.body:
+            case EpisodeRecord(ending=ending, severity=severity):
+                return "good" if ending else f"{severity_style(severity)}!"
+            case Issue(severity=severity):
+                return f"{severity_style(severity)}!"
+        return f"{severity_style(None)}!"
     if moment.kind == "checkpoint" and moment.level == "quiet":
         return "link"
     if moment.kind == "step" and moment.level == "info":

@@ -82,7 +82,7 @@ def _tried(tried: tuple[Tried, ...]) -> tuple[Piece, ...]:
 def _achieved_style(problem: Problem | Issue) -> str:
     if isinstance(problem, Issue):
         return severity_style(problem.severity)
-    return "warn" if problem.open else "good" if problem.ending in ("solved", "improved", "stopped_happening") else ""
+    return "warn" if problem.open else "good" if problem.worked else ""
 
 
 def _issue_lines(issue: Issue, width: int) -> list[Line]:

@@ -89,7 +89,7 @@ _COLUMNS = (
     Column("HOST", 12, lambda row, _r, _n: (flat(row.host or "", 20), "link"), rank=1),
     Column("ITER", 6, lambda row, _r, _n: (iteration(row), ""), right=True),
     Column("MODEL", 12, lambda row, _r, _n: (flat(short_model(row.model), 20), ""), rank=3),
-    Column("STUCK ON", 12, _issue, grow=34),
+    Column("STUCK ON", 18, _issue, grow=36),
     Column("INT", 3, lambda row, _r, _n: (count(row.interventions), "" if row.interventions else "dim"), right=True),
     Column("SPEND", 9, lambda row, _r, _n: (_spent(row), budget_style(row)), right=True),
     Column("TOKENS", 6, lambda row, _r, _n: (count(row.tokens), ""), rank=5, right=True),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class View(Struct, frozen=True, kw_only=True):
     """A run as it was when it was looked at; what has not changed is the same object as before.
 
-    `problems` are its episodes, the newest first, or its issues where those belong to no episode.
+    `problems` are its episodes, open ones first, then the newest, or its issues where those belong to no episode.
     """
 
     row: RunRow
@@ -48,13 +48,17 @@ def take_view(story: Story, host: str = "", *, away: bool = False) -> View:
         row=replace(row, status="unknown") if away and row.live else row,
         waiting=story.waiting,
         ladder=count_ladder(interventions),
-        problems=tuple(reversed(story.episodes or story.issues)),
+        problems=_open_first(story.episodes) or tuple(reversed(story.issues)),
         checkpoints=tuple(reversed(story.checkpoints)),
         controls=tuple(replace(control) for control in story.controls),
         incidents=incidents,
         problem=story.problem,
         ending=story.ending,
     )
+
+
+def _open_first(episodes: list[Problem]) -> tuple[Problem, ...]:
+    return tuple(sorted(episodes, key=lambda each: (each.open, each.opened_at, each.id), reverse=True))
 
 
 def count_ladder(interventions: list[Intervention]) -> Ladder:

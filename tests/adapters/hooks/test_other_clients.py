@@ -31,6 +31,12 @@ def test_codex_takes_other_arguments_only_with_leave_to_run() -> None:
     assert codex.reply(codex.read(before()), PROCEED) == {}
 
 
+def test_whether_a_call_of_codex_failed_is_not_known_from_the_event() -> None:
+    failed = "FAIL: test_total\nAssertionError: 5 != 6\nFAILED (failures=1)"
+    (outcome,) = Codex().read(payload("PostToolUse", tool_name="Bash", tool_response=failed)).outcomes
+    assert (outcome.content, outcome.error, outcome.exit_code) == (failed, None, None)
+
+
 def test_codex_rollouts_give_words_and_spend() -> None:
     codex = Codex()
     spent = codex.hear(

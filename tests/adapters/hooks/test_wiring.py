@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from interlock.adapters.hooks.clients import recognise
 from interlock.adapters.hooks.codex_wiring import SOURCE
@@ -20,7 +21,7 @@ from interlock.core import BadInput
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     # The compiled client is the user's, so that it is not compiled for every test.
     monkeypatch.setenv("XDG_CACHE_HOME", str(Path.home() / ".cache"))
-    for name in ("CLAUDE_CONFIG_DIR", "GEMINI_CLI_HOME", "OPENCODE_CONFIG_CONTENT"):
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "OPENCODE_CONFIG_CONTENT"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "wired").mkdir()
@@ -115,6 +116,46 @@ def test_codex_gets_hooks_that_it_trusts(place: Place) -> None:
     assert f"{SOURCE}:pre_tool_use:0:0" in merged["state"]
     assert wired.argv[-2:] == ("exec", "go")
     assert "--dangerously-bypass-hook-trust" not in wired.argv
+
+
+@pytest.mark.parametrize(
+    ("config", "key"),
+    [
+        (
+            'model_provider = "own"\n[model_providers.own]\nbase_url = "http://own/v1/"\n',
+            "model_providers.own.base_url",
+        ),
+        (
+            'profile = "p"\n[profiles.p]\nmodel_provider = "own"\n[model_providers.own]\nbase_url = "http://own/v1"\n',
+            "model_providers.own.base_url",
+        ),
+        ('openai_base_url = "http://own/v1"\n', "openai_base_url"),
+    ],
+)
+def test_codex_asks_the_proxy_instead_of_the_api_that_its_file_names(
+    place: Place, tmp_path: Path, config: str, key: str
+) -> None:
+    (tmp_path / ".codex").mkdir()
+    (tmp_path / ".codex" / "config.toml").write_text(config)
+    wiring = recognise(("codex", "exec", "go"))
+    assert wiring is not None
+    assert wiring.api == "http://own/v1"
+    assert f'{key}="http://proxy/openai"' in wiring.wire(replace(place, api="http://proxy/openai")).argv
+    assert not any(key in word for word in wiring.wire(place).argv), "without a proxy"
+    chosen = recognise(("codex", "exec", "-p", "other", "go"))
+    assert chosen is not None
+    assert chosen.api == ""
+
+
+@pytest.mark.parametrize(
+    "config", ["", "not TOML at all", "model_providers = 3", 'model_provider = "o.p"\n[model_providers."o.p"]\n']
+)
+def test_codex_is_left_with_its_makers_api(place: Place, tmp_path: Path, config: str) -> None:
+    (tmp_path / ".codex").mkdir()
+    (tmp_path / ".codex" / "config.toml").write_text(config)
+    wiring = recognise(("codex", "exec", "go"))
+    assert wiring is not None
+    assert wiring.api == ""
 
 
 def test_gemini_sees_the_users_home_with_our_hooks_in_it(place: Place, tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ class ClaudeWiring:
     """`arguments` are the words after the client's own."""
 
     client = ClaudeCode.name
+    api = ""
 
     def __init__(self, command: tuple[str, ...], arguments: tuple[str, ...]) -> None:
         self._command, self._arguments = command, arguments

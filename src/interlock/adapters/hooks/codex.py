@@ -1,13 +1,15 @@
 """Codex: Claude Code's payloads and replies, with its own transcript and its own gaps.
 
 What was seen of it (0.166.0): `continue: false` stops a run at UserPromptSubmit alone, so that a stop at a tool call is
-a refusal, and the process is ended from outside. There is no event with every call of a turn.
+a refusal, and the process is ended from outside. There is no event with every call of a turn. A result is the output of
+the command alone, the same for one that failed.
 """
 
 from __future__ import annotations
 
 import msgspec
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from ...core import Capability, Decision, Usage
 from ...core.typed import json_decoder
@@ -35,7 +37,12 @@ class Codex:
     capabilities = CAPABILITIES
 
     def read(self, payload: Payload) -> Event:
-        return read_event(self.name, payload, MOMENTS)
+        event = read_event(self.name, payload, MOMENTS)
+        if not event.outcomes:
+            return event
+        # A result comes without its exit status: whether the call failed is read from its text.
+        unsaid = tuple(replace(one, error=one.error or None) for one in event.outcomes)
+        return replace(event, outcomes=unsaid)
 
     def reply(self, event: Event, decision: Decision) -> Payload:
         if event.moment == "before":

@@ -8,7 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import re
+import tomllib
 from pathlib import Path
+
+from msgspec import Struct
 
 from .building import hook_command
 from .claude_wiring import prompt_in
@@ -28,6 +33,9 @@ FLAGS = frozenset(
 SOURCE = "/<session-flags>/config.toml"
 """Where Codex says that hooks given by `-c` come from."""
 
+CHOOSES = frozenset(("-c", "--config", "-p", "--profile", "--oss", "--ignore-user-config"))
+"""Options that may name another API than the configuration file does."""
+
 END_S = 3
 """The longest that it gives a hook at the end of a session."""
 
@@ -41,6 +49,9 @@ class CodexWiring:
         self._command, self._arguments = command, arguments
         words = arguments[1:] if arguments and arguments[0] in SESSIONS else arguments
         self.task = prompt_in(words, FLAGS)
+        chosen = any(word.partition("=")[0] in CHOOSES for word in arguments)
+        self._own = None if chosen else named_api()
+        self.api = self._own.url if self._own is not None else ""
 
     def wire(self, place: Place) -> Wired:
         words = HookWords(hook_command(), place, self.client)
@@ -52,9 +63,43 @@ class CodexWiring:
             options += ["-c", f"hooks.{event}={toml_groups(command, timeout)}"]
             trusted.append(f'"{SOURCE}:{label(event)}:0:0"={{trusted_hash="{trust_hash(event, command, timeout)}"}}')
         options += ["-c", f"hooks.state={{{','.join(trusted)}}}"]
+        if self._own is not None and place.api:
+            options += ["-c", f"{self._own.key}={json.dumps(place.api)}"]
         argv = (*self._command, *options, *self._arguments)
         headless = bool(self._arguments) and self._arguments[0] in ("exec", "e")
         return Wired(argv=argv, files=(Path(words.command[0]),), headless=headless)
+
+
+class NamedApi(Struct, frozen=True):
+    """The model's API as a configuration file names it, and the key that names it."""
+
+    key: str
+    url: str
+
+
+def named_api() -> NamedApi | None:
+    """The API that the user's configuration file names; None where it names none: Codex knows its maker's."""
+    folder = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
+    try:
+        config = tomllib.loads((folder / "config.toml").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    profile = _table(_table(config, "profiles"), str(config.get("profile")))
+    name = str(profile.get("model_provider") or config.get("model_provider") or MAKER)
+    own = _table(_table(config, "model_providers"), name).get("base_url")
+    if isinstance(own, str) and PLAIN_KEY.fullmatch(name):
+        return NamedApi(f"model_providers.{name}.base_url", own.rstrip("/"))
+    makers = config.get("openai_base_url")
+    return NamedApi("openai_base_url", makers.rstrip("/")) if name == MAKER and isinstance(makers, str) else None
+
+
+def _table(table: dict[str, object], key: str) -> dict[str, object]:
+    value = table.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+MAKER = "openai"
+PLAIN_KEY = re.compile(r"[\w-]+")
 
 
 def toml_groups(command: str, timeout: int) -> str:

@@ -34,6 +34,7 @@ class GeminiWiring:
     """`arguments` are the words after the client's own."""
 
     client = Gemini.name
+    api = ""
 
     def __init__(self, command: tuple[str, ...], arguments: tuple[str, ...]) -> None:
         self._command, self._arguments = command, arguments

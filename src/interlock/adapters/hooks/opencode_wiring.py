@@ -31,6 +31,7 @@ class OpencodeWiring:
     """`arguments` are the words after the client's own."""
 
     client = Opencode.name
+    api = ""
 
     def __init__(self, command: tuple[str, ...], arguments: tuple[str, ...]) -> None:
         self._command, self._arguments = command, arguments

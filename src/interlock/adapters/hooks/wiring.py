@@ -18,12 +18,16 @@ DEADLINE_S = 10
 
 
 class Place(Struct, frozen=True, kw_only=True):
-    """Where a run can be spoken to, and a private folder for what the wiring needs; removed when the run is over."""
+    """Where a run can be spoken to, and a private folder for what the wiring needs; removed when the run is over.
+
+    `api` is where the proxy waits for a client whose own configuration names the model's address; empty without one.
+    """
 
     socket: Path
     gate: Path
     folder: Path
     closed: bool = False
+    api: str = ""
 
 
 class Wired(Struct, frozen=True, kw_only=True):
@@ -43,10 +47,14 @@ class Wired(Struct, frozen=True, kw_only=True):
 
 
 class Wiring(Protocol):
-    """One client, recognised in a command."""
+    """One client, recognised in a command.
+
+    `api` is the model's address where the client's own configuration names one that a run can change; else empty.
+    """
 
     client: str
     task: str
+    api: str
 
     def wire(self, place: Place) -> Wired:
         """Put the hooks in."""

@@ -26,7 +26,7 @@ from ...process import Tree, TreeHandle, spawn
 from ...process.enclosed import Enclosure
 from ...process.program import refuse_missing_program
 from ..hooks.wiring import Place, Wired, unwire, wire
-from ..proxy import point, relay_without_owner
+from ..proxy import OPENAI, address, point, relay_without_owner
 from .alone import CANCELLED, TIME_IS_UP, Alone
 from .containing import Level, Places, build_enclosure, decide_containment, is_attended, resolve
 from .foreground import Foreground
@@ -81,6 +81,10 @@ class _Front:
         self._control = socket_path(self._folder.path)
         self._steps = steps_path(self._control)
         self._steps.parent.mkdir(mode=0o700, exist_ok=True)
+        self._door = socket.create_server((LOOPBACK, 0), backlog=128) if launch.proxied is not None else None
+        self._api = ""
+        if self._door is not None and launch.proxied is not None:
+            self._api = address(launch.proxied, self._door.getsockname()[1], OPENAI)
         self._wired = self._wire()
         begin = Begin(
             spec=launch.spec,
@@ -95,7 +99,6 @@ class _Front:
             proxied=launch.proxied,
             contained=level != "off",
         )
-        self._door = socket.create_server((LOOPBACK, 0), backlog=128) if launch.proxied is not None else None
         doors = (self._door,) if self._door is not None else ()
         self._ownership = Ownership(begin, (listen(self._control), listen(self._steps), *doors), self._events)
         self._person = Person(self._folder, self._foreground)
@@ -156,7 +159,7 @@ class _Front:
     @property
     def _place(self) -> Place:
         folder = self._control.with_suffix(".d")
-        return Place(socket=self._steps, gate=self._folder.gate, folder=folder, closed=self._closed)
+        return Place(socket=self._steps, gate=self._folder.gate, folder=folder, closed=self._closed, api=self._api)
 
     def _wire(self) -> Wired | None:
         """Hooks for an agent that we know."""

@@ -5,16 +5,18 @@ Needs the extra `proxy`; what is imported here does not.
 
 from .adapter import PROXIED, ModelChoice, ProxyAdapter, Switched
 from .back import WayBack
-from .environment import Proxied, find_upstreams, point
+from .environment import OPENAI, Proxied, address, find_upstreams, point
 from .lost import relay_without_owner
 
 __all__ = [
+    "OPENAI",
     "PROXIED",
     "ModelChoice",
     "Proxied",
     "ProxyAdapter",
     "Switched",
     "WayBack",
+    "address",
     "find_upstreams",
     "point",
     "relay_without_owner",

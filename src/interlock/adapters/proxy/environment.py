@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 LOOPBACK = "127.0.0.1"
+OPENAI = "openai"
 
 
 class Proxied(Struct, frozen=True):
@@ -32,7 +33,7 @@ APIS: tuple[Api, ...] = (
         ("ANTHROPIC_BASE_URL", "ANTHROPIC_API_BASE"),
         ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
     ),
-    Api("openai", "https://api.openai.com/v1", ("OPENAI_BASE_URL", "OPENAI_API_BASE"), ("OPENAI_API_KEY",)),
+    Api(OPENAI, "https://api.openai.com/v1", ("OPENAI_BASE_URL", "OPENAI_API_BASE"), ("OPENAI_API_KEY",)),
     Api(
         "gemini",
         "https://generativelanguage.googleapis.com",
@@ -55,10 +56,15 @@ def find_upstreams(environment: Mapping[str, str], *, every: bool = False, keys:
     return found
 
 
+def address(proxied: Proxied, port: int, api: str) -> str:
+    """Where an API is to be asked instead."""
+    return f"http://{LOOPBACK}:{port}/{proxied.token}/{api}"
+
+
 def point(environment: Mapping[str, str], proxied: Proxied, port: int) -> dict[str, str]:
     """What is to change in the environment for the command to talk to the proxy on this port."""
     changes = {
-        variable: f"http://{LOOPBACK}:{port}/{proxied.token}/{api.name}"
+        variable: address(proxied, port, api.name)
         for api in APIS
         if api.name in proxied.upstreams
         for variable in api.base_urls

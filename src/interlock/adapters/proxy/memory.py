@@ -6,12 +6,15 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from ...core import CheckpointInfo, Inject, Message, Restore, Step
 from ...core.typed import from_json
 from ...journal.interface import Reading
 from ...records import InterventionRecord, ProxiedRecord, StepRecord, read_body
 from ...runtime import Run
 from ...runtime.causes import AFTER_STEP
+from ...runtime.hands import CONVERSATION_BACK
 from ..inprocess.turn import Marks
 from .formats import Format, Json, Result
 from .formats.form import digest
@@ -126,14 +129,14 @@ class Memory:
         return keep
 
     def why_back(self, checkpoint_id: str) -> tuple[Message, ...]:
-        """What the agent is told by the newest intervention that took it back to this checkpoint."""
+        """What the agent is told by the newest intervention that took it, with its conversation, to this checkpoint."""
         told: tuple[Message, ...] = ()
         with self._run.journal.reader() as journal:
             for record in journal.read(kinds=frozenset(("intervention",))):
                 done = from_json(record.body, InterventionRecord).directives
                 if any(isinstance(one, Restore) and one.checkpoint_id == checkpoint_id for one in done):
                     told = tuple(one.message for one in done if isinstance(one, Inject))
-        return told
+        return tuple(replace(one, content=f"{one.content}\n{CONVERSATION_BACK}") for one in told)
 
     def put_exchange(self, form: Format, items: list[Json], exchange: list[Json]) -> None:
         """An exchange that the client does not know of belongs after the newest item."""

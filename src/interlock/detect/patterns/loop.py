@@ -249,7 +249,7 @@ class Loop(Remembering[Rounds]):
                 steps.append(before.step)
             elif (noise := noise + 1) > tuning.loop_noise:
                 break
-        severity = tuning.severity(len(steps))
+        severity = tuning.severity(len(steps) - (tuning.patience if turn.waits else 0))
         if severity is None:
             return ()
         return (

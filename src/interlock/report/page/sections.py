@@ -84,7 +84,8 @@ def ladder(rungs: Sequence[Rung], *, ended: bool) -> Html:
         *(
             el("span", None, el("i", {"class": f"dot {kind}"}), f" {word} ")
             for kind, word in (
-                ("worked", "worked"), ("failed", "did not work"), ("open", unjudged), ("held", "held back"),
+                ("worked", "worked"), ("failed", "did not work"), ("open", unjudged),
+                ("held", "postponed or not applied"),
             )
         ),
     )  # fmt: skip
@@ -99,9 +100,10 @@ def episodes(found: Iterable[Problem]) -> Html:
 def _episode(problem: Problem) -> Html:
     took = length((problem.closed_at or problem.updated_at) - problem.opened_at)
     facts = [plain(problem.type), problem.agent, f"since step {problem.opened_step}", f"{clock(problem.opened_at)}"]
-    facts.append(f"for {took}" if problem.closed_at is not None else f"open for {took} so far")
+    facts.append(f"for {took}")
     if problem.relapses:
         facts.append("came back once" if problem.relapses == 1 else f"came back {problem.relapses:,} times")
+    came = "open" if problem.open else "good" if problem.worked else "over"
     chips = [
         el(
             "li",
@@ -115,13 +117,13 @@ def _episode(problem: Problem) -> Html:
     ]
     return el(
         "article",
-        {"class": f"chain {problem.severity}"},
+        {"class": f"chain episode {problem.severity}"},
         el(
             "h3",
             None,
             el("code", None, problem.what),
             el("span", {"class": f"badge {problem.severity}"}, problem.severity),
-            el("span", {"class": f"badge {'open' if problem.open else 'over'}"}, problem.achieved),
+            el("span", {"class": f"badge {came}"}, problem.achieved),
         ),
         el("p", {"class": "facts-line"}, ", ".join(filter(None, facts))),
         el("p", None, problem.description, el("code", None, problem.place) if problem.place else None),
@@ -130,7 +132,13 @@ def _episode(problem: Problem) -> Html:
     )
 
 
-DOT_OF = {"worked": "worked", "did not work": "failed", "postponed": "held", "held back": "held", "not applied": "held"}
+DOT_OF = {
+    "worked": "worked",
+    "did not work": "failed",
+    "postponed": "held",
+    "held back": "held",
+    "not applied": "held",
+}
 
 
 def chains(found: Iterable[Chain]) -> Html:
