@@ -71,10 +71,7 @@ def test_a_call_that_fails_validation_is_in_the_complete_feed(place_for: MakePla
 
 
 def test_hooks_cannot_be_switched_off_from_inside(place_for: MakePlace) -> None:
-    place = place_for(
-        turns(run("sh build.sh"), run("echo two"), run("rm -rf ~/precious"), "Finished."),
-        {"runtime": {"on_tamper": "warn"}},
-    )
+    place = place_for(turns(run("sh build.sh"), run("echo two"), run("rm -rf ~/precious"), "Finished."))
     off = "echo '{\"disableAllHooks\": true}' > .claude/settings.json; sleep 2\n"
     (place.workspace / "build.sh").write_text(off)
     (place.workspace / ".claude").mkdir()
@@ -101,7 +98,7 @@ def test_hooks_that_are_off_from_the_start_are_noticed(place_for: MakePlace) -> 
 
 def test_a_socket_that_is_removed_is_bound_again(place_for: MakePlace) -> None:
     script = turns(run("echo 1 > first; sleep 2"), run("echo 2 > second"), "Finished.")
-    place = place_for(script, {"runtime": {"fail": "closed", "on_tamper": "warn"}})
+    place = place_for(script, {"runtime": {"fail": "closed"}})
     process = place.begin_agent()
     until("the first command runs", (place.workspace / "first").exists)
     control = noted_socket(place.folder.path)
