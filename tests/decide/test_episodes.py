@@ -280,6 +280,16 @@ def test_the_next_episode_of_a_type_begins_by_what_helped_with_the_last():
     assert run.state.episodes[1].level == REMINDER, "the hint had not worked"
 
 
+@pytest.mark.parametrize(("threshold", "level"), [(0.6, REMINDER), (0.0, HINT)])
+def test_the_threshold_decides_where_the_next_episode_begins(threshold, level):
+    run = Run(Interventions(strategy=Strategy(effectiveness_threshold=threshold)))
+    run.alarm()
+    run.sign("again", "again", "again", "solved")
+    other = msgspec.structs.replace(stuck("tests/b.py"), targets=("tests/b.py",), marks=(7,))
+    run.alarm(stuck=other, evidence=(300,))
+    assert run.state.episodes[1].level == level
+
+
 def test_what_cannot_be_said_counts_as_tried_with_the_same_chances():
     run = Run()
     run.controller = Controller(run.config, EVERY_CAPABILITY - {"inject"}, restorable=True)

@@ -103,7 +103,7 @@ def test_a_pause_holds_the_next_request_and_escalate_switches_the_model(scene_wi
     assert finish(pausing)[0] == 0
     until("the step that was under way is over", lambda: scene.place.store.runs()[0].status == "paused")
     assert len(scene.model.requests) == 1
-    assert scene.place.order("escalate", {"model": "opus"}).outcome == "success"
+    assert scene.place.order("escalate", {"model": "opus", "force": True}).outcome == "success"
     scene.place.order("resume")
     assert finish(running)[0] == 0
     opus = ship().aliases["opus"]

@@ -318,7 +318,7 @@ def test_an_unknown_or_retired_model_is_an_error_at_the_start(model: str, says: 
 
 
 def test_the_question_is_recorded_redacted_and_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[dict[str, object]] = []
+    calls: list[GuiModelCallRecord] = []
     secret = "ghp_" + "a1B2" * 9
     with serving(verdict()) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.address)
@@ -326,12 +326,12 @@ def test_the_question_is_recorded_redacted_and_bounded(monkeypatch: pytest.Monke
         note = f"token {secret} " + "x" * 5000
         analyzer.analyze(picture(), Situation("src/a.py", note), ["window: problem, b.py is open"])
     [record] = calls
-    words = str(record["question"])
+    words = record.question
     assert words.startswith("The picture is 1280 by 720")
     assert "The file that should be open: src/a.py" in words
     assert len(words) == 2000
-    assert secret not in json.dumps(record)
-    assert KEY not in json.dumps(record)
+    assert secret not in repr(record)
+    assert KEY not in repr(record)
 
 
 def test_the_default_is_the_newest_opus() -> None:

@@ -21,7 +21,7 @@ from interlock.gui.supervised import SupervisedRun, open_run
 from interlock.gui.waiting import wait_until
 from interlock.journal import JournalReader
 from interlock.link import ask_owner
-from interlock.records import GuiChunkRecord, GuiTroubleRecord
+from interlock.records import GuiChunkRecord, GuiModelCallRecord, GuiTroubleRecord
 from interlock.runtime import Supervisor, open_store
 
 from .scripted_screen import DIALOG, NORMAL, orchestrator
@@ -168,9 +168,7 @@ def test_a_computer_use_agent_has_its_steps_and_its_screen_on_one_run(config: Co
 
 def test_a_models_question_and_answer_are_kept_without_secrets(run: SupervisedRun) -> None:
     secret = "ghp_" + "a1B2" * 9
-    run.record(
-        "gui_model_call", {"model": "claude-opus-5-5", "question": "Which file?", "answer": f"it shows {secret}"}
-    )
+    run.record(GuiModelCallRecord(model="claude-opus-5-5", question="Which file?", answer=f"it shows {secret}"))
     [record] = records(run, "gui_model_call")
     assert record["question"] == "Which file?"
     assert secret not in record["answer"]

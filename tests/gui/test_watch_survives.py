@@ -59,7 +59,7 @@ class Journal(NoRun):
     def __init__(self) -> None:
         self.events: list[InterventionEvent] = []
 
-    def record(self, kind: str, body: object) -> None:
+    def record(self, body: object) -> None:
         assert isinstance(body, InterventionEvent)
         self.events.append(body)
 
@@ -128,8 +128,8 @@ def raising(kind: str, journal: Journal, pace: Callable[[float], bool]) -> Inter
     elif kind == "record":
         kept = journal.record
 
-        def record(name: str, body: object) -> None:
-            kept(name, body)
+        def record(body: object) -> None:
+            kept(body)
             boom()
 
         journal.record = record  # type: ignore[method-assign]

@@ -15,10 +15,10 @@ import interlock
 from interlock.cli.schema import json_schema, schema_types
 from interlock.control.effects import EntryKind
 from interlock.core import Record, RunSpec
-from interlock.journal import MemoryJournal
 from interlock.records import KINDS, RecordBody, decode_body, kind_of
 from interlock.report.moment import HIDDEN, RECORDS, read_moment
 from interlock.runtime import Run
+from tests.journal.memory import MemoryJournal
 
 from .samples import samples, types_of
 

@@ -59,7 +59,8 @@ def test_it_has_every_kind_of_its_time_and_each_is_understood(folder):
         body = read_body(record)
         assert body is not None, record.kind
         # What a reader of that time would get from a writer of today.
-        assert from_json(msgspec.json.encode(body)) == from_json(record.body)
+        today, then = from_json(msgspec.json.encode(body)), from_json(record.body)
+        assert today == then or {name: today[name] for name in then} == then
 
 
 def test_its_records_fit_the_published_schema(folder):

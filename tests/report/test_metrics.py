@@ -4,6 +4,7 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from interlock.control import encode, new_request
 from interlock.core import BadInput, Hold, ManualClock, Usage
 from interlock.journal import Store
 from interlock.report import Story
@@ -47,7 +48,8 @@ def test_journals_and_the_live_process_count_the_same(tmp_path):
         feed(supervisor, clock, steps(3, 120))
         supervisor.after(supervisor.message("hi", usage=Usage(10, 10, 0.5)))
         supervisor.run.hold(Hold("look"), 3)
-        supervisor.resume()
+        resume = new_request("r1", "resume", supervisor.run.spec.run_id, actor="ann")
+        supervisor.run.steering.endpoint.receive(encode(resume), None, actor="ann")
     kept, seen = read(JournalMetrics(Store(tmp_path)).render()), read(live.render())
     for name in ("issues", "interventions", "escalations", "reviews", "tokens", "cost_usd", "control_requests"):
         full = f"interlock_{name}_total"

@@ -5,7 +5,7 @@ import shutil
 import msgspec
 import pytest
 
-from interlock.control import new_request
+from interlock.control import encode, new_request
 from interlock.core import Hold, NotFound, RunSpec, Usage
 from interlock.journal import Entry, JournalReader, Store
 from interlock.report import KINDS, LEVELS, Story
@@ -153,13 +153,14 @@ def test_a_pause_and_its_answer_are_one_control_with_ack_and_result(tmp_path):
         assert story.summary.shown == "paused"
         assert story.waiting is not None
         assert story.waiting.text == "look at this"
-        supervisor.resume()
+        resume = new_request("r1", "resume", supervisor.run.spec.run_id, actor="ann")
+        supervisor.run.steering.endpoint.receive(encode(resume), None, actor="ann")
         supervisor.run.journal.flush()
         story.update()
         assert story.waiting is None
         (control,) = story.controls
         assert control.command == "resume"
-        assert "interlock" in control.actor
+        assert "ann" in control.actor
         assert control.ack is not None
         assert control.outcome(owned=True) == "success"
     supervisor.close()

@@ -10,6 +10,7 @@ from ..core.issue import (
     EXPLORATION_WANDERING,
     GOAL_DRIFT,
     HALLUCINATION,
+    LONG_WAIT,
     LOOP,
     REPETITIVE_ERRORS,
     RESOURCE_SPIRAL,
@@ -52,6 +53,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "Before you import a helper, look whether it exists.",
     ),
     DESTRUCTIVE_ACTION: ("Instead of deleting a folder to start afresh, move the one file that is in the way.",),
+    LONG_WAIT: ("A deployment has not become ready for a quarter of an hour: look at its events, then report them.",),
 }
 """What going on well looks like, by type of issue; shown after the run's own examples."""
 

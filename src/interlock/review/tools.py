@@ -45,7 +45,9 @@ def read_tool(tool: Tool, cwd: str | None, memory: Memory) -> Call:
     if kind == "shell":
         return read_shell(arguments, cwd, memory)
     if kind in ("editor", "files") and path_of(arguments) is None and not writes_of(None, arguments):
-        return read_custom(name, kind, arguments, cwd, memory)
+        custom = read_custom(name, kind, arguments, cwd, memory)
+        if kind == "editor" or custom.script.commands:
+            return custom
     if kind == "editor":
         return read_editor(name, arguments, cwd)
     if kind == "code":

@@ -324,7 +324,10 @@ class Watch:
         instructed = step.kind == "message" and step.role == "user" and self.detectors.instructed
         if not issues and not before.pending and not sightings and not instructed:
             return Judgement(now, assumed, progressed=progressed)
-        checkpoints = (_assumed_checkpoint(issues, now),) if self._assume_checkpoint else self._run.checkpoints
+        checkpoints = self._run.checkpoints
+        if self._assume_checkpoint:
+            began = [episode.began for episode in before.episodes if episode.open]
+            checkpoints = (_assumed_checkpoint(issues, began, now),)
         run = replace(self.state(now), step=step.index, checkpoints=checkpoints)
         seen = Observed(
             step=step.index,
@@ -388,10 +391,12 @@ def _thinned(checkpoints: tuple[CheckpointInfo, ...]) -> tuple[CheckpointInfo, .
     return (*checkpoints[:half:2], *checkpoints[half:])
 
 
-def _assumed_checkpoint(issues: Sequence[Issue], now: float) -> CheckpointInfo:
+def _assumed_checkpoint(issues: Sequence[Issue], began: Sequence[int], now: float) -> CheckpointInfo:
     """A recorded trace has no checkpoints; what would have been done assumes a safe one before the trouble."""
-    began = min(issue.step if issue.started_step is None else issue.started_step for issue in issues)
-    return CheckpointInfo(id="assumed", time=now, step=max(0, began), label="assumed")
+    first = min(
+        (*began, *(issue.step if issue.started_step is None else issue.started_step for issue in issues)), default=0
+    )
+    return CheckpointInfo(id="assumed", time=now, step=max(0, first), label="assumed")
 
 
 def _prevented(issue: Issue, review: Review | None) -> Issue:

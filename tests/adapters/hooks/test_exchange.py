@@ -83,7 +83,7 @@ def test_a_loop_is_corrected_with_the_next_reply(desk: Desk) -> None:
         named = {"tool_name": "Bash", "tool_input": {"command": "cat missing.txt"}, "tool_use_id": f"c{number}"}
         error = "Exit code 1\ncat: missing.txt: No such file or directory"
         replies.append(desk.hook("PostToolUseFailure", **named, error=error))
-    told = [reply["hookSpecificOutput"]["additionalContext"] for reply in replies if reply]
+    told = [reply["hookSpecificOutput"]["additionalContext"] for reply in replies if "hookSpecificOutput" in reply]
     assert told
     assert len(desk.records("intervention")) >= 1
 
