@@ -9,6 +9,8 @@ from collections.abc import Callable
 
 import pytest
 
+from interlock.contain import why_not
+
 from .running import Place, owners, until
 
 TICKS = "while :; do date +%s%N > tick; sleep 0.05; done"
@@ -21,15 +23,17 @@ def ticks(place: Place) -> bool:
 
 
 def begin(place: Place, level: str) -> tuple[int, int]:
+    if level == "guard" and why_not():
+        pytest.skip(f"no guard here: {why_not()}")
     run = place.start("sh", "-c", TICKS, options=("--contain", level))
     place.wait_for("tick")
     (owner,) = owners(place)
     return run.pid, owner
 
 
-@pytest.mark.parametrize("level", ["auto", "off"])
+@pytest.mark.parametrize("level", ["guard", "off"])
 def test_pause_and_resume_work_while_the_owner_hangs(place: Place, level: str) -> None:
-    _, owner = begin(place, "off" if level == "off" else "guard")
+    _, owner = begin(place, level)
     os.kill(owner, signal.SIGSTOP)
     run = place.folder.run_id
     status, out, err = place.interlock("pause", run)
