@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 WORKERS ?= 2
 SCREEN_PACKAGES := xvfb openbox xdotool scrot xterm dbus-daemon at-spi2-core tesseract-ocr sway grim
-TERMINAL_PACKAGES := tmux less gcc libc6-dev openssl
+TERMINAL_PACKAGES := tmux less gcc libc6-dev openssl bubblewrap
 EDITOR_PACKAGES := chromium zenity build-essential libkrb5-dev pkg-config
 LIGHT_EXTRAS := hub notify model otel tui web proxy gui
 FRAMEWORKS := langchain openai-agents claude-agent-sdk pydantic-ai mini-swe-agent smolagents
@@ -49,6 +49,7 @@ test-gui: setup ## with a real VS Code, installed once and cached
 	$(BIN)/python -m pytest tests/gui_editor -m editor -v
 
 test-agents: setup ## the real agent clients, offline (AGENT=name: one of them)
+	@scripts/debian-packages $(TERMINAL_PACKAGES)
 	@$(BIN)/python scripts/install-agents >/dev/null
 	@$(BIN)/python scripts/install-frameworks $(AGENT) >/dev/null
 	$(BIN)/python -m pytest -m agents -n $(WORKERS) --dist loadfile $(if $(AGENT),-k "$(AGENT)") tests/agents
@@ -74,6 +75,7 @@ bench-loop: setup ## the ladder against scripted agents (ONLY=name: one of them)
 	$(BIN)/python bench/closed_loop.py $(if $(ONLY),--only $(ONLY))
 
 torture: setup ## the long versions: crashes, simulations, properties
+	@scripts/debian-packages $(TERMINAL_PACKAGES)
 	$(BIN)/python -m pytest -n $(WORKERS) -m torture --timeout 7200
 
 docs: setup ## build the documentation into site/; a warning is an error

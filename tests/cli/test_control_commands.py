@@ -29,7 +29,7 @@ def own(home: Path, run_id: str = "r1") -> Owned:
 def test_a_run_is_paused_resumed_and_cancelled_by_its_beginning(home: Path) -> None:
     with own(home, "abc123") as owned:
         done = interlock("pause", "abc", "--reason", "lunch", home=home)
-        assert (done.returncode, done.stdout) == (0, "abc123 is paused\n"), done.stderr
+        assert (done.returncode, done.stdout) == (0, "abc123: steps held\n"), done.stderr
         assert owned.endpoint.state.status == "paused"
         again = interlock("pause", "abc", home=home)
         assert again.returncode == 4 and "paused already" in again.stderr and again.stdout == ""
@@ -42,7 +42,7 @@ def test_a_run_is_paused_resumed_and_cancelled_by_its_beginning(home: Path) -> N
 
 def test_the_answer_calls_a_run_by_its_name_and_with_v_by_its_id_and_the_protocols_words(home: Path) -> None:
     with Owned(home / "state" / "interlock" / "runs", run_id="abc123", name="nap"):
-        assert interlock("pause", "abc", home=home).stdout == "nap is paused\n"
+        assert interlock("pause", "abc", home=home).stdout == "nap: steps held\n"
         again = interlock("pause", "nap", "-v", home=home)
         assert again.stderr == "interlock: abc123: the run is paused already (invalid_state)\n"
         assert interlock("resume", "nap", "-v", home=home).stdout == "abc123: resumed at iteration 1\n"
@@ -128,7 +128,7 @@ def test_a_slip_in_the_configuration_keeps_nobody_from_steering(home: Path, writ
     with own(home) as owned:
         assert "r1" in interlock("ps", home=home).stdout
         done = interlock("pause", "r1", home=home)
-        assert (done.returncode, done.stdout) == (0, "r1 is paused\n")
+        assert (done.returncode, done.stdout) == (0, "r1: steps held\n")
         assert owned.endpoint.state.status == "paused"
     (line,) = done.stderr.splitlines()
     assert says in line and "Going on without this" in line and line.endswith("see interlock config check.")

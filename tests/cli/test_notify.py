@@ -33,7 +33,9 @@ def hook():
 
 def configure(home, **channels):
     lines = "".join(f"    {name}: {url}\n" for name, url in channels.items())
-    (home / "interlock.yaml").write_text(f"notifications:\n  channels:\n{lines}")
+    own = home / "config" / "interlock"
+    own.mkdir(parents=True)
+    (own / "interlock.yaml").write_text(f"notifications:\n  channels:\n{lines}")
 
 
 def test_a_test_goes_through_every_channel_and_says_which_failed(tmp_path, hook):

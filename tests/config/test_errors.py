@@ -40,7 +40,7 @@ def problems(tmp_path: Path, text: str) -> list[str]:
         ("gui: {confidence_threshold: 2}", "c.yaml:1: gui.confidence_threshold: expected a number from 0 to 1, not '2'"),
         ("gui: {interval_seconds: 0}", "c.yaml:1: gui.interval_seconds: expected a number above 0, not '0'"),
         ("gui: {analyzer: cloud}", "c.yaml:1: gui.analyzer: expected one of auto, claude, local, not 'cloud'. Did you mean claude?"),
-        ("runtime: {fail:}", "c.yaml:1: runtime.fail: expected one of open, closed, but nothing is there. Give a value or remove it."),
+        ("runtime: {fail:}", "c.yaml:1: runtime.fail: expected one of auto, open, closed, but nothing is there. Give a value or remove it."),
         ("store: {dir: 7}", "c.yaml:1: store.dir: expected a text, not '7'. Put it in quotes."),
         ("limits: 7", "c.yaml:1: limits: expected keys and values, not '7'"),
         ("gui: [a]", "c.yaml:1: gui: expected keys and values, or true or false, not a list"),

@@ -12,6 +12,8 @@ import yaml
 from hypothesis import given, settings
 
 from interlock.config import Config, examine, load
+from interlock.config.load import read_values
+from interlock.config.trust import trust
 from interlock.core import BadInput
 
 from .strategies import CONFIGS
@@ -38,18 +40,19 @@ def test_without_any_file_the_defaults_hold() -> None:
 
 
 def test_the_named_file_comes_before_the_one_here_and_that_before_the_users(tmp_path: Path, home: Path) -> None:
-    write(home / "interlock" / "interlock.yaml", "limits: {max_steps: 1}")
-    assert load(env={}).limits.max_steps == 1
+    write(home / "interlock" / "interlock.yaml", "limits: {max_steps: 4}")
+    assert load(env={}).limits.max_steps == 4
     write(Path("interlock.yaml"), "limits: {max_steps: 2}")
     assert load(env={}).limits.max_steps == 2
     named = write(tmp_path / "other.yaml", "limits: {max_steps: 3}")
     assert load(named, env={}).limits.max_steps == 3
 
 
-def test_files_do_not_add_up(home: Path) -> None:
+def test_the_file_here_lies_over_the_users(home: Path) -> None:
     write(home / "interlock" / "interlock.yaml", "limits: {max_tokens: 1}")
     write(Path("interlock.yaml"), "limits: {max_steps: 2}")
-    assert load(env={}).limits.max_tokens is None
+    limits = load(env={}).limits
+    assert (limits.max_tokens, limits.max_steps) == (1, 2)
 
 
 def test_another_folder_can_stand_for_the_one_here(tmp_path: Path) -> None:
@@ -116,7 +119,8 @@ def test_a_variable_overrides_the_key_that_it_names(name: str, text: str, path: 
 
 
 def test_variables_add_to_the_names_of_the_file() -> None:
-    write(Path("interlock.yaml"), "notifications: {channels: {mail: 'mailto://x'}}")
+    file = write(Path("interlock.yaml"), "notifications: {channels: {mail: 'mailto://x'}}")
+    trust(file, read_values(file))
     channels = load(env={"INTERLOCK_NOTIFICATIONS__CHANNELS__OPS": "json://x"}).notifications.channels
     assert channels == {"mail": "mailto://x", "ops": "json://x"}
 
@@ -167,7 +171,7 @@ def test_what_lies_in_the_files_place_keeps_nobody_waiting(make: Callable[[Path]
 
 
 def test_every_value_knows_where_it_came_from() -> None:
-    write(Path("interlock.yaml"), "limits:\n  max_steps: 5\n  max_tokens: 6\ngui: false\n")
+    write(Path("interlock.yaml"), "limits:\n  max_steps: 5\n  max_tokens: 6\ngui: true\n")
     sources = examine(env={"INTERLOCK_LIMITS__MAX_TOKENS": "7"}).sources
     assert sources == {
         "limits.max_steps": "interlock.yaml:2",
@@ -209,8 +213,8 @@ def test_what_a_variable_holds_is_never_repeated(name: str, text: str) -> None:
 
 @pytest.mark.parametrize("name", ["0E0", "1e3", "12e03456"])
 def test_what_is_a_number_to_us_and_a_text_to_yaml_is_what_the_key_asks_for(name: str) -> None:
-    write(Path("interlock.yaml"), f"models:\n- name: {name}\nlimits:\n  max_cost_usd: 1e3\n")
-    config = load(env={})
+    file = write(Path("interlock.yaml"), f"models:\n- name: {name}\nlimits:\n  max_cost_usd: 1e3\n")
+    config = load(file, env={})
     assert (config.models[0].name, config.limits.max_cost_usd) == (name, 1000)
     write(Path("interlock.yaml"), "models:\n- name: 12\n")
     with pytest.raises(BadInput, match="expected a text, not '12'"):

@@ -135,7 +135,7 @@ def gate_in_memory_only() -> Iterator[object]:
 
 @mutant
 def gate_shut_after_the_result() -> Iterator[object]:
-    def pause(turn: Turn) -> None:
+    def pause(turn: Turn, at_once: bool) -> None:
         if turn.state.status != "running":
             commands.refuse(turn, "already")
             return

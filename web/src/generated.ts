@@ -119,6 +119,7 @@ export interface Summary {
   owner_pid: number | null;
   problem: string | null;
   reason: string | null;
+  tampering: string | null;
 }
 
 export interface Control {

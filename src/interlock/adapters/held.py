@@ -24,7 +24,8 @@ class HeldTree:
     `on_frozen` is called while it stands still for a restore: what has no checkpoint after it yet is kept then.
     """
 
-    def __init__(self, *, expected: bool = False) -> None:
+    def __init__(self, *, expected: bool = False, held_by_person: Callable[[], bool] = lambda: False) -> None:
+        self._held_by_person = held_by_person
         self._tree: Tree | None = None
         self._known = threading.Event()
         if not expected:
@@ -65,13 +66,13 @@ class HeldTree:
         """The run is paused."""
         with self._lock:
             self._paused = True
-            return self.freeze() if not self.speaks() else "held at its next step"
+            return self.freeze()
 
     def let_go(self) -> str:
         """The run goes on."""
         with self._lock:
             self._paused = False
-            if self._tree is None or not self._frozen:
+            if self._tree is None or not self._frozen or self._held_by_person():
                 return ""
             self._frozen = False
             return f"thawed {self._tree.thaw().words}"

@@ -11,7 +11,7 @@ import typer
 from .app import new_app
 from .output import print_json, say_error
 
-app = new_app("Write, show and check the configuration.\n\nExample: interlock config init")
+app = new_app("Write, show, check and trust the configuration.\n\nExample: interlock config init")
 
 FILE = "interlock.yaml"
 
@@ -58,7 +58,44 @@ def show(
         sources = {setting.path: setting.source for setting in changed}
         print_json({"file": examined.file, "config": visible(examined.config), "sources": sources})
         return
+    if examined.ignored:
+        say_error(examined.ignored_line)
     sys.stdout.write(f"# {examined.file or 'No file: the defaults hold.'}\n{render(examined)}")
+
+
+@app.command()
+def trust(
+    path: Annotated[Path, typer.Argument(help="The workspace's file.")] = Path(FILE),
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Agree to what a workspace's configuration loosens, until the file changes.
+
+    A workspace's interlock.yaml may tighten supervision freely. What loosens it counts only once you have agreed.
+
+    Example: interlock config trust
+    """
+    from ..config import Config
+    from ..config.load import read_values, user_file
+    from ..config.trust import is_trusted, split
+    from ..config.trust import trust as agree
+    from ..contain import in_a_run
+    from ..core import BadInput, InvalidState
+    from ..core.typed import from_plain
+
+    if in_a_run():
+        raise InvalidState("an agent cannot trust a configuration", todo="Run this in a terminal of your own.")
+    values = read_values(path)
+    base = from_plain(read_values(user_file()), Config) if user_file().is_file() else Config()
+    loosened = split(values, base)[1]
+    if is_trusted(path, values):
+        sys.stdout.write(f"{path} is trusted already.\n")
+        return
+    if loosened:
+        sys.stdout.write(f"{path} loosens supervision: {', '.join(loosened)}\n")
+        if not yes and not (sys.stdin.isatty() and typer.confirm("Trust it?")):
+            raise BadInput("not trusted", where=str(path), todo="Answer y, or give --yes.")
+    agree(path, values)
+    sys.stdout.write(f"{path} is trusted until it changes.\n")
 
 
 @app.command()

@@ -45,6 +45,7 @@ def examine() -> Iterator[Check]:
     yield from _configuration()
     yield from _sqlite()
     yield from _processes()
+    yield _containment()
     yield _hooks()
     yield _optional("git", "diffs of nested repositories")
     for module, extra, purpose in EXTRAS:
@@ -95,6 +96,17 @@ def _processes() -> Iterator[Check]:
 
     for ability in abilities():
         yield Check(f"process {ability.name}", "missing" if ability.by == "nobody" else "ok", ability.why)
+
+
+def _containment() -> Check:
+    from ..contain import why_not
+
+    missing = why_not()
+    if missing:
+        found, _, todo = missing.partition(". ")
+        return Check("containment", "missing", f"guard does not work here: {found}", f"{todo}." if todo else "")
+    opt_in = "opt-in until the remaining attacks are covered"
+    return Check("containment", "ok", f"guard works here, {opt_in}: interlock run --contain guard")
 
 
 def _hooks() -> Check:

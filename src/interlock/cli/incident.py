@@ -11,7 +11,7 @@ from ..core import InvalidState
 from ..intervene.options import OptionName
 from .app import new_app
 from .completing import offer_incidents
-from .output import print_hanging, print_json
+from .output import print_hanging, print_json, say_error
 
 if TYPE_CHECKING:
     from ..runtime import StoredIncident
@@ -55,7 +55,7 @@ def continue_(
     from ..runtime.continuing import abort, choose, continue_run
     from ..runtime.opening import open_store
 
-    settings = load(config)
+    settings = load(config, tell=say_error)
     store = open_store(settings)
     incidents = Incidents(store)
     stored = incidents.find(incident)

@@ -109,6 +109,7 @@ def _lines(run: Finished) -> list[str]:
     lines += [f"limit: {words}" for words in run.limits_reached]
     if run.unpriced_tokens and run.max_cost_usd is not None:
         lines.append(f"limit: nobody knows the price of {run.unpriced_tokens:,} tokens; the dollars could not be held")
+    lines += [f"interfered with: {words}" for words in run.tampering]
     if run.processes_left:
         lines.append(f"{run.processes_left} processes that it started go on")
     if run.incident_id:

@@ -8,7 +8,7 @@ import typer
 
 from ..core import BadInput
 from .app import new_app
-from .output import print_json
+from .output import print_json, say_error
 
 app = new_app()
 
@@ -30,7 +30,7 @@ def notify(
     """
     from ..config import load
 
-    channels = load().notifications.channels
+    channels = load(tell=say_error).notifications.channels
     if not channels:
         raise BadInput("there are no channels", todo="Add one: notifications.channels in interlock.yaml.")
     for name in names or ():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,14 @@ if TYPE_CHECKING:
     from ..config import Config
 
 app = new_app()
+
+
+class Contain(StrEnum):
+    """How the agent is kept from its supervisor."""
+
+    off = "off"
+    auto = "auto"
+    guard = "guard"
 
 
 @app.command(context_settings={"allow_interspersed_args": False, "ignore_unknown_options": False})
@@ -56,6 +65,12 @@ def run(
             help="Stand before the model's API; default: where the environment has its key or its address.",
         ),
     ] = None,
+    contain: Annotated[
+        Contain | None,
+        typer.Option(
+            "--contain", help="Keep the agent away from its supervisor; auto: guard where it works. Default: off."
+        ),
+    ] = None,
     summary: Annotated[Path | None, typer.Option("--summary", help="Write a summary as JSON to this file.")] = None,
 ) -> None:
     """Run a command under supervision: its own exit status, or 124 (limit), 125 (emergency stop), 130 (cancelled).
@@ -80,7 +95,9 @@ def run(
             raise BadInput("--issue must have 1 to 512 characters")
     if not folder.is_dir():
         raise BadInput("the workspace is not a folder", where=str(folder))
-    settings = _with_hub(_with_options(load(config), observe, max_cost, max_steps, max_minutes), hub)
+    settings = _with_containment(
+        _with_hub(_with_options(load(config, tell=say_error), observe, max_cost, max_steps, max_minutes), hub), contain
+    )
     spec = RunSpec(
         run_id=new_run_id(),
         name=name,
@@ -95,6 +112,14 @@ def run(
     root = open_store(settings).root
     launch = Launch(spec=spec, config=settings, context=context, store=root, needs_approval=attended)
     launch_and_exit(launch, summary, proxy=proxy)
+
+
+def _with_containment(config: Config, contain: Contain | None) -> Config:
+    from msgspec.structs import replace
+
+    if contain is None:
+        return config
+    return replace(config, runtime=replace(config.runtime, contain=contain.value))
 
 
 def _with_hub(config: Config, url: str | None) -> Config:

@@ -126,6 +126,7 @@ def matter(run: RunSummary) -> str:
     """What must be known of a run, else what it is for; how it ended comes first where it did not end by itself."""
     stuck = f"stuck: {run.stuck}" if run.stuck and run.ended is None else ""
     words = run.problem or run.waiting or stuck or ": ".join(filter(None, (run.ending, run.task)))
+    words = f"tampered with: {run.tampering}; {words}" if run.tampering else words
     return " ".join(words.split())
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from .app import new_app
+from .output import say_error
 
 app = new_app()
 
@@ -51,7 +52,7 @@ def serve(
     if hub is not None:
         # Every session reads the configuration anew, and the environment with it.
         os.environ["INTERLOCK_HUB__URL"] = hub
-    settings = load(config)
+    settings = load(config, tell=say_error)
     store = open_store(settings)
     path = serve_socket()
     if is_served(path):

@@ -16,6 +16,8 @@ from msgspec.structs import replace
 from ..control import Answer, Command, Request, decode_current, new_request
 from ..core import ENDED, BadInput, InterlockError, InvalidState, Status
 from ..journal import JournalReader, RunFolder, RunSummary
+from ..journal.folder import HELD, TREE
+from ..link import ask_owner
 from ..link.owner import Notice
 from ..link.runs import Runs
 from .app import finite
@@ -43,6 +45,8 @@ StepOption = Annotated[int | None, typer.Option("--step", min=0, help="Which ste
 TIMEOUT_S = 60.0
 ENDING_S = 15.0
 """How long we watch a cancelled run's processes go."""
+WAITING_S = 5.0
+"""How often we say what a pause waits for."""
 AT_ONCE = 32
 """Requests under way at one time when there are many runs."""
 
@@ -97,7 +101,7 @@ def control_run(command: Command, choice: Choice, payload: Payload | None = None
         documents = [_document(*each) for each in zip(requests, answers, strict=True)]
         print_json(documents[0] if batch_id is None else {"batch_id": batch_id, "results": documents})
     else:
-        _say(command, list(zip(chosen, answers, strict=True)), choice)
+        _say(command, list(zip(chosen, answers, strict=True)), choice, place)
     status = max((exit_status(answer) for answer in answers), default=0)
     if status:
         raise SystemExit(status)
@@ -137,11 +141,31 @@ class Place(Runs):
         return self.store.runs() if self.hub is None else [run.summary for run in self.hub.runs()]
 
     def ask(self, request: Request, timeout: float, notice: Notice = say_error) -> Answer:
-        answer = super().ask(request, timeout, notice)
+        from .unowned import STEERABLE, patience_for, steer_without_owner
+
         run_id = request.target.run_id
-        if request.command == "cancel" and answer.outcome == "success" and self.is_here(run_id):
-            _see_ended(self.folder(run_id))
+        if not self.is_here(run_id):
+            return super().ask(request, timeout, notice)
+        folder = self.folder(run_id)
+        patience = patience_for(folder) if request.command in STEERABLE else None
+        answer = ask_owner(folder, request, timeout=timeout, notice=notice, patience=patience)
+        if patience is not None and answer.outcome == "unknown" and not answer.accepted:
+            without = steer_without_owner(folder, request.command)
+            answer = without or ask_owner(folder, request, timeout=timeout, notice=notice)
+        if answer.outcome == "success" and request.command == "cancel":
+            return _see_ended(folder, answer)
+        if answer.outcome == "success" and request.command == "pause":
+            return _see_paused(folder, answer, timeout)
         return answer
+
+    def done(self, command: Command, run_id: str, answer: Answer) -> str:
+        """What a command has done; a run whose processes are not ours to stop is not called paused."""
+        here = self.is_here(run_id)
+        if command == "pause" and here and not (self.folder(run_id).path / TREE).exists():
+            return ": steps held"
+        if not here and answer.result is not None and answer.result.payload.run_status == "pausing":
+            return " is pausing: the step under way may finish"
+        return f" {DONE.get(command, '')}"
 
     def waiting_step(self, run_id: str) -> int:
         """The step of a run that waits for a person."""
@@ -152,16 +176,48 @@ class Place(Runs):
         return step_that_waits(bytes(last.body) if last is not None else b"")
 
 
-def _see_ended(folder: RunFolder) -> None:
-    """Stay until the agent's processes are gone: the run has ended when it is told so, and they get time to tidy up."""
-    from ..journal.tree import agent_lives
+def _see_ended(folder: RunFolder, answer: Answer) -> Answer:
+    """Stay until the agent's processes are gone: cancelled is what has ended. They get time to tidy up."""
+    from ..journal.tree import read_tree
+    from ..process import attach
+    from .unowned import describe
 
+    handle = read_tree(folder)
+    tree = attach(handle) if handle is not None else None
     until = time.monotonic() + ENDING_S
-    while agent_lives(folder):
+    while tree is not None and tree.alive():
         if time.monotonic() > until:
-            say_error(f"{folder.run_id}: processes of its agent are still there")
-            return
+            message = f"the run has ended, but these processes are still running: {describe(tree.pids())}"
+            return replace(answer, outcome="failure", code="failed", message=message, result=None)
         time.sleep(0.05)
+    return answer
+
+
+def _see_paused(folder: RunFolder, answer: Answer, timeout: float) -> Answer:
+    """Stay until the run is paused, not only about to: a step that is under way may finish first."""
+    if (folder.path / HELD).exists():
+        return answer
+    until, told = time.monotonic() + timeout, 0.0
+    while (summary := _summary(folder)) is not None and summary.status == "pausing":
+        now = time.monotonic()
+        if now > until:
+            message = f"no further step starts, but one is still under way after {timeout:.0f} s; --now stops it there"
+            return replace(answer, outcome="unknown", message=message, accepted=True)
+        if now - told > WAITING_S:
+            told = now
+            say_error(
+                f"{summary.name or folder.run_id}: waiting for the step under way to finish (--now stops it there)"
+            )
+        time.sleep(0.05)
+    return answer
+
+
+def _summary(folder: RunFolder) -> RunSummary | None:
+    try:
+        with JournalReader.open(folder) as reader:
+            return reader.summary()
+    except InterlockError:
+        return None
 
 
 def parse_condition(text: str) -> tuple[str, str]:
@@ -183,18 +239,18 @@ def step_that_waits(body: bytes) -> int:
     return int(waiting.step)
 
 
-def _say(command: Command, done: list[tuple[RunSummary, Answer]], choice: Choice) -> None:
+def _say(command: Command, done: list[tuple[RunSummary, Answer]], choice: Choice, place: Place) -> None:
     if not done:
         typer.echo("No live run fits." if choice.where else "No live runs.")
     for run, answer in done:
-        line = _line(command, run, answer, choice.verbose)
+        line = _line(command, run, answer, choice.verbose, place.done(command, run.run_id, answer))
         if answer.outcome == "success":
             typer.echo(line)
         else:
             say_error(line)
 
 
-def _line(command: Command, run: RunSummary, answer: Answer, verbose: bool) -> str:
+def _line(command: Command, run: RunSummary, answer: Answer, verbose: bool, done: str) -> str:
     """What came of it, for a person; the id and the protocol's code only where they are asked for."""
     if verbose:
         code = "" if answer.outcome == "success" else f" ({answer.code or 'outcome unknown'})"
@@ -203,9 +259,7 @@ def _line(command: Command, run: RunSummary, answer: Answer, verbose: bool) -> s
     if answer.outcome == "unknown":
         return f"{name}: whether it was done is unknown: {answer.message}"
     if answer.outcome == "success" and command in DONE:
-        if answer.result is not None and answer.result.payload.run_status == "pausing":
-            return f"{name} is pausing: the step under way may finish"
-        return f"{name} {DONE[command]}"
+        return f"{name}{done}"
     return f"{name}: {answer.message}"
 
 

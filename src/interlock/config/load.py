@@ -22,26 +22,44 @@ class Examined(Struct, frozen=True, kw_only=True):
     """A configuration with where it came from: `sources` has file and line or variable for every key that is set.
 
     With errors among `problems` the configuration is what there is without them, for those who have to go on.
+    `ignored` are keys of a workspace's file that loosen supervision, and that nobody has agreed to.
     """
 
     config: Config
     file: str | None = None
     sources: dict[str, str] = {}
     problems: tuple[Problem, ...] = ()
+    ignored: tuple[str, ...] = ()
+
+    @property
+    def ignored_line(self) -> str:
+        """What was ignored of a workspace's file, and what to do about it; empty where nothing was."""
+        if not self.ignored:
+            return ""
+        keys = ", ".join(self.ignored[:6]) + (f" and {len(self.ignored) - 6} more" if len(self.ignored) > 6 else "")
+        return f"{self.file} would loosen supervision ({keys}): ignored until you run: interlock config trust"
 
     @property
     def errors(self) -> tuple[Problem, ...]:
         return tuple(problem for problem in self.problems if problem.level == "error")
 
 
-def load(path: Path | None = None, env: Mapping[str, str] | None = None, cwd: Path | None = None) -> Config:
-    """The configuration in force: this file, else ./interlock.yaml, else the user's, else the defaults.
+def load(
+    path: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    tell: Callable[[str], None] = lambda words: None,
+) -> Config:
+    """The configuration in force: this file, else ./interlock.yaml over the user's, else the defaults.
 
-    INTERLOCK_A__B in the environment overrides a.b. Raises BadInput with the first thing that is wrong.
+    INTERLOCK_A__B in the environment overrides a.b. Raises BadInput with the first thing that is wrong. `tell` hears
+    what of a workspace's file was ignored, because nobody has agreed to it.
     """
     examined = examine(path, env, cwd)
     for problem in examined.errors:
         raise problem.error()
+    if examined.ignored:
+        tell(examined.ignored_line)
     return examined.config
 
 
@@ -66,6 +84,8 @@ def examine(path: Path | None = None, env: Mapping[str, str] | None = None, cwd:
         # Nobody named it, so that it can keep nobody waiting: a pipe in its place, say.
         problem = Problem(what="is no file that can be read", source=str(file), todo="Remove it, or name a file.")
         return Examined(config=Config(), file=str(file), problems=(problem,))
+    if path is None and file is not None and file != user_file():
+        return _examine(file, env, of_workspace=True)
     return _examine(file, env)
 
 
@@ -87,26 +107,33 @@ def user_file() -> Path:
     return platformdirs.user_config_path("interlock") / FILE_NAME
 
 
-def _examine(file: Path | None, env: Mapping[str, str]) -> Examined:
+def _examine(file: Path | None, env: Mapping[str, str], *, of_workspace: bool = False) -> Examined:
     # What reads YAML takes time to import, and most runs have neither a file nor a variable.
     from .document import Unreadable, read
     from .environment import overrides
     from .rules import check
     from .shape import root
+    from .trust import is_trusted, merge, split
     from .walk import Walk
 
     name = str(file) if file else None
     values: dict[str, object] = {}
     sources: dict[str, str] = {}
     problems: list[Problem] = []
-    if file is not None:
-        walk = Walk(str(file))
+    ignored: tuple[str, ...] = ()
+    layers = [user_file()] if of_workspace and user_file().is_file() else []
+    for layer in [*layers, *([file] if file is not None else [])]:
+        walk = Walk(str(layer))
         try:
-            values = walk.section(read(file), root(), "")
+            found = walk.section(read(layer), root(), "")
         except Unreadable as unreadable:
             return Examined(config=Config(), file=name, problems=(unreadable.problem,))
         problems += sorted(walk.problems, key=lambda problem: problem.line or 0)
-        sources |= {path: f"{file}:{line}" for path, line in walk.lines.items()}
+        if of_workspace and layer is file and not walk.problems and not is_trusted(layer, found):
+            found, ignored = split(found, _rest(values))
+        values = merge(values, found)
+        lines = {path: f"{layer}:{line}" for path, line in walk.lines.items()}
+        sources |= {path: place for path, place in lines.items() if not path.startswith(ignored or ("\0",))}
     for override in overrides(env):
         problems += override.problems
         if not override.problems:
@@ -116,7 +143,23 @@ def _examine(file: Path | None, env: Mapping[str, str]) -> Examined:
         return Examined(config=_rest(values), file=name, sources=sources, problems=tuple(problems))
     config = from_plain(values, Config)
     doubts = tuple(_place(problem, sources) for problem in check(config))
-    return Examined(config=config, file=name, sources=sources, problems=doubts)
+    return Examined(config=config, file=name, sources=sources, problems=doubts, ignored=ignored)
+
+
+def read_values(file: Path) -> dict[str, object]:
+    """The values that a file sets, as they are in it. Raises BadInput with the first thing that is wrong."""
+    from .document import Unreadable, read
+    from .shape import root
+    from .walk import Walk
+
+    walk = Walk(str(file))
+    try:
+        values = walk.section(read(file), root(), "")
+    except Unreadable as unreadable:
+        raise unreadable.problem.error() from None
+    for problem in walk.problems:
+        raise problem.error()
+    return values
 
 
 def _rest(values: dict[str, object]) -> Config:

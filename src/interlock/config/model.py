@@ -187,13 +187,30 @@ class Detect(Section, frozen=True, kw_only=True):
 
 
 class Runtime(Section, frozen=True, kw_only=True):
+    contain: Annotated[
+        Literal["off", "auto", "guard"],
+        Meta(description="Keep the agent away from its supervisor (opt-in); auto: guard where it works."),
+    ] = "off"
     fail: Annotated[
-        Literal["open", "closed"], Meta(description="When supervision breaks: the agent goes on, or is denied.")
-    ] = "open"
+        Literal["auto", "open", "closed"],
+        Meta(
+            description="Without supervision a step runs (open) or not (closed); auto: open, but closed for the hooks "
+            "of unattended runs under guard."
+        ),
+    ] = "auto"
     step_timeout_ms: Annotated[float, Meta(gt=0, description="What supervision may cost a step at most.")] = 250
     on_tamper: Annotated[
-        Literal["warn", "pause", "stop"], Meta(description="When hooks or settings are switched off from inside.")
-    ] = "warn"
+        Literal["auto", "warn", "pause", "stop"],
+        Meta(description="When the agent interferes; auto: warn, under guard stop, or pause where a person is there."),
+    ] = "auto"
+
+
+Allowed = Literal["at", "cron", "dbus", "docker", "interlock-code", "podman", "screen", "shell-files", "ssh-keys",
+                  "systemd", "tmux"]  # fmt: skip
+
+
+class Contain(Section, frozen=True, kw_only=True):
+    allow: Annotated[tuple[Allowed, ...], Meta(description="What guard leaves as it is outside.")] = ()
 
 
 class Checkpoints(Section, frozen=True, kw_only=True):
@@ -297,6 +314,7 @@ class Config(Section, frozen=True, kw_only=True):
     review: Annotated[Review, Meta(description="The judgement before a step runs.")] = Review()
     detect: Annotated[Detect, Meta(description="The patterns after it.")] = Detect()
     runtime: Annotated[Runtime, Meta(description="How supervision itself behaves.")] = Runtime()
+    contain: Annotated[Contain, Meta(description="The wall around the agent.")] = Contain()
     checkpoints: Annotated[Checkpoints, Meta(description="Stored checkpoints.")] = Checkpoints()
     hub: Annotated[Hub, Meta(description="Many machines.")] = Hub()
     store: Annotated[Store, Meta(description="Where runs are kept.")] = Store()

@@ -19,13 +19,16 @@ Interlock needs no configuration. To change something, write `interlock.yaml`:
 $ interlock config init     # every key with its default and what it means
 $ interlock config check    # is it right? Every error with file, line and what to do
 $ interlock config show     # what holds now, and where each value came from
+$ interlock config trust --yes  # agree to what a workspace's interlock.yaml loosens
 ```
 
-What holds is the file named with `--config` (of `run`, `serve`, `scan`, `incident` and the `gui` commands), else
-`./interlock.yaml`, else `interlock.yaml` in the user's
-configuration directory (`~/.config/interlock` on Linux), else the defaults. A variable in the environment overrides
-it: `INTERLOCK_LIMITS__MAX_STEPS=200` sets `limits.max_steps`; two underscores stand for the dot, and the value is
-read as YAML (`INTERLOCK_CHECKPOINTS__EXCLUDE='[node_modules, "*.log"]'`; a whole section:
+What holds is the file named with `--config` (of `run`, `serve`, `scan`, `incident` and the `gui` commands). Without
+one it is `interlock.yaml` in the user's configuration directory (`~/.config/interlock` on Linux), and over it the
+workspace's `./interlock.yaml`: what tightens supervision counts at once; what loosens it (higher limits, interventions
+or containment switched off, rules, channels) is ignored, with one line that says so, until you run
+`interlock config trust`, and again when the file changes. Then come the defaults. A variable in the environment
+overrides it: `INTERLOCK_LIMITS__MAX_STEPS=200` sets `limits.max_steps`; two underscores stand for the dot, and the
+value is read as YAML (`INTERLOCK_CHECKPOINTS__EXCLUDE='[node_modules, "*.log"]'`; a whole section:
 `INTERLOCK_LIMITS='{max_steps: 200}'`). A slip in any of it keeps a run from starting; whoever looks at runs, pauses or
 cancels them is told of it and goes on.
 

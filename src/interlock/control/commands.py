@@ -32,7 +32,7 @@ def work(turn: Turn) -> None:
 def begin(turn: Turn, request: Request) -> None:
     match request.command:
         case "pause":
-            begin_pause(turn)
+            begin_pause(turn, is_at_once(request))
         case "resume":
             begin_resume(turn)
         case "cancel":
@@ -47,11 +47,17 @@ def begin(turn: Turn, request: Request) -> None:
             turn.execute(request)
 
 
-def begin_pause(turn: Turn) -> None:
-    if turn.state.status != "running":
+def begin_pause(turn: Turn, at_once: bool) -> None:
+    if turn.state.status != "running" and not (at_once and turn.state.status == "pausing"):
         refuse(turn, f"the run is {turn.state.status} already")
     else:
-        ask(turn, "closing", status="pausing" if turn.state.under_way else "paused", shut=True)
+        waits = turn.state.under_way and not at_once
+        ask(turn, "closing", status="pausing" if waits else "paused", shut=True)
+
+
+def is_at_once(request: Request) -> bool:
+    """Whether a pause does not wait for what is under way: it stands still in the middle of it."""
+    return request.payload.get("now") is True
 
 
 def begin_resume(turn: Turn) -> None:
@@ -137,7 +143,7 @@ def conclude(turn: Turn, asked: Desired, request: Request, event: Actuated) -> N
         turn.persist(turn.state_entry())
         be(turn, desired_now(turn))
     elif request.command == "pause":
-        status = "pausing" if state.under_way else "paused"
+        status = "pausing" if state.under_way and not is_at_once(request) else "paused"
         moved_on = status != asked.status
         turn.change(status=status, cause=request.request_id, revision=state.revision + moved_on)
         finish(turn, succeed(f"paused at iteration {state.iter}", run_status=status), tell_state=True)

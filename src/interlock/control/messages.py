@@ -40,7 +40,13 @@ class Target(Struct, frozen=True, omit_defaults=True):
 
 
 class Nothing(Struct, frozen=True):
-    """The payload of pause, resume and cancel, and of every ACK."""
+    """The payload of resume and cancel, and of every ACK."""
+
+
+class PausePayload(Struct, frozen=True, omit_defaults=True):
+    """The payload of pause: `now` does not wait for the step that is under way."""
+
+    now: bool = False
 
 
 class EscalatePayload(Struct, frozen=True, omit_defaults=True):
@@ -65,8 +71,8 @@ class RollbackPayload(Struct, frozen=True, omit_defaults=True):
     paths: tuple[str, ...] | None = None
 
 
-PAYLOADS: dict[Command, type[Nothing | EscalatePayload | AnswerPayload | RollbackPayload]] = {
-    "pause": Nothing,
+PAYLOADS: dict[Command, type[Nothing | PausePayload | EscalatePayload | AnswerPayload | RollbackPayload]] = {
+    "pause": PausePayload,
     "resume": Nothing,
     "cancel": Nothing,
     "escalate": EscalatePayload,

@@ -16,7 +16,10 @@ from .lock import OwnerInfo, RunLock, find_owner
 TREE = "tree.json"
 """The file in a run's folder that tells its process tree."""
 
-OURS = ("journal.db", "spec.json", "lock", "gate", "socket", "inbox", "incidents", "pictures", TREE)
+HELD = "held"
+"""The file in a run's folder that says that a person stopped its processes while no owner answered."""
+
+OURS = ("journal.db", "spec.json", "lock", "gate", "socket", "inbox", "incidents", "pictures", TREE, HELD)
 """How the names of everything in a run's folder begin, the dot of a draft aside."""
 
 

@@ -32,8 +32,8 @@ class RunSummary(Struct, frozen=True, kw_only=True):
 
     `owner_pid` is the process that holds the run now, None where nobody does. `problem` says why a run cannot be read,
     `reason` why it has ended, in the protocol's words. `stuck` says what it is stuck on now and how the newest
-    answer went: empty where every episode is over, None where issues belong to no episode. `unpriced_tokens` are those
-    that `cost_usd` knows no price of.
+    answer went: empty where every episode is over, None where issues belong to no episode. `tampering` says how
+    supervision was interfered with last. `unpriced_tokens` are those that `cost_usd` knows no price of.
     """
 
     run_id: str
@@ -61,6 +61,7 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     owner_pid: int | None = None
     problem: str | None = None
     reason: str | None = None
+    tampering: str | None = None
 
     def __post_init__(self) -> None:
         if len(self.task) > TASK_LENGTH:

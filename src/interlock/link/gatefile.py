@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import threading
 import time
 import weakref
 import zlib
@@ -67,6 +68,9 @@ class FileGate:
         self._path = path
         gate = read_gate(path)
         self._revision = gate.revision if gate is not None else 0
+        self._line: bytes | None = None
+        self._odd = False
+        self._lock = threading.Lock()
         self._hands = ThreadPoolExecutor(1, "gate file")
         self._unsynced = self._syncing = False
         self._handle: int | None = None
@@ -80,7 +84,9 @@ class FileGate:
         if desired.revision < self._revision:
             return Applied(True, "a newer revision was there already")
         try:
-            os.pwrite(self._open(), _line(desired.status, desired.revision, desired.shut), 0)
+            with self._lock:
+                self._line = _line(desired.status, desired.revision, desired.shut)
+                os.pwrite(self._open(), self._line, 0)
         except FileNotFoundError:
             # Somebody has removed the run's folder: there is nothing to outlive us, and the agent obeys all the same.
             self._revision = desired.revision
@@ -88,6 +94,29 @@ class FileGate:
         self._revision = desired.revision
         self._unsynced = desired.shut
         return Applied(True, "gate file")
+
+    def mend(self) -> bool:
+        """Write the file anew where it is not as we left it, seen twice in a row; whether that was so.
+
+        Once is not enough: the whole folder may be on its way out.
+        """
+        with self._lock:
+            was_odd, self._odd = self._odd, self._is_odd()
+            if self._line is None or not (was_odd and self._odd):
+                return False
+            with contextlib.suppress(OSError):
+                # A new file: whatever was put in its place is nothing to write through.
+                self._path.unlink(missing_ok=True)
+                os.pwrite(self._open(), self._line, 0)
+            return True
+
+    def _is_odd(self) -> bool:
+        if self._line is None or not self._path.parent.exists():
+            return False
+        try:
+            return self._path.read_bytes() != self._line
+        except OSError:
+            return True
 
     def rest(self) -> None:
         """The RESULT is out: now the disk may have the file too, and whoever asked does not wait for it."""

@@ -25,10 +25,18 @@ Notice = Callable[[str], None]
 
 
 def ask_owner(
-    folder: RunFolder, request: Request, *, timeout: float = DEFAULT_TIMEOUT_S, notice: Notice | None = None
+    folder: RunFolder,
+    request: Request,
+    *,
+    timeout: float = DEFAULT_TIMEOUT_S,
+    notice: Notice | None = None,
+    patience: float | None = None,
 ) -> Answer:
-    """Send a request to a run on this machine and wait for its one answer. `notice` hears of a dead owner at once."""
-    return _Asking(folder, request, timeout, notice or (lambda _: None)).run()
+    """Send a request to a run on this machine and wait for its one answer. `notice` hears of a dead owner at once.
+
+    An owner that has not even acknowledged it after `patience` seconds is waited for no longer: the answer is unknown.
+    """
+    return _Asking(folder, request, timeout, notice or (lambda _: None), patience).run()
 
 
 def look_up(folder: RunFolder, request_id: str) -> Found:
@@ -43,7 +51,10 @@ def look_up(folder: RunFolder, request_id: str) -> Found:
 class _Asking:
     """One request over as many connections as it takes."""
 
-    def __init__(self, folder: RunFolder, request: Request, timeout: float, notice: Notice) -> None:
+    def __init__(
+        self, folder: RunFolder, request: Request, timeout: float, notice: Notice, patience: float | None
+    ) -> None:
+        self._patience = patience
         self._folder, self._notice = folder, notice
         self._controller = Controller(request, timeout)
         self._sock: socket.socket | None = None
@@ -53,10 +64,16 @@ class _Asking:
 
     def run(self) -> Answer:
         try:
+            begun = _now().steady
             self._do(self._controller.start(_now()))
             while self._controller.answer is None:
                 wake = self._controller.wake_at()
                 left = max(0.0, (wake if wake is not None else _now().steady) - _now().steady)
+                if self._patience is not None and not self._controller.accepted:
+                    until = begun + self._patience - _now().steady
+                    if until <= 0:
+                        return Answer(outcome="unknown", message="its owner does not answer")
+                    left = min(left, until)
                 if self._sock is not None:
                     self._listen(left)
                 else:

@@ -155,3 +155,10 @@ def add_marker(environment: dict[str, str], marker: str) -> dict[str, str]:
     """The environment for the root of a tree."""
     outer = environment.get(MARKER)
     return {**environment, MARKER: f"{outer}:{marker}" if outer else marker}
+
+
+def without_marker(environment: dict[str, str]) -> dict[str, str]:
+    """The environment for whoever starts a tree and is not in it; the markers of outer trees stay."""
+    outer = environment.get(MARKER, "").rpartition(":")[0]
+    rest = {name: value for name, value in environment.items() if name != MARKER}
+    return {**rest, MARKER: outer} if outer else rest

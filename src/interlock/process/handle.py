@@ -29,7 +29,8 @@ class TreeHandle(Struct, frozen=True, kw_only=True):
     """Everything needed to find a tree again: `process.attach(handle)`.
 
     `marker` stands in the environment of every process; `group` is the cgroup v2 folder, `controllers` the cgroup v1
-    folders by controller; `keeper` the process under which orphans gather where there is no cgroup.
+    folders by controller; `keeper` the process under which orphans gather where there is no cgroup. An `enclosed` tree
+    has a PID namespace of its own, whose first process is the keeper: with it everything in there ends.
     """
 
     marker: str
@@ -40,3 +41,4 @@ class TreeHandle(Struct, frozen=True, kw_only=True):
     controllers: dict[str, str] = {}
     session: int | None = None
     limits: Limits = Limits()
+    enclosed: bool = False

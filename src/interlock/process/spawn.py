@@ -14,6 +14,7 @@ import msgspec
 
 from ..core import BadInput, InvalidState, Limits, RunSpec
 from . import hierarchy, proc
+from .enclosed import Enclosure, JoinFailed, start_enclosed
 from .family import add_marker
 from .handle import ProcessId, TreeHandle
 from .hierarchy import Made
@@ -24,10 +25,6 @@ Stream = int | IO[bytes] | None
 
 NOBODY = ProcessId(-1, -1)
 LAUNCH = Path(__file__).with_name("launch.py")
-
-
-class _JoinFailed(Exception):
-    """Raised when a cgroup can be made but not entered."""
 
 
 def spawn(
@@ -41,10 +38,12 @@ def spawn(
     pass_fds: tuple[int, ...] = (),
     new_session: bool = False,
     mechanism: Literal["auto", "cgroup", "signals"] = "auto",
+    enclosure: Enclosure | None = None,
 ) -> Tree:
     """Start `spec.argv` in `spec.cwd`, contained and limited before its first instruction runs.
 
-    It has our terminal unless streams are given. `mechanism` "auto" takes a cgroup where one can be had.
+    It has our terminal unless streams are given. `mechanism` "auto" takes a cgroup where one can be had. An `enclosure`
+    gives it a PID namespace of its own, and whatever else its words say.
     """
     if not spec.argv:
         raise BadInput("there is no command to start", todo="Give one after --.")
@@ -55,16 +54,23 @@ def spawn(
         raise InvalidState(f"no cgroup for {spec.argv[0]}: {made}")
     handle = _handle(marker, made, new_session)
     tree = Tree(handle)
+
+    def start(handle: TreeHandle) -> Tree:
+        streams = (stdin, stdout, stderr)
+        if enclosure is not None:
+            return start_enclosed(spec, handle, environment, streams, pass_fds, new_session, enclosure)
+        return _start(spec, handle, environment, streams, pass_fds, new_session)
+
     try:
         if limits is not None and handle.group:
             tree.limit(limits)
-        tree = _start(spec, handle, environment, (stdin, stdout, stderr), pass_fds, new_session)
-    except _JoinFailed as failed:
+        tree = start(handle)
+    except JoinFailed as failed:
         tree.close()
         if mechanism == "cgroup":
             raise InvalidState(f"no cgroup for {spec.argv[0]}: {failed}") from None
         handle = _handle(marker, "", new_session)
-        tree = _start(spec, handle, environment, (stdin, stdout, stderr), pass_fds, new_session)
+        tree = start(handle)
     except BaseException:
         tree.close()
         raise
@@ -137,7 +143,7 @@ def _start(
         if status >= 0:
             os.close(status)
         if "join" in answer:
-            raise _JoinFailed(f"it could not be entered ({os.strerror(int(answer['join']))})")
+            raise JoinFailed(f"it could not be entered ({os.strerror(int(answer['join']))})")
         number = int(answer.get("exec", 0))
         raise cannot_start(spec, OSError(number, os.strerror(number), spec.argv[0]))
     root = ProcessId.of(int(answer.get("root", popen.pid)))

@@ -18,6 +18,7 @@ from ..core import Limits
 from . import hierarchy, proc, signals
 from .controllers import CONTROLLER_OF, Controllers
 from .family import Family
+from .first import CONTINUE, STOP
 from .group import Group
 from .handle import TreeHandle
 from .outcome import Ended, How, LimitEvent, LimitHeld, LimitName, Mechanism, Use
@@ -85,6 +86,7 @@ class Tree:
         begin = time.monotonic()
         with self._acting:
             if self._group is None:
+                self._order(STOP)
                 reached = signals.stop(self._family, seconds=FREEZE_S)
                 return self._how(begin, reached)
             held = self._group.freeze(FREEZE_S)
@@ -97,7 +99,9 @@ class Tree:
         begin = time.monotonic()
         with self._acting:
             if self._group is None:
-                return self._how(begin, signals.resume(self._family))
+                resumed = signals.resume(self._family)
+                self._order(CONTINUE)
+                return self._how(begin, resumed)
             inside = self._group.pids()
             strays = signals.resume(self._family, outside=inside)
             held = self._group.thaw(FREEZE_S)
@@ -192,6 +196,9 @@ class Tree:
             if self._group:
                 self._group.kill(KILL_S)
             reached = signals.kill(self._family, seconds=KILL_S)
+            if reached.left and self._order(signal.SIGKILL):
+                # With the first process of their namespace the kernel ends them all.
+                reached = signals.kill(self._family, seconds=KILL_S)
         self.close()
         killed = inside + reached.processes
         return Ended(
@@ -226,6 +233,16 @@ class Tree:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.end()
+
+    def _order(self, number: int) -> bool:
+        """Have the first process of an enclosed tree stop, continue or take everything with it."""
+        first = self._handle.keeper
+        if not self._handle.enclosed or first is None:
+            return False
+        try:
+            return proc.send(first.pid, first.start, number)
+        except PermissionError:
+            return False
 
     def _look(self) -> list[Process]:
         members, _ = self._family.look(self._group.pids() if self._group else ())

@@ -81,6 +81,17 @@ class Steering:
         # It lets passages through a moment after the gate was told to open: whoever asked in between is woken.
         self.endpoint.when_open(run.gate.notify)
         self._server = ControlServer(self.endpoint, folder.path, listener)
+        # The agent's processes are another's than a person's only where we started them.
+        self._server.authority.knows_by_peer = bool(run.spec.argv)
+
+    @property
+    def server(self) -> ControlServer:
+        """The run's socket, and who may use it."""
+        return self._server
+
+    def mend_gate(self) -> bool:
+        """See that the gate file says what we wrote; whether somebody had changed or removed it."""
+        return self._file.mend()
 
     def start(self) -> None:
         """Take up what the journal says, and listen."""

@@ -350,7 +350,7 @@ class Supervisor(Asking):
             return record.decision
         if ran:
             return PROCEED
-        if self.config.runtime.fail == "open":
+        if self.config.runtime.fail != "closed":
             # Not judged in time: what may write or send waits for a better moment all the same.
             unseen = record.step.kind == "tool_call" and record.review is None
             rough = rough_review(record.step) if unseen else None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 from collections import OrderedDict
 from pathlib import Path
+from typing import Literal
 
-from ...core import PROCEED, Decision, Hold, Notify, Stop
+from ...core import PROCEED, Decision, Hold, InterlockError, Notify, Stop
 from ...records import TamperRecord
 from ...runtime import Supervisor
 from ..held import HeldTree
@@ -24,6 +26,9 @@ NEVER_S = 60.0
 
 REMEMBERED = 1024
 SWITCHED_OFF = "settings that switch the hooks off were written"
+
+
+Answer = Literal["warn", "pause", "stop"]
 
 
 class HookGuardian:
@@ -51,6 +56,7 @@ class HookGuardian:
         self._told_calls: OrderedDict[str, None] = OrderedDict()
         self._untold: dict[str, float] = {}
         self._noticed: set[str] = set()
+        self._told: list[str] = []
         self._lock = threading.Lock()
 
     def note_event(self, event: Event) -> None:
@@ -97,16 +103,25 @@ class HookGuardian:
         if self._socket is not None and _identity(self._socket) != self._socket_print:
             self.notice("the socket that the hooks speak to was removed", str(self._socket))
 
-    def notice(self, what: str, path: str = "") -> None:
-        """Say it once, in the journal and to people, and answer it."""
+    @property
+    def noticed(self) -> tuple[str, ...]:
+        """Everything that was noticed so far, in words."""
+        return tuple(self._told)
+
+    def notice(self, what: str, path: str = "", answer: Answer | None = None) -> None:
+        """Say it once, in the journal and to people, and answer it: as configured, unless told otherwise."""
         with self._lock:
             if (key := f"{what} {path}") in self._noticed:
                 return
             self._noticed.add(key)
-        run, answer = self._supervisor.run, self._supervisor.config.runtime.on_tamper
+        run, configured = self._supervisor.run, self._supervisor.config.runtime.on_tamper
+        answer = answer or ("warn" if configured == "auto" else configured)
         where = f" ({path})" if path else ""
+        self._told.append(f"{what}{where}")
         log.warning("run %s: %s%s", run.spec.run_id, what, where)
-        run.record(TamperRecord(what, answer, path), durable=True)
+        with contextlib.suppress(InterlockError):
+            # Where the journal itself is gone, people are told all the same.
+            run.append([TamperRecord(what, answer, path)], durable=True, changes={"tampering": what})
         reason = f"Supervision was interfered with: {what}{where}."
         self._supervisor.hands.carry_out(Notify("Supervision was interfered with", reason, "critical"))
         if run.ended or self._supervisor.config.interventions.observe:

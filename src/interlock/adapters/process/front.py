@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
+import shutil
 import signal
 import socket
 import subprocess
@@ -12,6 +13,7 @@ import sys
 import threading
 import time
 import uuid
+from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -20,11 +22,14 @@ from ...core import BadInput, InterlockError
 from ...journal import RunFolder, Store
 from ...journal.tree import keep_tree
 from ...link import ask_owner, listen, socket_path
-from ...process import Tree, spawn
+from ...process import Tree, TreeHandle, spawn
+from ...process.enclosed import Enclosure
 from ...process.program import refuse_missing_program
 from ..hooks.wiring import Place, Wired, unwire, wire
 from ..proxy import OPENAI, address, point, relay_without_owner
-from .alone import TIME_IS_UP, Alone
+from .alone import CANCELLED, TIME_IS_UP, Alone
+from .containing import Level, Places, build_enclosure, decide_containment, is_attended, resolve
+from .foreground import Foreground
 from .launch import Launch
 from .ownership import OwnerGone, Ownership
 from .person import Person, open_line_terminal
@@ -57,18 +62,25 @@ def run_command(launch: Launch) -> Finished:
     """Run the command to its end, supervised. `exit_status` is minus a signal where one ended the command."""
     fill_standard_streams()
     refuse_missing_program(launch.spec, os.environ)
-    return _Front(launch).run()
+    containment = decide_containment(launch.config)
+    attended = is_attended(launch.needs_approval)
+    launch = replace(launch, config=resolve(launch.config, containment.level, attended=attended))
+    return _Front(launch, containment.level, attended).run(containment.line)
 
 
 class _Front:
-    def __init__(self, launch: Launch) -> None:
-        self._launch = launch
+    def __init__(self, launch: Launch, level: Level, attended: bool) -> None:
+        self._launch, self._level = launch, level
         self._events: queue.SimpleQueue[object] = queue.SimpleQueue()
         # First: from here on a signal waits until somebody looks for it.
-        self._signals = Signals(self._events)
+        self._signals = Signals(self._events, alone=level != "off")
+        self._foreground = Foreground(self._events) if level != "off" else None
+        fail = launch.config.runtime.fail
+        self._closed = fail == "closed" or (fail == "auto" and level != "off" and not attended)
         self._folder = RunFolder(launch.store / launch.spec.run_id)
         self._control = socket_path(self._folder.path)
         self._steps = steps_path(self._control)
+        self._steps.parent.mkdir(mode=0o700, exist_ok=True)
         self._door = socket.create_server((LOOPBACK, 0), backlog=128) if launch.proxied is not None else None
         self._api = ""
         if self._door is not None and launch.proxied is not None:
@@ -85,10 +97,11 @@ class _Front:
             settings=tuple(map(str, self._wired.settings)) if self._wired is not None else (),
             expects_hooks=self._wired is not None and self._wired.headless,
             proxied=launch.proxied,
+            contained=level != "off",
         )
         doors = (self._door,) if self._door is not None else ()
         self._ownership = Ownership(begin, (listen(self._control), listen(self._steps), *doors), self._events)
-        self._person = Person(self._folder)
+        self._person = Person(self._folder, self._foreground)
         self._tree: Tree | None = None
         self._bare: subprocess.Popen[bytes] | None = None
         self._interrupted = float("-inf")
@@ -102,19 +115,23 @@ class _Front:
         self._limits: tuple[str, ...] = ()
         self._begun = time.monotonic()
 
-    def run(self) -> Finished:
+    def run(self, first_line: str) -> Finished:
         restore_terminal = keep_settings()
         try:
             self._begin()
+            if first_line:
+                _say(first_line)
             # Before the command is there: two signals that nobody takes become one.
             self._signals.start()
             self._tree = self._spawn()
-            with contextlib.suppress(OSError):
-                # Where there is no room for it, the run is none the worse.
-                keep_tree(self._folder, self._tree.handle())
+            if self._foreground is not None:
+                self._foreground.start(self._tree.pid)
+            self._keep(self._tree.handle())
             self._ownership.tell(Started(self._tree.handle()))
             threading.Thread(target=self._wait, name="interlock-command", daemon=True).start()
             finished = self._loop()
+            if self._foreground is not None:
+                self._foreground.take()
             if finished.reason != "COMPLETE":
                 # A full-screen program that was ended leaves the terminal as it had set it.
                 restore_terminal()
@@ -126,7 +143,7 @@ class _Front:
                 self._bare.kill()
                 self._bare.wait()
             self._control.unlink(missing_ok=True)
-            self._steps.unlink(missing_ok=True)
+            shutil.rmtree(self._steps.parent, ignore_errors=True)
             if self._wired is not None:
                 unwire(self._place, self._wired)
 
@@ -141,9 +158,8 @@ class _Front:
 
     @property
     def _place(self) -> Place:
-        closed = self._launch.config.runtime.fail == "closed"
-        folder = self._steps.with_suffix(".d")
-        return Place(socket=self._steps, gate=self._folder.gate, folder=folder, closed=closed, api=self._api)
+        folder = self._control.with_suffix(".d")
+        return Place(socket=self._steps, gate=self._folder.gate, folder=folder, closed=self._closed, api=self._api)
 
     def _wire(self) -> Wired | None:
         """Hooks for an agent that we know."""
@@ -151,7 +167,7 @@ class _Front:
             return None
         wired = wire(self._launch.wiring, self._place)
         for note in wired.notes:
-            sys.stderr.write(f"interlock: {note}\n")
+            _say(note)
         return wired
 
     def _spawn(self) -> Tree:
@@ -161,7 +177,7 @@ class _Front:
             "INTERLOCK_RUN": spec.run_id,
             "INTERLOCK_SOCKET": str(self._steps),
             "INTERLOCK_GATE": str(self._folder.gate),
-            "INTERLOCK_FAIL": config.runtime.fail,
+            "INTERLOCK_FAIL": "closed" if self._closed else "open",
         }
         if self._door is not None and self._launch.proxied is not None:
             environment |= point(environment, self._launch.proxied, self._door.getsockname()[1])
@@ -171,11 +187,31 @@ class _Front:
         if spec.continues is not None:
             environment["INTERLOCK_CONTINUES"] = spec.continues
         try:
-            return spawn(spec, env=environment, limits=config.limits)
+            return spawn(spec, env=environment, limits=config.limits, enclosure=self._enclose())
         except BadInput as error:
             self._ownership.tell(Exited(error.exit_status))
             self._next(Finished, PATIENCE_S)
             raise
+
+    def _enclose(self) -> Enclosure | None:
+        if self._foreground is None:
+            return None
+        spec, wired = self._launch.spec, self._wired
+        places = Places(
+            store=self._launch.store,
+            run=self._folder.path,
+            sockets=(self._control, self._steps.parent),
+            wiring=self._place.folder,
+            files=wired.files if wired is not None else (),
+            workspaces=tuple(Path(place) for place in (self._launch.context.workspace, spec.cwd) if place),
+        )
+        return build_enclosure(places, self._launch.config, self._foreground, self._keep)
+
+    def _keep(self, tree: TreeHandle) -> None:
+        """Have the tree on record, for whoever steers the run without us."""
+        with contextlib.suppress(OSError):
+            # Where there is no room for it, the run is none the worse.
+            keep_tree(self._folder, tree)
 
     def _wait(self) -> None:
         assert self._tree is not None
@@ -207,6 +243,7 @@ class _Front:
                 self._tree.close()
                 return self._as_it_was(event) if self._unsupervised else event
             if isinstance(event, Exited):
+                self._learn_of_cancel()
                 self._status, self._end_by, self._hint_at = event.status, None, None
                 if self._unsupervised:
                     self._ownership.try_once_more((listen(self._control), listen(self._steps)))
@@ -238,6 +275,13 @@ class _Front:
         if (ending := self._alone.look()) is not None:
             self._end(*ending)
 
+    def _learn_of_cancel(self) -> None:
+        """Whoever cancels a run without an owner ends its processes at once: that is why they ended."""
+        ending = self._alone.look() if self._alone is not None and self._ended_with is None else None
+        if ending is not None and ending[0] == CANCELLED:
+            self._ended_with = CANCELLED
+            self._unsupervised += f"; {ending[1]}"
+
     def _end(self, exit_status: int, why: str) -> None:
         """End the command ourselves; a second reason changes nothing."""
         assert self._tree is not None
@@ -249,8 +293,17 @@ class _Front:
 
     def _take_signal(self, event: Signalled) -> None:
         assert self._tree is not None
+        if self._foreground is not None and event.number == signal.SIGCHLD:
+            # Whatever happens to the command, its first process says.
+            return
+        if self._foreground is not None and event.number == signal.SIGCONT:
+            self._foreground.give()
+            return
         if event.number in (signal.SIGTSTP, signal.SIGCHLD):
-            stop_with(self._tree.pid, wait=event.number == signal.SIGTSTP)
+            if self._foreground is not None and not event.shared:
+                pass_on(self._tree.pid, event.number)
+            if stop_with(self._tree.pid, wait=event.number == signal.SIGTSTP) and self._foreground is not None:
+                self._foreground.give()
             return
         if not event.shared and self._status is None:
             pass_on(self._tree.pid, event.number)
@@ -269,7 +322,7 @@ class _Front:
     def _hint(self) -> None:
         """Say what another Ctrl-C does, unless a program has the whole screen: it would be in its way."""
         self._hint_at = None
-        terminal = None if self._cancelling else open_line_terminal()
+        terminal = None if self._cancelling else open_line_terminal(self._foreground)
         if terminal is not None:
             os.write(terminal, f"interlock: Ctrl-C again within {SECOND_S:.0f} s ends the run\r\n".encode())
             os.close(terminal)
@@ -327,3 +380,10 @@ class _Front:
             seconds=time.monotonic() - self._begun,
             folder=str(self._folder.path),
         )
+
+
+def _say(words: str) -> None:
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            sys.stderr.write(f"interlock: {words}\n")
+            sys.stderr.flush()

@@ -13,14 +13,17 @@ import shutil
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...config.models import Models
-from ...core import Adapter, InterlockError, NotFound
+from ...contain import Insiders, late_places
+from ...core import Adapter, Hold, InterlockError, NotFound
 from ...core.typed import from_json
 from ...journal import JournalReader, Reading, RunFolder, Store
+from ...journal.folder import HELD
 from ...link import socket_path
 from ...process import UNKNOWN_STATUS, Tree, attach
 from ...records import StartedRecord
@@ -30,6 +33,7 @@ from ...runtime.causes import MEANWHILE
 from ...runtime.continuing import clean_up
 from ...runtime.log import configure_log, is_chosen
 from ...runtime.opening import Options
+from ...runtime.steering import Steering
 from ...runtime.tidying import tidy_store
 from ..held import HeldTree
 from ..hooks.clients import adapter_named, dialect_named, new_dialects
@@ -38,6 +42,7 @@ from ..hooks.guardian import HookGuardian
 from ..proxy import ModelChoice, ProxyAdapter, Switched, WayBack
 from ..steps.server import StepServer
 from .look import Look
+from .selfwatch import SelfWatch
 from .talk import Asks, Begin, Channel, Exited, Failed, Finished, Ready, Says, Started, ToOwner, steps_path
 
 if TYPE_CHECKING:
@@ -58,10 +63,13 @@ class Owner:
         self._begin = begin
         self._choice = ModelChoice(Models.from_config(begin.config).aliases if begin.proxied is not None else None)
         self._back = WayBack()
-        self.held = HeldTree(expected=True)
+        self._held_file = Path(begin.store) / begin.spec.run_id / HELD
+        self.held = HeldTree(expected=True, held_by_person=self._held_file.exists)
+        self._insiders = Insiders()
         self._folder = RunFolder(Path(begin.store) / begin.spec.run_id)
         if begin.tree is not None:
             # Known before anybody can ask for a pause: one that is told to hold must hold.
+            self._insiders.tree = begin.tree
             self.held.know(attach(begin.tree))
             spoken = _has_spoken(self._folder)
             self.held.speaks = lambda: spoken
@@ -72,9 +80,9 @@ class Owner:
             self.held,
             files=tuple(map(Path, begin.watched)),
             settings=tuple(map(Path, begin.settings)),
-            socket=steps_path(socket_path(self._folder.path)),
             expects_hooks=begin.expects_hooks,
         )
+        self._watch = self._make_watch()
         self._hooks = self._steps.hooks = HookExchange(self._steps.book, new_dialects(), self._guardian)
         self._proxy = self._make_proxy(door)
         self.held.speaks = lambda: self._steps.spoken
@@ -111,6 +119,7 @@ class Owner:
 
     def take(self, tree: Tree) -> None:
         """The command runs."""
+        self._insiders.tree = tree.handle()
         self.held.take(tree)
         held = self.held.limit(self._supervisor.process_limits)
         self._supervisor.run.record(StartedRecord(tree.pid, tree.mechanism, held))
@@ -145,8 +154,37 @@ class Owner:
 
     def _look_around(self) -> None:
         self._notice_removal()
+        self._follow_person()
         self._hooks.look()
         self._guardian.look()
+        self._watch.look()
+
+    def _make_watch(self) -> SelfWatch:
+        late = late_places(self._begin.config.contain.allow) if self._begin.contained else ()
+        watch = SelfWatch(
+            self._supervisor, self._guardian, self.held, self._folder, contained=self._begin.contained, late=late
+        )
+        control = socket_path(self._folder.path)
+        steps = steps_path(control)
+        watch.keep_socket(steps, lambda: self._steps.bind_again(steps))
+        steering = self._supervisor.run.steering
+        if isinstance(steering, Steering):
+            watch.keep_socket(control, steering.server.bind_again)
+            steering.server.authority.why_inside = self._insiders.why_inside
+            steering.server.authority.on_refused = self._refused
+        return watch
+
+    def _refused(self, what: str) -> None:
+        """Not in the thread that serves the socket: the answer to it steers the run."""
+        threading.Thread(target=self._guardian.notice, args=(what,), name="interlock-tamper", daemon=True).start()
+
+    def _follow_person(self) -> None:
+        """Somebody stopped the processes while no owner answered: the run is paused, and says so from now on."""
+        run = self._supervisor.run
+        if self._held_file.exists() and not run.ended:
+            if run.status == "running":
+                self._supervisor.hands.carry_out(Hold("paused by a person while no owner answered", "recovery"))
+            self._held_file.unlink(missing_ok=True)
 
     def _notice_removal(self) -> None:
         """Say once that the run's folder is gone: nobody else can see the run any more, and nothing of it stays."""
@@ -244,6 +282,7 @@ class Owner:
             limits_reached=limits or self.limits_reached(),
             incident_id=from_json(incident.body)["id"] if incident is not None else None,
             processes_left=len(tree.pids()) if tree is not None else 0,
+            tampering=self._guardian.noticed,
             folder=str(self._folder.path),
         )
 
@@ -319,8 +358,8 @@ def _tidy(folder: RunFolder) -> None:
     control = socket_path(folder.path)
     steps = steps_path(control)
     control.unlink(missing_ok=True)
-    steps.unlink(missing_ok=True)
-    shutil.rmtree(steps.with_suffix(".d"), ignore_errors=True)
+    shutil.rmtree(steps.parent, ignore_errors=True)
+    shutil.rmtree(control.with_suffix(".d"), ignore_errors=True)
 
 
 def _has_spoken(folder: RunFolder) -> bool:

@@ -15,6 +15,7 @@ from ...control import Command, new_request
 from ...core import InterlockError
 from ...journal import JournalReader, RunFolder
 from ...link import ask_owner
+from .foreground import Foreground
 from .talk import Asks
 
 LOOK_S = 0.3
@@ -26,8 +27,8 @@ YES, NO = ("y", "yes"), ("n", "no")
 class Person:
     """One question after the other, in a thread of its own."""
 
-    def __init__(self, folder: RunFolder) -> None:
-        self._folder = folder
+    def __init__(self, folder: RunFolder, foreground: Foreground | None = None) -> None:
+        self._folder, self._foreground = folder, foreground
         self._questions: queue.SimpleQueue[Asks] = queue.SimpleQueue()
         self._asked: set[int] = set()
         self._untold: list[str] = []
@@ -44,7 +45,7 @@ class Person:
 
     def tell(self, words: str) -> None:
         """Say something; at the end, where a program has the whole screen."""
-        terminal = open_line_terminal()
+        terminal = open_line_terminal(self._foreground)
         if terminal is not None:
             os.close(terminal)
         elif sys.stderr is not None and sys.stderr.isatty():
@@ -61,13 +62,14 @@ class Person:
     def _work(self) -> None:
         while True:
             question = self._questions.get()
-            terminal = open_line_terminal()
+            terminal = open_line_terminal(self._foreground)
             if terminal is None:
                 _tell(f"interlock: step {question.step} waits for a person: {question.what}\n")
                 _tell(f"  interlock approve {self._folder.run_id} --step {question.step}, or interlock reject\n")
                 continue
             try:
-                self._put(terminal, question)
+                with self._foreground.borrowed() if self._foreground is not None else contextlib.nullcontext():
+                    self._put(terminal, question)
             finally:
                 os.close(terminal)
 
@@ -110,14 +112,15 @@ class Person:
         return "" if answer.outcome == "success" else answer.message or answer.outcome
 
 
-def open_line_terminal() -> int | None:
+def open_line_terminal(foreground: Foreground | None = None) -> int | None:
     """The terminal, where lines can be read from it: not from the background, nor while a program has it in hand."""
     try:
         terminal = os.open("/dev/tty", os.O_RDWR | os.O_CLOEXEC | os.O_NOCTTY)
     except OSError:
         return None
     try:
-        if termios.tcgetattr(terminal)[3] & termios.ICANON and os.tcgetpgrp(terminal) == os.getpgrp():
+        ours = (os.getpgrp(), foreground.group if foreground is not None else None)
+        if termios.tcgetattr(terminal)[3] & termios.ICANON and os.tcgetpgrp(terminal) in ours:
             return terminal
     except (OSError, termios.error):
         pass

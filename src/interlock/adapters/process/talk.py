@@ -18,8 +18,8 @@ from ..proxy import Proxied
 
 
 def steps_path(control: Path) -> Path:
-    """Where a run's processes tell their steps, beside its control socket."""
-    return control.with_name(f"s{control.name}")
+    """Where a run's processes tell their steps: in a folder of its own, which a contained agent cannot change."""
+    return control.with_suffix("") / "steps"
 
 
 class Begin(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
@@ -27,7 +27,8 @@ class Begin(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
 
     `watched` are files of ours that nobody else is to change while the run lasts, `settings` files
     of the user in which hooks can be switched off; `proxied` says that there is a third
-    listening socket, for the model's API. `tree` is the command's, where it runs already.
+    listening socket, for the model's API. `tree` is the command's, where it runs already. `contained` says that there
+    is a wall around it.
     """
 
     spec: RunSpec
@@ -42,6 +43,7 @@ class Begin(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
     expects_hooks: bool = False
     proxied: Proxied | None = None
     tree: TreeHandle | None = None
+    contained: bool = False
 
 
 class Ready(Struct, frozen=True, tag_field="say", tag="ready"):
@@ -107,6 +109,7 @@ class Finished(Struct, frozen=True, kw_only=True, tag_field="say", tag="finished
     limits_reached: tuple[str, ...] = ()
     incident_id: str | None = None
     processes_left: int = 0
+    tampering: tuple[str, ...] = ()
     folder: str = ""
 
 

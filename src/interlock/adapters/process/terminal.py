@@ -46,11 +46,15 @@ class Signalled(Struct, frozen=True):
 
 
 class Signals:
-    """Takes signals in a thread of its own and puts them into `events`. Those that were ignored stay ignored."""
+    """Takes signals in a thread of its own and puts them into `events`. Those that were ignored stay ignored.
 
-    def __init__(self, events: queue.SimpleQueue[object]) -> None:
-        self._events = events
-        self._wanted = {number for number in WAITED_FOR if signal.getsignal(number) is not signal.SIG_IGN}
+    `alone` in our process group, we share none of them with the command.
+    """
+
+    def __init__(self, events: queue.SimpleQueue[object], *, alone: bool = False) -> None:
+        self._events, self._alone = events, alone
+        waited_for = (*WAITED_FOR, signal.SIGCONT) if alone else WAITED_FOR
+        self._wanted = {number for number in waited_for if signal.getsignal(number) is not signal.SIG_IGN}
         signal.pthread_sigmask(signal.SIG_BLOCK, self._wanted)
 
     def start(self) -> None:
@@ -59,17 +63,20 @@ class Signals:
     def _take(self) -> None:
         while True:
             info = signal.sigwaitinfo(self._wanted)
-            self._events.put(Signalled(info.si_signo, info.si_code == FROM_TERMINAL, time.monotonic()))
+            shared = info.si_code == FROM_TERMINAL and not self._alone
+            self._events.put(Signalled(info.si_signo, shared, time.monotonic()))
 
 
-def stop_ourselves() -> None:
+def stop_ourselves() -> bool:
     """Stop as the command did, so that the shell takes the terminal back; returns when the shell continues us.
 
     By SIGSTOP, as SIGTSTP stays with the thread that takes signals. Where no shell would continue us we do not stop.
     """
-    if _has_shell():
-        # To this thread: another could take it a moment later, and we would have run on.
-        signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
+    if not _has_shell():
+        return False
+    # To this thread: another could take it a moment later, and we would have run on.
+    signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
+    return True
 
 
 def _has_shell() -> bool:
@@ -82,18 +89,20 @@ def _has_shell() -> bool:
     return False
 
 
-def stop_with(pid: int, *, wait: bool) -> None:
-    """Stop when the command has: it may take a moment to put its screen away, or not stop at all."""
+def stop_with(pid: int, *, wait: bool) -> bool:
+    """Stop when the command has: it may take a moment to put its screen away, or not stop at all.
+
+    Whether we were stopped, and are continued now.
+    """
     deadline = time.monotonic() + (STOP_S if wait else 0.0)
     while True:
         root = look_at(pid)
         if root is None or root.dead:
-            return
+            return False
         if root.stopped and _is_news(pid):
-            stop_ourselves()
-            return
+            return stop_ourselves()
         if time.monotonic() >= deadline:
-            return
+            return False
         time.sleep(0.01)
 
 

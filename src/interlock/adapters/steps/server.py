@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import socket
+from pathlib import Path
 from typing import Protocol
 
 import msgspec
 
 from ...core import BadInput
 from ...journal.interface import Reading
-from ...link import LineCounter
+from ...link import LineCounter, listen
 from ...runtime import Supervisor
 from .book import Asker, StepBook
 from .lines import Refusal, read_line, write_answer
@@ -37,7 +38,7 @@ class StepServer:
         self.book = StepBook(supervisor)
         self.hooks: Listener | None = None
         self._supervisor = supervisor
-        self._counter = LineCounter(listener, self.answer, "steps", max_line=MAX_STEP_LINE, too_long=TOO_LONG)
+        self._counters = [self._serve(listener)]
 
     @property
     def spoken(self) -> bool:
@@ -49,12 +50,24 @@ class StepServer:
         self.book.recall(journal)
 
     def start(self) -> None:
-        self._counter.start()
+        for counter in self._counters:
+            counter.start()
+
+    def bind_again(self, path: Path) -> None:
+        """The socket was removed: listen at the same place once more."""
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        counter = self._serve(listen(path))
+        self._counters.append(counter)
+        counter.start()
 
     def close(self) -> None:
         """Answer what is being answered, and stop."""
         self._supervisor.run.gate.notify()
-        self._counter.close(JOIN_S)
+        for counter in self._counters:
+            counter.close(JOIN_S)
+
+    def _serve(self, listener: socket.socket) -> LineCounter:
+        return LineCounter(listener, self.answer, "steps", max_line=MAX_STEP_LINE, too_long=TOO_LONG)
 
     def answer(self, line: bytes, asker: Asker) -> bytes | None:
         """The answer to one line, when it is due; None where nobody waits for it any more."""

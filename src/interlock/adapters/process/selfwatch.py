@@ -1,0 +1,97 @@
+"""SelfWatch: looks after what supervision needs: sockets, gate, checkpoints, cgroup. Mends what can be mended."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+from ...checkpoint.place import store_of
+from ...contain.insiders import in_group
+from ...core import Hold, InterlockError
+from ...journal import RunFolder
+from ...runtime import Supervisor
+from ...runtime.steering import Steering
+from ..held import HeldTree
+from ..hooks.guardian import HookGuardian
+
+log = logging.getLogger("interlock")
+
+UNDO_LOST = "the checkpoints were removed: what this run changes cannot be undone any more"
+
+
+class SelfWatch:
+    """For one run, asked twice a second. `contained`: what it notices outside the wall was not the agent's doing."""
+
+    def __init__(
+        self,
+        supervisor: Supervisor,
+        guardian: HookGuardian,
+        held: HeldTree,
+        folder: RunFolder,
+        *,
+        contained: bool,
+        late: tuple[Path, ...] = (),
+    ) -> None:
+        self._supervisor, self._guardian, self._held, self._folder = supervisor, guardian, held, folder
+        self._contained, self._late = contained, late
+        self._sockets: dict[Path, tuple[object, Callable[[], None]]] = {}
+        workspace = supervisor.hands.workspace
+        self._checkpoints = store_of(workspace.checkpoints.workspace) / "store.db" if workspace is not None else None
+        self._checkpoints_print = _identity(self._checkpoints)
+        self._journal_print = _identity(folder.journal)
+
+    def keep_socket(self, path: Path, bind_again: Callable[[], None]) -> None:
+        """Have this socket bound again when it vanishes."""
+        self._sockets[path] = (_identity(path), bind_again)
+
+    def look(self) -> None:
+        for path, (known, bind_again) in tuple(self._sockets.items()):
+            if _identity(path) != known:
+                with contextlib.suppress(InterlockError, OSError):
+                    bind_again()
+                    self._sockets[path] = (_identity(path), bind_again)
+                    self._notice("a socket of the run was removed; it is bound again", path)
+        steering = self._supervisor.run.steering
+        if isinstance(steering, Steering) and steering.mend_gate():
+            self._notice("the run's gate file was changed; it is as it was", self._folder.gate)
+        if self._journal_print is not None and _identity(self._folder.journal) != self._journal_print:
+            self._journal_print = None
+            self._notice("the run's journal was replaced or removed", self._folder.journal)
+        self._look_at_checkpoints()
+        self._look_at_cgroup()
+        for path in self._late:
+            if path.exists():
+                self._guardian.notice("a file that starts programs outside of the run was made", str(path))
+
+    def _look_at_checkpoints(self) -> None:
+        if self._checkpoints_print is None or _identity(self._checkpoints) == self._checkpoints_print:
+            return
+        self._checkpoints_print = None
+        self._notice(UNDO_LOST, self._checkpoints)
+        run = self._supervisor.run
+        if not run.ended and not self._supervisor.config.interventions.observe:
+            self._supervisor.hands.carry_out(Hold(UNDO_LOST, "recovery"))
+
+    def _look_at_cgroup(self) -> None:
+        """Processes that left the run's cgroup are still held one by one, but no longer limited."""
+        tree = self._held.tree
+        group = tree.handle().group if tree is not None else None
+        if tree is None or group is None:
+            return
+        strays = [pid for pid in tree.pids() if not in_group(pid, Path(group).name)]
+        # A process that is just ending is in no cgroup of ours any more.
+        if strays and (left := [pid for pid in strays if pid in tree.pids() and not in_group(pid, Path(group).name)]):
+            self._guardian.notice(f"a process left the run's cgroup ({', '.join(map(str, left[:5]))})")
+
+    def _notice(self, what: str, path: Path | None) -> None:
+        self._guardian.notice(what, str(path or ""), answer="warn" if self._contained else None)
+
+
+def _identity(path: Path | None) -> tuple[int, int] | None:
+    try:
+        info = path.stat() if path is not None else None
+    except OSError:
+        return None
+    return (info.st_dev, info.st_ino) if info is not None else None

@@ -1,0 +1,143 @@
+"""Trust: a workspace's configuration may tighten supervision freely; what loosens it counts once a person agrees."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from .model import Config
+
+NAMED_FILES = ("review.rules_path", "interventions.soft_correction.custom_prompts_path")
+"""Keys that name further files: these are agreed to as well."""
+
+HIGHER = {"detect.sensitivity": ("low", "medium", "high"), "runtime.on_tamper": ("warn", "pause", "stop"),
+          "runtime.fail": ("open", "auto", "closed"), "runtime.contain": ("off", "auto", "guard"),
+          "interventions.on_limit": ("pause", "stop")}  # fmt: skip
+"""Keys whose later values are the stricter ones, the last above all."""
+
+MORE_IS_STRICTER = ("checkpoints.keep_days", "checkpoints.keep_count", "gui.confidence_threshold")
+OFF_IS_STRICTER = ("interventions.observe",)
+ON_IS_STRICTER = ("control.strict_ids", "gui.verification.strict")
+NOT_FREE = ("gui.allowed_buttons", "gui.budget.max_checks", "gui.budget.max_cost_usd", "gui.max_retries")
+
+
+def trust_file() -> Path:
+    """Where it is kept what was agreed to: beside the user's configuration, which a contained agent cannot write."""
+    import platformdirs
+
+    return platformdirs.user_config_path("interlock") / "trusted.json"
+
+
+def fingerprint(file: Path, values: dict[str, object]) -> str:
+    """What was agreed to: the file's content, and that of the files that it names."""
+    digest = hashlib.sha256(_content(file))
+    for path, value in leaves(values):
+        if path in NAMED_FILES and isinstance(value, str):
+            place = Path(value)
+            for named in sorted(place.rglob("*.y*ml")) if place.is_dir() else (place,):
+                digest.update(b"\0" + os.fsencode(named) + b"\0" + _content(named))
+    return digest.hexdigest()
+
+
+def is_trusted(file: Path, values: dict[str, object]) -> bool:
+    """Whether a person has agreed to exactly this."""
+    return _read().get(str(file.resolve())) == fingerprint(file, values)
+
+
+def trust(file: Path, values: dict[str, object]) -> None:
+    """A person agrees to this file as it is now."""
+    known = {**_read(), str(file.resolve()): fingerprint(file, values)}
+    path = trust_file()
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    draft.write_text(json.dumps(known, indent=2, sort_keys=True) + "\n")
+    draft.chmod(0o600)
+    draft.replace(path)
+
+
+def split(values: dict[str, object], base: Config) -> tuple[dict[str, object], tuple[str, ...]]:
+    """The part of a workspace's values that counts without trust, and the keys that do not."""
+    free: dict[str, object] = {}
+    ignored = []
+    for path, value in leaves(values):
+        if is_free(path, value, _value_at(base, path)):
+            _put(free, path, value)
+        else:
+            ignored.append(path)
+    return free, tuple(ignored)
+
+
+def is_free(path: str, value: object, now: object) -> bool:
+    """Whether a value is what holds anyway, or stricter. What is not known to be stricter is not free."""
+    if value == now or (isinstance(value, list) and tuple(value) == now):
+        return True
+    if path.startswith("limits."):
+        return isinstance(value, (int, float)) and (now is None or (isinstance(now, (int, float)) and value <= now))
+    if path in HIGHER:
+        order = HIGHER[path]
+        known = value in order and now in order
+        return value == order[-1] or (known and order.index(str(value)) >= order.index(str(now)))
+    if path in MORE_IS_STRICTER:
+        return isinstance(value, (int, float)) and isinstance(now, (int, float)) and value >= now
+    if path in ON_IS_STRICTER or (path.endswith(".enabled") and path != "detect.second_opinion.enabled"):
+        return value is True
+    if path in OFF_IS_STRICTER:
+        return value is False
+    return path.startswith("gui.") and path not in NOT_FREE
+
+
+def merge(below: dict[str, object], above: dict[str, object]) -> dict[str, object]:
+    """Two layers of plain values: the upper one counts, key by key."""
+    merged = dict(below)
+    for name, value in above.items():
+        under = merged.get(name)
+        merged[name] = merge(under, value) if isinstance(under, dict) and isinstance(value, dict) else value
+    return merged
+
+
+def leaves(values: dict[str, object], path: str = "") -> Iterator[tuple[str, object]]:
+    """Every key with its value; a table of free names counts as one value."""
+    for name, value in values.items():
+        here = f"{path}.{name}" if path else name
+        if isinstance(value, dict) and _is_section(here):
+            yield from leaves(value, here)
+        else:
+            yield here, value
+
+
+def _is_section(path: str) -> bool:
+    return hasattr(_value_at(Config(), path), "__struct_fields__")
+
+
+def _value_at(config: Config, path: str) -> object:
+    value: object = config
+    for name in path.split("."):
+        value = getattr(value, name, None)
+    return value
+
+
+def _put(values: dict[str, object], path: str, value: object) -> None:
+    *homes, name = path.split(".")
+    for home in homes:
+        inner = values.setdefault(home, {})
+        assert isinstance(inner, dict)
+        values = inner
+    values[name] = value
+
+
+def _read() -> dict[str, str]:
+    try:
+        known = json.loads(trust_file().read_text())
+    except (OSError, ValueError):
+        return {}
+    return known if isinstance(known, dict) else {}
+
+
+def _content(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError:
+        return b""

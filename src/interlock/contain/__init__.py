@@ -1,0 +1,18 @@
+"""Containment: the agent works as before, but its supervisor is out of its reach."""
+
+from .bubblewrap import find_bubblewrap, why_not
+from .guard import Kept, guard_words
+from .insiders import Insiders, in_a_run
+from .places import late_places
+from .seccomp import open_filter
+
+__all__ = [
+    "Insiders",
+    "Kept",
+    "find_bubblewrap",
+    "guard_words",
+    "in_a_run",
+    "late_places",
+    "open_filter",
+    "why_not",
+]

@@ -1,0 +1,61 @@
+"""Whether bubblewrap can build namespaces on this machine, tried out."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+TRY_S = 10.0
+
+INSTALL = "Install bubblewrap (Debian, Ubuntu: apt-get install bubblewrap)"
+NAMESPACES = Path("/proc/sys/user/max_user_namespaces")
+APPARMOR = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
+CLONE = Path("/proc/sys/kernel/unprivileged_userns_clone")
+
+
+def find_bubblewrap() -> str | None:
+    """The path of bwrap."""
+    return shutil.which("bwrap")
+
+
+def base_words(program: str) -> tuple[str, ...]:
+    """The namespaces: as root without a user namespace, so that apt, chown and su keep working."""
+    user = () if os.geteuid() == 0 else ("--unshare-user",)
+    return (program, *user, "--unshare-pid", "--as-pid-1", "--bind", "/", "/")
+
+
+def why_not() -> str:
+    """What keeps us from building the namespaces, and how to get them; empty where it works."""
+    program = find_bubblewrap()
+    if program is None:
+        return f"bubblewrap is not installed. {INSTALL}"
+    words = [*base_words(program), "--proc", "/proc", "--", "/bin/sh", "-c", ":"]
+    try:
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=TRY_S, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"bubblewrap cannot be run ({error})"
+    if done.returncode == 0:
+        return ""
+    said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    return f"{said[-1] if said else 'bubblewrap failed'}. {_advice()}"
+
+
+def _advice() -> str:
+    if os.geteuid() == 0:
+        return "This container may not make namespaces: allow it CAP_SYS_ADMIN, or run as an ordinary user"
+    if _number(NAMESPACES) == 0:
+        return "User namespaces are off: set sysctl user.max_user_namespaces to 10000"
+    if _number(CLONE) == 0:
+        return "User namespaces are off: set sysctl kernel.unprivileged_userns_clone=1"
+    if _number(APPARMOR) == 1:
+        return "AppArmor restricts user namespaces: add a profile for bwrap that allows userns"
+    return "User namespaces are not available here"
+
+
+def _number(file: Path) -> int | None:
+    try:
+        return int(file.read_text())
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,92 @@
+"""Guard in bubblewrap's words: which places are read-only, empty or not there for the agent of one run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from msgspec import Struct
+
+from .bubblewrap import base_words
+from .places import (
+    cgroup_mounts,
+    code_places,
+    hidden_sockets,
+    hidden_variables,
+    is_there,
+    own_places,
+    protected_places,
+)
+
+ROOT_CAPABILITIES = ("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID", "CAP_SETGID", "CAP_SETUID",
+                     "CAP_NET_BIND_SERVICE", "CAP_KILL", "CAP_SYS_CHROOT")  # fmt: skip
+"""What root keeps: enough for apt, chown and su; nothing that mounts, traces or makes devices."""
+
+DEVICES = ("/dev/pts", "/dev/shm", "/dev/dri", "/dev/snd", "/dev/fuse", "/dev/kvm", "/dev/video0")
+"""What root gets of /dev besides the ordinary: no disks, no memory, no consoles."""
+
+KERNEL = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/acpi", "/proc/scsi", "/proc/fs")
+
+
+class Kept(Struct, frozen=True, kw_only=True):
+    """The places of one run.
+
+    `hidden` is empty inside but for what `shown` (read-only) and `writable` name; `fixed` is read-only. What the agent
+    works in (`workspaces`) stays writable, wherever it lies.
+    """
+
+    hidden: tuple[Path, ...] = ()
+    shown: tuple[Path, ...] = ()
+    writable: tuple[Path, ...] = ()
+    fixed: tuple[Path, ...] = ()
+    workspaces: tuple[Path, ...] = ()
+
+
+def guard_words(program: str, kept: Kept, allow: tuple[str, ...] = (), filter_fd: int | None = None) -> tuple[str, ...]:
+    """The words before the command: bubblewrap with everything that guard means."""
+    words = [*base_words(program), *_devices(), "--proc", "/proc"]
+    root = os.geteuid() == 0
+    if root:
+        words += _bind("--ro-bind", map(Path, KERNEL))
+        words += ["--cap-drop", "ALL", *(word for name in ROOT_CAPABILITIES for word in ("--cap-add", name))]
+    words += _bind("--ro-bind", (Path("/sys"), *cgroup_mounts()))
+    fixed = [*own_places(), *protected_places(allow), Path(program), *kept.fixed]
+    for place in own_places():
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    free: list[Path] = []
+    if "interlock-code" not in allow:
+        code, free = code_places()
+        fixed += code
+    words += _bind("--ro-bind", (path for path in _real(fixed) if os.access(path, os.W_OK)))
+    words += _bind("--bind", _real(free))
+    folders, files = hidden_sockets(allow)
+    for folder in [*kept.hidden, *_real(folders), *([Path("/run/interlock")] if root else [])]:
+        words += ["--perms", "0700", "--tmpfs", str(folder)] if folder.is_dir() else []
+    words += [word for file in _real(files) for word in ("--ro-bind", "/dev/null", str(file))]
+    words += _bind("--bind", (place for place in kept.workspaces if _is_below(place, (*kept.hidden, *fixed))))
+    words += _bind("--bind", kept.writable)
+    words += _bind("--ro-bind", (path for path in kept.shown if path.exists()))
+    words += [word for name in hidden_variables(allow) for word in ("--unsetenv", name)]
+    return (*words, *(("--seccomp", str(filter_fd)) if filter_fd is not None else ()))
+
+
+def _devices() -> list[str]:
+    if os.geteuid() != 0:
+        return ["--dev-bind", "/dev", "/dev"]
+    return ["--dev", "/dev", *(word for name in DEVICES for word in ("--dev-bind-try", name, name))]
+
+
+def _bind(how: str, places: Iterable[Path]) -> list[str]:
+    return [word for place in places if is_there(place) for word in (how, str(place), str(place))]
+
+
+def _real(places: Iterable[Path]) -> list[Path]:
+    """Where they really are, each once, outer ones first: a mount goes onto the place, not onto a link to it."""
+    found = {Path(os.path.realpath(place)) for place in places if is_there(place)}
+    return sorted(found, key=lambda path: len(path.parts))
+
+
+def _is_below(place: Path, others: Iterable[Path]) -> bool:
+    real = Path(os.path.realpath(place))
+    return any(real.is_relative_to(os.path.realpath(other)) for other in others)

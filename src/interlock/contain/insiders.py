@@ -1,0 +1,82 @@
+"""Insiders: which processes belong to a run, by what the kernel says of them, so that a run cannot steer itself."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ..process import TreeHandle, proc
+from ..process.family import MARKER, has_marker
+from ..process.hierarchy import PREFIX
+
+
+class Insiders:
+    """Asked about the peer of a control connection. `tree` is the run's own, as soon as it is known."""
+
+    def __init__(self, tree: TreeHandle | None = None) -> None:
+        self.tree = tree
+        self._agents: set[tuple[int, int]] = set()
+
+    def add_agent(self, pid: int) -> None:
+        """A process that was seen as the agent's own: it and everything below it is inside."""
+        start = proc.start_of(pid)
+        if start is not None:
+            self._agents.add((pid, start))
+
+    def why_inside(self, pid: int) -> str:
+        """How we know that a process is not a person's; empty where it is one."""
+        if pid <= 0:
+            # In a namespace above ours: whoever is there could do without us.
+            return ""
+        process = proc.look_at(pid)
+        if process is None or process.dead:
+            return "it is gone, and cannot be told from the agent's own"
+        if (theirs := pid_namespace(pid)) and theirs != pid_namespace("self"):
+            return "it is in a PID namespace of its own"
+        tree = self.tree
+        if tree is not None and tree.group and in_group(pid, Path(tree.group).name):
+            return "it is in the run's cgroup"
+        return self._by_descent(process)
+
+    def _by_descent(self, process: proc.Process | None) -> str:
+        tree, seen = self.tree, 0
+        marker = tree.marker.encode() if tree is not None else b""
+        known = set(self._agents)
+        if tree is not None:
+            known |= {(one.pid, one.start) for one in (tree.root, tree.keeper) if one is not None}
+        while process is not None and process.pid > 1 and seen < 200:
+            if (process.pid, process.start) in known:
+                return "it was started by the agent"
+            if marker and process.pid != os.getpid() and has_marker(proc.environment_of(process.pid), marker):
+                return "it was started by the agent"
+            process, seen = proc.look_at(process.parent), seen + 1
+        return ""
+
+
+def in_a_run() -> bool:
+    """Whether this very process belongs to a run, as far as its environment, its cgroup and its ancestors tell."""
+    if os.environ.get(MARKER) or in_group(os.getpid(), PREFIX):
+        return True
+    process, seen = proc.look_at(os.getppid()), 0
+    while process is not None and process.pid > 1 and seen < 200:
+        if f"{MARKER}=".encode() in proc.environment_of(process.pid):
+            return True
+        process, seen = proc.look_at(process.parent), seen + 1
+    return False
+
+
+def pid_namespace(pid: int | str) -> str:
+    """The namespace's name as the kernel has it; empty where we may not know."""
+    try:
+        return str(Path(f"/proc/{pid}/ns/pid").readlink())
+    except OSError:
+        return ""
+
+
+def in_group(pid: int, name: str) -> bool:
+    """Whether a process is in a cgroup whose folder begins like this."""
+    try:
+        lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
+    except OSError:
+        return False
+    return any(part.startswith(name) for line in lines for part in line.split(":", 2)[2].split("/"))

@@ -1,0 +1,142 @@
+"""What guard protects: places that outlive the run or belong to the supervisor, and sockets that lead out of it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pwd
+import sys
+import sysconfig
+from pathlib import Path
+
+import platformdirs
+
+from ..process.hierarchy import read_mounts
+
+SHELL_FILES = (".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile",
+               ".zlogin", ".config/fish/config.fish", ".xprofile", ".xsessionrc", ".pam_environment")  # fmt: skip
+START_UP = (".config/autostart", ".config/environment.d")
+SYSTEM_START_UP = ("/etc/profile", "/etc/profile.d", "/etc/bash.bashrc", "/etc/zsh", "/etc/environment",
+                   "/etc/rc.local", "/etc/ld.so.preload")  # fmt: skip
+CRON = ("/etc/crontab", "/etc/cron.d", "/etc/cron.hourly", "/etc/cron.daily", "/etc/cron.weekly", "/etc/cron.monthly",
+        "/var/spool/cron/crontabs", "/etc/anacrontab")  # fmt: skip
+AT = ("/var/spool/cron/atjobs", "/var/spool/cron/atspool", "/var/spool/at")
+UNITS = ("/etc/systemd", "/usr/lib/systemd", "/lib/systemd", "/run/systemd", "/usr/local/lib/systemd")
+
+
+def homes() -> tuple[Path, ...]:
+    """The user's home as the environment and as the system has it."""
+    known = [Path(os.environ["HOME"])] if os.environ.get("HOME") else []
+    with contextlib.suppress(KeyError):
+        known.append(Path(pwd.getpwuid(os.geteuid()).pw_dir))
+    return tuple(dict.fromkeys(path for path in known if path.is_absolute()))
+
+
+def own_places() -> tuple[Path, ...]:
+    """Our configuration and our cache, with the hook client in it: read-only inside."""
+    return Path(platformdirs.user_config_dir("interlock")), Path(platformdirs.user_cache_dir("interlock"))
+
+
+def code_places() -> tuple[list[Path], list[Path]]:
+    """What our own code is read from; and inside of that what is not, and may be written."""
+    package = Path(__file__).parents[1]
+    standard, interpreter = Path(sysconfig.get_path("stdlib")), Path(os.path.realpath(sys.executable or "python3"))
+    read = {Path(entry).resolve() for entry in sys.path if entry}
+    kept = [package, standard, interpreter, *interpreter.parents[1].glob("lib/libpython3*")]
+    if sys.prefix != sys.base_prefix:
+        kept.append(Path(sys.prefix))
+    kept += [path for path in read if path.is_dir() and path.name in ("site-packages", "dist-packages")]
+    free = [standard / name for name in ("site-packages", "dist-packages") if (standard / name).resolve() not in read]
+    return kept, free
+
+
+def protected_places(allow: tuple[str, ...]) -> list[Path]:
+    """Files and folders that make something run outside, now or later: read-only inside."""
+    found: list[Path] = []
+    for home in homes():
+        if "shell-files" not in allow:
+            found += [home / name for name in (*SHELL_FILES, *START_UP)]
+        if "ssh-keys" not in allow:
+            found += [home / ".ssh" / name for name in ("authorized_keys", "authorized_keys2", "rc")]
+        if "systemd" not in allow:
+            found += [home / ".config/systemd", home / ".local/share/systemd"]
+    found += map(Path, SYSTEM_START_UP)
+    found += map(Path, CRON if "cron" not in allow else ())
+    found += map(Path, AT if "at" not in allow else ())
+    found += map(Path, UNITS if "systemd" not in allow else ())
+    return found
+
+
+def late_places(allow: tuple[str, ...]) -> tuple[Path, ...]:
+    """Protected places that do not exist yet: nothing can be mounted there, so that whoever makes one is noticed."""
+    wanted = [*protected_places(allow)]
+    return tuple(path for path in wanted if not is_there(path) and _may_make(path))
+
+
+def hidden_sockets(allow: tuple[str, ...]) -> tuple[list[Path], list[Path]]:
+    """Folders (emptied inside) and single sockets (not there) through which a process gets away from its parent."""
+    uid = os.geteuid()
+    name = _user_name(uid)
+    runtime = Path(os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{uid}")
+    folders: list[Path] = []
+    files: list[Path] = []
+    if "tmux" not in allow:
+        folders.append(Path(os.environ.get("TMUX_TMPDIR") or "/tmp") / f"tmux-{uid}")
+    if "screen" not in allow:
+        folders += [Path(f"/run/screen/S-{name}"), Path(f"/tmp/screens/S-{name}"), *(h / ".screen" for h in homes())]
+    if "dbus" not in allow:
+        files += [runtime / "bus", Path("/run/dbus/system_bus_socket")]
+        files += _bus_in_environment()
+    if "systemd" not in allow:
+        folders += [runtime / "systemd"]
+        files += [Path("/run/systemd/private")]
+    if "docker" not in allow:
+        files += [Path("/run/docker.sock"), runtime / "docker.sock", Path("/run/containerd/containerd.sock")]
+    if "podman" not in allow:
+        folders += [runtime / "podman", Path("/run/podman")]
+    folders.append(runtime / "emacs")
+    files += [Path(value) for key in ("SWAYSOCK", "I3SOCK") if (value := os.environ.get(key, "")).startswith("/")]
+    files += runtime.glob("sway-ipc.*.sock")
+    return [path for path in folders if path.is_dir()], [path for path in files if is_there(path)]
+
+
+def hidden_variables(allow: tuple[str, ...]) -> tuple[str, ...]:
+    """Variables that name what is not there inside."""
+    names = ["SWAYSOCK", "I3SOCK"]
+    for what, variables in (("tmux", ("TMUX", "TMUX_PANE")), ("screen", ("STY",)), ("docker", ("DOCKER_HOST",)),
+                            ("dbus", ("DBUS_SESSION_BUS_ADDRESS",))):  # fmt: skip
+        names += variables if what not in allow else ()
+    return tuple(names)
+
+
+def cgroup_mounts() -> list[Path]:
+    """Cgroup hierarchies that are mounted elsewhere than below /sys."""
+    mounts = read_mounts(Path("/proc/self/mountinfo").read_text())
+    return [Path(mount.point) for mount in mounts if not mount.point.startswith("/sys/")]
+
+
+def is_there(path: Path) -> bool:
+    """Whether a place exists for us; what lies where we may not look, the agent does not reach either."""
+    try:
+        return path.exists()
+    except PermissionError:
+        return False
+
+
+def _may_make(path: Path) -> bool:
+    parent = path.parent
+    while not is_there(parent):
+        parent = parent.parent
+    return os.access(parent, os.W_OK)
+
+
+def _bus_in_environment() -> list[Path]:
+    address = os.environ.get("DBUS_SESSION_BUS_ADDRESS", "")
+    return [Path(part.removeprefix("unix:path=")) for part in address.split(",") if part.startswith("unix:path=")]
+
+
+def _user_name(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)

@@ -1,0 +1,151 @@
+"""Start a command behind a wall: bubblewrap, our own first process, and the command in its group and cgroups."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import struct
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO
+
+import msgspec
+from msgspec import Struct
+
+from ..core import BadInput, RunSpec
+from .family import MARKER, without_marker
+from .handle import ProcessId, TreeHandle
+from .program import cannot_start
+from .tree import Tree
+
+FIRST = Path(__file__).with_name("first.py")
+CREDENTIALS = struct.Struct("3i")
+
+Stream = int | IO[bytes] | None
+
+
+class Enclosure(Struct, frozen=True, kw_only=True):
+    """How the wall is built: the words before the command, descriptors that they name, and where events go.
+
+    `events` gets a line whenever the terminal interrupts or stops the command, which becomes the foreground of
+    `terminal`. `on_known` hears of the tree before the command's first instruction runs.
+    """
+
+    words: tuple[str, ...]
+    fds: tuple[int, ...] = ()
+    events: int = -1
+    terminal: int = -1
+    on_known: Callable[[TreeHandle], None] = lambda handle: None
+
+
+class JoinFailed(Exception):
+    """Raised when a cgroup can be made but not entered."""
+
+
+def start_enclosed(
+    spec: RunSpec,
+    handle: TreeHandle,
+    environment: dict[str, str],
+    streams: tuple[Stream, Stream, Stream],
+    pass_fds: tuple[int, ...],
+    new_session: bool,
+    enclosure: Enclosure,
+) -> Tree:
+    """Start it, and learn which processes it became before the command's first instruction runs."""
+    here, there = socket.socketpair()
+    here.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+    status, status_end = os.pipe()
+    groups: list[int] = []
+    try:
+        groups = _open_groups(handle)
+        events = (enclosure.events,) if enclosure.events >= 0 else ()
+        numbers = [there.fileno(), status_end, enclosure.events]
+        marker = f"{MARKER}={environment[MARKER]}"
+        words = [*map(str, numbers), environment.get("PWD", ""), marker, str(len(groups)), *map(str, groups)]
+        popen = subprocess.Popen(
+            [*enclosure.words, "--", sys.executable or "python3", "-I", "-S", str(FIRST), *words, *spec.argv],
+            cwd=spec.cwd,
+            env=without_marker(environment),
+            stdin=streams[0],
+            stdout=streams[1],
+            stderr=streams[2],
+            pass_fds=(*pass_fds, there.fileno(), status_end, *groups, *enclosure.fds, *events),
+            start_new_session=new_session,
+            # Whatever kills its own process group must not reach us.
+            process_group=None if new_session else 0,
+        )
+    except (OSError, ValueError) as error:
+        here.close()
+        os.close(status)
+        raise cannot_start(spec, error) from None
+    except JoinFailed:
+        here.close()
+        os.close(status)
+        raise
+    finally:
+        there.close()
+        for descriptor in (status_end, *groups):
+            os.close(descriptor)
+    if enclosure.terminal >= 0:
+        with contextlib.suppress(OSError):
+            os.tcsetpgrp(enclosure.terminal, popen.pid)
+
+    def known(pids: dict[str, int]) -> TreeHandle:
+        root, first = ProcessId.of(pids["root"]), ProcessId.of(pids["first"])
+        return msgspec.structs.replace(handle, root=root, keeper=first, enclosed=True)
+
+    with here:
+        told, pids = _learn(here, lambda pids: enclosure.on_known(known(pids)))
+    if not pids.keys() >= {"first", "root"} or told:
+        popen.wait()
+        for stream in (popen.stdin, popen.stdout, popen.stderr):
+            if stream:
+                stream.close()
+        os.close(status)
+        _refuse(spec, told)
+    return Tree(known(pids), popen, status)
+
+
+def _open_groups(handle: TreeHandle) -> list[int]:
+    folders = [handle.group, *handle.controllers.values()] if handle.group else []
+    opened: list[int] = []
+    for folder in folders:
+        try:
+            opened.append(os.open(f"{folder}/cgroup.procs", os.O_WRONLY | os.O_CLOEXEC))
+        except OSError as error:
+            for descriptor in opened:
+                os.close(descriptor)
+            raise JoinFailed(f"it could not be entered ({error.strerror})") from None
+    return opened
+
+
+def _learn(here: socket.socket, on_known: Callable[[dict[str, int]], None]) -> tuple[dict[str, int], dict[str, int]]:
+    """What went wrong, and the pids as we see them: the kernel translates those of whoever sends."""
+    told: dict[str, int] = {}
+    pids: dict[str, int] = {}
+    while True:
+        data, ancillary, _, _ = here.recvmsg(256, socket.CMSG_SPACE(CREDENTIALS.size))
+        if not data:
+            return told, pids
+        pid = next((CREDENTIALS.unpack(body)[0] for _, kind, body in ancillary if kind == socket.SCM_CREDENTIALS), 0)
+        for line in data.decode().splitlines():
+            word, _, number = line.partition(" ")
+            if number:
+                told[word] = int(number)
+            else:
+                pids[word] = pid
+        if "root" in pids and not told:
+            on_known(pids)
+            with contextlib.suppress(OSError):
+                here.send(b"g")
+
+
+def _refuse(spec: RunSpec, told: dict[str, int]) -> None:
+    if "join" in told:
+        raise JoinFailed(f"it could not be entered ({os.strerror(told['join'])})")
+    if "exec" in told:
+        raise cannot_start(spec, OSError(told["exec"], os.strerror(told["exec"]), spec.argv[0]))
+    raise BadInput("the containment could not be built (bubblewrap failed)", todo="Give --contain off to go without.")

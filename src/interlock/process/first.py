@@ -1,0 +1,154 @@
+"""The first process of a contained run: starts the command, reaps orphans, stops and continues everything on order.
+
+Run by bubblewrap as pid 1 of the run's PID namespace, in a bare interpreter. It outlives the front and the owner.
+Whoever is outside orders by signal: SIGUSR1 stops every process of the namespace, SIGUSR2 continues them, SIGKILL ends
+them all. The kernel says that a sender is outside (si_pid is 0), which nothing inside can imitate.
+
+Its process group has a leader outside: a pid of this namespace that it used itself would never be free, and its own end
+would wait for that for ever.
+
+Arguments: REPORT STATUS EVENTS PWD MARKER N PROCS*N COMMAND... where REPORT is a socket to whoever starts us, STATUS a
+descriptor for the exit status, EVENTS one for what the terminal does (or -1), PWD the variable as it was, MARKER the
+variable that only the command's tree has, and PROCS open cgroup.procs files.
+"""
+
+import os
+import signal
+import sys
+
+PR_SET_DUMPABLE = 4
+FROM_KERNEL = 0x80
+BY_KILL = 0
+"""si_code of signals that the kernel sends for the terminal, and of those sent with kill()."""
+
+STOP, CONTINUE = signal.SIGUSR1, signal.SIGUSR2
+
+
+def main() -> None:
+    report, status, events = (int(word) for word in sys.argv[1:4])
+    directory, marker, count = sys.argv[4], sys.argv[5], int(sys.argv[6])
+    groups, command = [int(word) for word in sys.argv[7 : 7 + count]], sys.argv[7 + count :]
+    for descriptor in (report, status, events):
+        if descriptor >= 0:
+            os.set_inheritable(descriptor, False)
+    environment = first_environment(directory, marker)
+    refuse_tracing()
+    signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())
+    os.write(report, b"first\n")
+    root = os.fork()
+    if root == 0:
+        become(report, groups, command, environment)
+    keep(root, status, events)
+
+
+def become(report: int, groups: list[int], command: list[str], environment: dict) -> None:  # type: ignore[type-arg]
+    """Join the cgroups, wait until we are known outside, then run the command as if nothing had been in between."""
+    for group in groups:
+        try:
+            os.write(group, b"0")
+        except OSError as error:
+            give_up(report, "join", error)
+        os.close(group)
+    os.write(report, b"root\n")
+    if not os.read(report, 1):
+        os._exit(127)
+    for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(ignored_by_python, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    try:
+        os.execvpe(command[0], command, environment)
+    except (OSError, ValueError) as error:
+        give_up(report, "exec", error)
+
+
+def first_environment(directory: str, marker: str) -> dict[bytes, bytes]:
+    """The environment as it was handed over, with the tree's marker; bubblewrap has set PWD."""
+    with open("/proc/self/environ", "rb") as file:
+        entries = file.read().split(b"\0")
+    environment = dict(entry.split(b"=", 1) for entry in entries if b"=" in entry)
+    environment.pop(b"PWD", None)
+    if directory:
+        environment[b"PWD"] = os.fsencode(directory)
+    name, _, value = os.fsencode(marker).partition(b"=")
+    environment[name] = value
+    return environment
+
+
+def refuse_tracing() -> None:
+    """Nothing inside may trace us or read our memory and descriptors."""
+    import ctypes
+
+    ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def keep(root: int, status: int, events: int) -> None:
+    """Obey and reap until there is no descendant left."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(nowhere, number)
+    for name in os.listdir("/proc/self/fd"):  # noqa: PTH208
+        if int(name) > 2 and int(name) not in (status, events):
+            close(int(name))
+    os.chdir("/")
+    ordered = False
+    while True:
+        came = signal.sigwaitinfo((signal.SIGCHLD, signal.SIGINT, STOP, CONTINUE))
+        if came.si_signo == signal.SIGCHLD:
+            reap(root, status, -1 if ordered else events)
+        elif came.si_signo == signal.SIGINT:
+            if came.si_code == FROM_KERNEL:
+                tell(events, b"interrupted\n")
+        elif came.si_code == BY_KILL and came.si_pid == 0:
+            ordered = came.si_signo == STOP
+            order(signal.SIGSTOP if ordered else signal.SIGCONT)
+
+
+def reap(root: int, status: int, events: int) -> None:
+    while True:
+        try:
+            pid, result = os.waitpid(-1, os.WNOHANG | os.WUNTRACED)
+        except ChildProcessError:
+            os._exit(0)
+        if pid == 0:
+            return
+        if os.WIFSTOPPED(result):
+            if pid == root:
+                tell(events, b"stopped\n")
+        elif pid == root:
+            tell(status, b"%d\n" % os.waitstatus_to_exitcode(result))
+
+
+def order(number: int) -> None:
+    """To every process of the namespace but us, in one go: none can fork meanwhile."""
+    try:
+        os.kill(-1, number)
+    except OSError:
+        return
+
+
+def tell(descriptor: int, words: bytes) -> None:
+    try:
+        if descriptor >= 0:
+            os.write(descriptor, words)
+    except OSError:
+        # Whoever listened is gone.
+        return
+
+
+def close(number: int) -> None:
+    try:
+        os.close(number)
+    except OSError:
+        # The descriptor that listed the others is gone already.
+        return
+
+
+def give_up(report: int, what: str, error: Exception) -> None:
+    """Say what failed and with which errno, and end."""
+    number = error.errno if isinstance(error, OSError) else 22
+    os.write(report, b"%s %d\n" % (what.encode(), number or 0))
+    os._exit(127)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""What a shell cannot do by itself. Runs inside, with nothing of ours to import; exit status 0 is success."""
+
+import ctypes
+import fcntl
+import json
+import os
+import pty
+import signal
+import socket
+import sys
+import time
+import uuid
+
+
+def bind(path: str) -> bool:
+    os.unlink(path)  # noqa: PTH108
+    socket.socket(socket.AF_UNIX).bind(path)
+    return True
+
+
+def connect(path: str) -> bool:
+    socket.socket(socket.AF_UNIX).connect(path)
+    return True
+
+
+def trace(pid: str) -> bool:
+    libc = ctypes.CDLL(None, use_errno=True)
+    return libc.ptrace(16, int(pid), 0, 0) == 0
+
+
+def queue() -> bool:
+    """SIGUSR2 to the first process, by rt_sigqueueinfo with a sender that is not ours."""
+    info = (ctypes.c_int * 32)()
+    info[0], info[2], info[4] = signal.SIGUSR2, -1, 0
+    number = {"x86_64": 129, "aarch64": 138}[os.uname().machine]
+    return ctypes.CDLL(None).syscall(number, 1, signal.SIGUSR2, info) == 0
+
+
+def order(command: str) -> bool:
+    return "success" in ask(command)
+
+
+def ask(command: str) -> str:
+    payload = {"approve": {"step": 0}, "rollback": {"to": "x"}, "escalate": {"model": "claude-opus-4-5"}}.get(
+        command, {}
+    )
+    request = {
+        "schema": 0, "type": "REQUEST", "request_id": str(uuid.uuid4()), "command": command,
+        "target": {"run_id": os.environ["INTERLOCK_RUN"]}, "timestamp": "2026-01-01T00:00:00Z", "payload": payload,
+    }  # fmt: skip
+    sock = socket.socket(socket.AF_UNIX)
+    sock.connect(os.environ["CONTROL"])
+    sock.sendall(json.dumps(request).encode() + b"\n")
+    sock.settimeout(5)
+    said = sock.recv(65536).decode()
+    print(said)
+    return said
+
+
+def orphan() -> bool:
+    """Connect in a process that ends, and speak in one that stays."""
+    here, there = socket.socketpair()
+    if os.fork() == 0:
+        sock = socket.socket(socket.AF_UNIX)
+        sock.connect(os.environ["CONTROL"])
+        socket.send_fds(there, [b"x"], [sock.fileno()])
+        os._exit(0)
+    _, fds, _, _ = socket.recv_fds(here, 1, 1)
+    os.wait()
+    time.sleep(0.1)
+    sock = socket.socket(fileno=fds[0])
+    request = {"schema": 0, "type": "REQUEST", "request_id": str(uuid.uuid4()), "command": "resume",
+               "target": {"run_id": os.environ["INTERLOCK_RUN"]}, "timestamp": "2026-01-01T00:00:00Z", "payload": {}}  # fmt: skip
+    sock.sendall(json.dumps(request).encode() + b"\n")
+    sock.settimeout(5)
+    return b"success" in sock.recv(65536)
+
+
+def tiocsti() -> bool:
+    pid, _ = pty.fork()
+    if pid == 0:
+        try:
+            fcntl.ioctl(0, 0x5412, b"x")
+        except OSError:
+            os._exit(1)
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
+if __name__ == "__main__":
+    try:
+        done = globals()[sys.argv[1]](*sys.argv[2:])
+    except OSError as error:
+        print(error)
+        done = False
+    sys.exit(0 if done else 1)

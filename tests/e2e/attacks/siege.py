@@ -1,0 +1,247 @@
+"""Siege: one real run whose agent attacks its supervisor, and what can be seen of it from outside."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from pathlib import Path
+
+import interlock
+from interlock.core import InterlockError
+from interlock.journal import JournalReader, RunFolder
+from interlock.journal.tree import read_tree
+from interlock.link import socket_path
+from interlock.process import attach
+from interlock.process.proc import children_of, look_at
+
+from ..running import until
+from .scripts import ATTACKS, Attack
+
+HERE = Path(__file__).parent
+USER = 61_234
+"""An ordinary user without a name."""
+
+TOPS = ("etc", "home", "opt", "root", "run", "srv", "usr", "var")
+SERVICES = {"docker": "", "dbus": "", "systemd": "", "user-dbus": "run/bus", "user-systemd": "run/systemd/private"}
+"""Stand-ins for what runs programs for others, and where those of the user are."""
+
+
+class Siege:
+    """A run at a level, as root or as an ordinary user. `close` ends everything.
+
+    Started by root it sees a copy of the machine, which ends with it (confine.sh). Started by another user, whatever
+    would need such a copy is not tried.
+    """
+
+    def __init__(self, level: str, *, root: bool) -> None:
+        self.level, self.is_root = level, root
+        self.root = Path(tempfile.mkdtemp(prefix="attack-"))
+        self.python = sys.executable if root else ordinary_python()
+        self.store = self.root / "runs"
+        for name in ("home/.ssh", "work", "run/systemd", "state", "config", "cache", "tmux", "runs", "over",
+                     "services"):  # fmt: skip
+            (self.root / name).mkdir(parents=True, mode=0o700)
+        for name in (".bashrc", ".ssh/authorized_keys"):
+            (self.root / "home" / name).write_text("# mine\n")
+        (self.store / ".web-token").write_text("x" * 43 + "\n")
+        for name in ("helper.py", "agent.py"):
+            shutil.copy(HERE / name, self.root / name)
+        (self.root / "attacks.json").write_text(json.dumps([(one.name, one.script) for one in self.attacks]))
+        self._services = [self._serve(name, place) for name, place in SERVICES.items()]
+        if not root and os.geteuid() == 0:
+            subprocess.run(["chown", "-R", f"{USER}:{USER}", self.root], check=True)
+        self.work = self.root / "work"
+        self._run: subprocess.Popen[bytes] | None = None
+        self._as: dict[str, int] = {} if root or os.geteuid() != 0 else {"user": USER, "group": USER}
+        self._noticed: list[str] = []
+        self._runtime = os.environ.get("XDG_RUNTIME_DIR")
+
+    @property
+    def attacks(self) -> list[Attack]:
+        fit = [one for one in ATTACKS if self.is_root or not one.root]
+        fit = [one for one in fit if self.level == "guard" or not one.walled]
+        return [one for one in fit if os.geteuid() == 0 or not one.machine]
+
+    def why_not(self) -> str:
+        """What keeps us from having a copy of the machine; empty where nothing does."""
+        done = subprocess.run(self._confined(["true"]), capture_output=True, text=True, check=False)
+        return done.stderr if done.returncode else ""
+
+    def _confined(self, words: list[str]) -> list[str]:
+        """The words that start a command on a copy of the machine."""
+        if os.geteuid() != 0:
+            return words
+        read = (interlock.__file__, sysconfig.get_path("purelib"), sys.prefix, sys.base_prefix)
+        tops = {*TOPS, *(Path(place).resolve().parts[1] for place in read)}
+        assert self.root.resolve().parts[1] not in tops, "a temporary folder has to lie apart from what is copied"
+        there = ",".join(sorted(top for top in tops if Path("/", top).is_dir() and not Path("/", top).is_symlink()))
+        user = "0" if self.is_root else str(USER)
+        return ["unshare", "-m", "sh", str(HERE / "confine.sh"), str(self.root), there, user, *words]
+
+    def _serve(self, name: str, place: str) -> socket.socket:
+        listener = socket.socket(socket.AF_UNIX)
+        path = self.root / (place or f"services/{name}")
+        listener.bind(str(path))
+        path.chmod(0o666)
+        listener.listen()
+        return listener
+
+    def machine(self) -> dict[str, object]:
+        """What an attack that succeeds would change on the real machine."""
+        code, site = Path(interlock.__file__).parent, Path(sysconfig.get_path("purelib"))
+        files = ["/etc/ld.so.preload", "/etc/crontab", "/root/.bash_profile", shutil.which("bwrap") or "/bin/sh"]
+        folders = ["/etc/cron.d", "/etc/systemd/system", "/var/spool/cron/crontabs", "/var/spool/cron/atjobs"]
+        seen: dict[str, object] = {place: _stamp(Path(place)) for place in files}
+        seen |= {place: sorted(map(str, Path(place).glob("*"))) for place in folders}
+        seen |= {str(path): path.exists() for path in (code / "attack.py", site / "attack.pth")}
+        return seen | {"core": Path("/proc/sys/kernel/core_pattern").read_text()}
+
+    @property
+    def environment(self) -> dict[str, str]:
+        site = sysconfig.get_path("purelib")
+        return {
+            "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin",
+            "PYTHONPATH": os.pathsep.join((str(Path(interlock.__file__).parents[1]), site)),
+            "HOME": str(self.root / "home"),
+            "XDG_STATE_HOME": str(self.root / "state"),
+            "XDG_CONFIG_HOME": str(self.root / "config"),
+            "XDG_CACHE_HOME": str(self.root / "cache"),
+            "XDG_RUNTIME_DIR": str(self.root / "run"),
+            "TMUX_TMPDIR": str(self.root / "tmux"),
+            "INTERLOCK_STORE__DIR": str(self.store),
+            "INTERLOCK_RUNTIME__ON_TAMPER": "warn",
+        }
+
+    def begin(self) -> None:
+        """Start a tmux server outside, then the run; the agent is told where everything is, as if it had guessed."""
+        self.machine_before = self.machine()
+        tmux = self._confined(["tmux", "new-session", "-d"])
+        subprocess.run(tmux, env=self.environment, cwd=self.work, check=False)
+        words = [self.python, "-m", "interlock", "run", "--contain", self.level, "--", self.python,
+                 str(self.root / "agent.py"), str(self.root / "attacks.json")]  # fmt: skip
+        self._run = subprocess.Popen(
+            self._confined(words), cwd=self.work, env=self.environment, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        until("the run is there", lambda: self._folders() and read_tree(self.folder) is not None)
+        tree = read_tree(self.folder)
+        assert tree is not None
+        self.tree = tree
+        self.owner = next(pid for pid in children_of(self._run.pid) if b"process.owner" in _words(pid))
+        os.environ["XDG_RUNTIME_DIR"] = str(self.root / "run")
+        self.control = self.root / "run" / "interlock" / socket_path(self.folder.path).name
+        first = look_at(tree.keeper.pid) if tree.keeper is not None else None
+        told = {
+            "FRONT": str(self._run.pid), "OWNER": str(self.owner), "PYTHON": self.python,
+            "MONITOR": str(first.parent if first is not None and tree.enclosed else self._run.pid),
+            "CONTROL": str(self.control), "STATE": str(self.root / "state" / "interlock"), "STORE": str(self.store),
+            "CONFIG": str(self.root / "config" / "interlock"), "CACHE": str(self.root / "cache" / "interlock"),
+            "CODE": str(Path(interlock.__file__).parent), "SITE": sysconfig.get_path("purelib"),
+            "HELPER": str(self.root / "helper.py"),
+        }  # fmt: skip
+        self.before = self.picture()
+        (self.work / "go.tmp").write_text(json.dumps(told))
+        (self.work / "go.tmp").chmod(0o644)
+        (self.work / "go.tmp").rename(self.work / "go")
+
+    def results(self) -> dict[str, tuple[int, str]]:
+        """What the agent says of each attack."""
+        until("the agent has tried everything", lambda: self.noticed() and (self.work / "results.json").exists())
+        return {name: (said[0], said[1]) for name, said in json.loads((self.work / "results.json").read_text()).items()}
+
+    def noticed(self) -> list[str]:
+        """What was recorded of the attacks; where one has removed the journal, what was there before."""
+        with contextlib.suppress(InterlockError, IndexError, OSError), JournalReader.open(self.folder) as reader:
+            told = [json.loads(bytes(one.body)) for one in reader.read(kinds=frozenset(("tamper",)))]
+            self._noticed = [f"{one['what']} {one.get('path', '')}" for one in told] or self._noticed
+        return self._noticed
+
+    def picture(self) -> dict[str, object]:
+        """What no attack may have changed, seen from outside."""
+        kept: dict[str, object] = {}
+        for place in ("config", "cache", "home", "runs/.web-token"):
+            for path in sorted((self.root / place).rglob("*")) or [self.root / place]:
+                if path.is_file() and path.name not in (".bash_profile", "x.service"):
+                    kept[str(path)] = path.read_bytes()
+        kept["checkpoints"] = (self.root / "state" / "interlock" / "checkpoints").exists()
+        kept["control"] = self.control.exists() and self.control.stat().st_ino
+        return kept
+
+    def interlock(self, *words: str) -> tuple[int, str]:
+        done = subprocess.run(
+            [self.python, "-m", "interlock", *words], cwd=self.root / "home", env=self.environment, timeout=60,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, **self._as,
+        )  # fmt: skip
+        return done.returncode, done.stdout.decode()
+
+    def ticks(self) -> bool:
+        """Whether the agent does anything."""
+        before = (self.work / "tick").read_text()
+        time.sleep(0.6)
+        return (self.work / "tick").read_text() != before
+
+    def alive(self) -> list[int]:
+        """Every process that is left of the agent, by what it was started with and by its tree."""
+        marked = [pid for pid in _all_pids() if str(self.root).encode() in _words(pid) and b"agent.py" in _words(pid)]
+        ours = {self._run.pid if self._run is not None else 0}
+        return sorted({*attach(self.tree).pids(), *marked} - ours)
+
+    @property
+    def folder(self) -> RunFolder:
+        return RunFolder(self._folders()[0])
+
+    def _folders(self) -> list[Path]:
+        return [path for path in self.store.iterdir() if path.is_dir()]
+
+    def close(self) -> None:
+        subprocess.run(["tmux", "kill-server"], env=self.environment, check=False, capture_output=True, **self._as)
+        if hasattr(self, "tree"):
+            attach(self.tree).end(0)
+        if self._run is not None:
+            if self._run.poll() is None:
+                self._run.send_signal(signal.SIGKILL)
+            self._run.communicate()
+        for listener in self._services:
+            listener.close()
+        if self._runtime is None:
+            os.environ.pop("XDG_RUNTIME_DIR", None)
+        else:
+            os.environ["XDG_RUNTIME_DIR"] = self._runtime
+        shutil.rmtree(self.root, ignore_errors=True)
+
+
+def ordinary_python() -> str:
+    """An interpreter of our version that every user can run."""
+    mine = Path(os.path.realpath(sys.executable))
+    if all(parent.stat().st_mode & 0o001 for parent in mine.parents):
+        return sys.executable
+    system = Path("/usr/bin") / f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    return str(system) if system.exists() else ""
+
+
+def _all_pids() -> list[int]:
+    return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    try:
+        info = path.stat()
+    except OSError:
+        return None
+    return info.st_ino, info.st_size, info.st_mtime_ns
+
+
+def _words(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""

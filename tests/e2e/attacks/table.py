@@ -1,0 +1,54 @@
+"""The table of attacks in docs/security.md, written by the torture run (INTERLOCK_WRITE_TABLE=1)."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+
+from .scripts import ATTACKS, Attack
+
+PAGE = Path(__file__).parents[3] / "docs" / "security.md"
+BEGIN, END = "<!-- attacks: begin -->", "<!-- attacks: end -->"
+SEEN = Path(tempfile.gettempdir()) / "interlock-attacks.json"
+NOT_HERE = 127
+"""The exit status of an attack that needs what is not installed."""
+
+COLUMNS = (("off", True), ("off", False), ("guard", True), ("guard", False))
+
+
+def render(level: str, root: bool, statuses: dict[str, int], noticed: list[str]) -> None:
+    """Remember what came of one siege, and write the table with everything that is known."""
+    seen = json.loads(SEEN.read_text()) if SEEN.exists() else {}
+    without = seen.get(f"off {root}", {})
+    seen[f"{level} {root}"] = {
+        one.name: outcome(one, level, root, statuses, noticed, without.get(one.name)) for one in ATTACKS
+    }
+    SEEN.write_text(json.dumps(seen))
+    head = "| attack | off, root | off, user | guard, root | guard, user |\n|---|---|---|---|---|\n"
+    rows = [
+        f"| {one.name} | "
+        + " | ".join(seen.get(f"{lvl} {who}", {}).get(one.name, "?") for lvl, who in COLUMNS)
+        + " |\n"
+        for one in ATTACKS
+    ]
+    text = PAGE.read_text()
+    PAGE.write_text(text[: text.index(BEGIN)] + BEGIN + "\n" + head + "".join(rows) + text[text.index(END) :])
+
+
+def outcome(
+    attack: Attack, level: str, root: bool, statuses: dict[str, int], noticed: list[str], without: str | None
+) -> str:
+    """In one word; `without` is what came of it at level off. What fails there too shows nothing about guard."""
+    status = statuses.get(attack.name)
+    if (attack.root and not root) or (attack.walled and level == "off"):
+        return "n/a"
+    if status is None or status == NOT_HERE:
+        return "not tried here"
+    if attack.tells and any(attack.tells in one for one in noticed):
+        return "noticed"
+    if level == "off":
+        return "not held" if status == 0 else "failed"
+    if status == 0:
+        return "held" if attack.guard == "held" else "not held"
+    return "failed" if without == "failed" else "prevented"

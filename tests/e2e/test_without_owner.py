@@ -1,0 +1,98 @@
+"""A person steers a run whose owner, front or both are dead or hang; the words are true."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+
+import pytest
+
+from interlock.contain import why_not
+
+from .running import Place, owners, until
+
+TICKS = "while :; do date +%s%N > tick; sleep 0.05; done"
+
+
+def ticks(place: Place) -> bool:
+    before = (place.workspace / "tick").read_text()
+    time.sleep(0.5)
+    return (place.workspace / "tick").read_text() != before
+
+
+def begin(place: Place, level: str) -> tuple[int, int]:
+    if level == "guard" and why_not():
+        pytest.skip(f"no guard here: {why_not()}")
+    run = place.start("sh", "-c", TICKS, options=("--contain", level))
+    place.wait_for("tick")
+    (owner,) = owners(place)
+    return run.pid, owner
+
+
+@pytest.mark.parametrize("level", ["guard", "off"])
+def test_pause_and_resume_work_while_the_owner_hangs(place: Place, level: str) -> None:
+    _, owner = begin(place, level)
+    os.kill(owner, signal.SIGSTOP)
+    run = place.folder.run_id
+    status, out, err = place.interlock("pause", run)
+    assert (status, ticks(place)) == (0, False), err
+    assert b"is paused" in out
+    status, _, err = place.interlock("resume", run)
+    assert status == 0, err
+    until("it goes on", lambda: ticks(place))
+    os.kill(owner, signal.SIGCONT)
+
+
+def test_a_pause_that_no_owner_heard_holds_when_it_comes_back(place: Place) -> None:
+    _, owner = begin(place, "guard")
+    os.kill(owner, signal.SIGSTOP)
+    assert place.interlock("pause", place.folder.run_id)[0] == 0
+    os.kill(owner, signal.SIGKILL)
+    until("another owner says that it is paused", lambda: place.store.runs()[0].status == "paused")
+    assert not ticks(place)
+    status, _, err = place.interlock("resume", place.folder.run_id)
+    assert status == 0, err
+    until("it goes on", lambda: ticks(place))
+
+
+@pytest.mark.parametrize("level", ["guard", "off"])
+def test_cancel_leaves_nothing_when_front_and_owner_are_dead(place: Place, level: str) -> None:
+    front, owner = begin(place, level)
+    os.kill(front, signal.SIGKILL)
+    os.kill(owner, signal.SIGKILL)
+    status, out, err = place.interlock("cancel", place.folder.run_id)
+    assert status == 0 and b"is cancelled" in out, err
+    assert place.processes() == []
+
+
+def test_pause_now_stands_still_in_the_middle_of_a_step(place: Place) -> None:
+    agent = (
+        "import sys, time\nsys.path[:0] = sys.argv[1].split(':')\n"
+        "from interlock.adapters.process import Steps\nsteps = Steps()\nsteps.before('bash', {'command': 'sleep'})\n"
+        "while True:\n    open('tick', 'w').write(str(time.time()))\n    time.sleep(0.05)\n"
+    )
+    (place.workspace / "agent.py").write_text(agent)
+    import sys
+
+    place.start(sys.executable, "agent.py", place.environment["PYTHONPATH"])
+    place.wait_for("tick")
+    status, out, err = place.interlock("pause", place.folder.run_id, "--now", "--timeout", "30")
+    assert status == 0 and b"is paused" in out, err
+    assert not ticks(place)
+
+
+def test_sockets_and_gate_that_are_removed_come_back(place_with: Callable[..., Place]) -> None:
+    place = place_with({"runtime": {"on_tamper": "warn"}})
+    begin(place, "off")
+    from interlock.link import noted_socket
+
+    control = noted_socket(place.folder.path)
+    assert control is not None
+    control.unlink()
+    place.folder.gate.unlink()
+    until("both are there again", lambda: control.exists() and place.folder.gate.exists())
+    assert place.interlock("pause", place.folder.run_id)[0] == 0
+    told = {record["what"] for record in place.records("tamper")}
+    assert any("socket" in what for what in told) and any("gate" in what for what in told)
