@@ -28,8 +28,6 @@ class FailingCheck(Struct):
     """One check that keeps failing: the failures that it showed, and how often one of them came back for nothing."""
 
     marks: list[int] = field(default_factory=list)
-    outcome: int = 0
-    varies: bool = False
     stalled: int = 0
     steps: list[int] = field(default_factory=list)
     fewest: int | None = None
@@ -171,19 +169,16 @@ class Loop(Remembering[Rounds]):
             failing.stalled = 0
             failing.steps.clear()
             push(failing.marks, turn.failure, MARKS)
-            failing.varies = len(failing.marks) > 1
         elif state.gains == failing.gains:
             failing.stalled += 1
-            failing.varies = failing.varies or turn.outcome != failing.outcome
-        failing.outcome = turn.outcome
         push(failing.steps, turn.step, 8)
         if turn.failures is not None:
             failing.fewest = min(turn.failures, failing.fewest if failing.fewest is not None else turn.failures)
         failing.most = max(turn.passes or 0, failing.most or 0)
         failing.turn, failing.gains, failing.prompts = state.turns, state.gains, prompts
         severity = tuning.severity(failing.stalled)
-        if severity is None or not failing.varies:
-            return ()  # the very same result is what repetitive_errors and rounds of editing count
+        if severity is None:
+            return ()
         same = len(failing.marks) == 1
         what = "the same failure" if same else f"the same {len(failing.marks)} failures in turn"
         return (
