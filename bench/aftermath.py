@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from interlock.detect.history import History
-from interlock.detect.turn import Turn
+from interlock.detect.agent_history import AgentHistory
+from interlock.detect.completed_call import CompletedCall
 from traces import Trace
 
 TIMES = 3
@@ -18,16 +18,16 @@ def after_the_third(traces: Iterable[Trace]) -> Counter[str]:
     return Counter(what for trace in traces for what in _followed(_turns(trace)))
 
 
-def _turns(trace: Trace) -> list[Turn]:
-    history, turns = History(), []
+def _turns(trace: Trace) -> list[CompletedCall]:
+    history, turns = AgentHistory(), []
     for step in trace.read():
-        history.take(step)
+        history.record(step)
         if history.turn is not None:
             turns.append(history.turn)
     return turns
 
 
-def _followed(turns: Sequence[Turn]) -> Iterator[str]:
+def _followed(turns: Sequence[CompletedCall]) -> Iterator[str]:
     count = 0
     for at, turn in enumerate(turns):
         before = turns[at - 1] if at else None
@@ -37,7 +37,7 @@ def _followed(turns: Sequence[Turn]) -> Iterator[str]:
             yield _next(turn, turns[at + 1] if at + 1 < len(turns) else None)
 
 
-def _next(third: Turn, after: Turn | None) -> str:
+def _next(third: CompletedCall, after: CompletedCall | None) -> str:
     if after is None:
         return LAST
     if after.failed:
@@ -45,5 +45,5 @@ def _next(third: Turn, after: Turn | None) -> str:
     return THROUGH
 
 
-def _same(one: Turn, other: Turn) -> bool:
+def _same(one: CompletedCall, other: CompletedCall) -> bool:
     return one.key == other.key and one.error == other.error

@@ -26,7 +26,7 @@ from interlock.core import Applied, RunSpec
 from interlock.journal import Journal, RunFolder, Store
 from interlock.link import ControlServer, Endpoint, FileGate, JournalLog, noted_socket
 from interlock.link.hub_client import HubClient
-from interlock.link.hub_owner import HubLink
+from interlock.link.hub_link import HubLink
 
 NOTES = """Pause and resume in turn; every one is two durable transactions and a gate file, and the owner is another
 process. The echo is a process that sends each line back. The bare commits are a process that, for each line, inserts
@@ -234,8 +234,8 @@ class _Actuator:
     def revision(self) -> int:
         return self._gate.revision
 
-    def be(self, desired: Desired) -> Applied:
-        return self._gate.be(desired)
+    def set_desired(self, desired: Desired) -> Applied:
+        return self._gate.set_desired(desired)
 
     def rest(self) -> None:
         self._gate.rest()

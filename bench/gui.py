@@ -20,7 +20,7 @@ from interlock.gui.analyzer.claude import ClaudeAnalyzer
 from interlock.gui.analyzer.layers.accessibility import AccessibilityLayer
 from interlock.gui.analyzer.layers.window import WindowLayer
 from interlock.gui.analyzer.local import LocalAnalyzer
-from interlock.gui.analyzer.result import Situation
+from interlock.gui.analyzer.result import ScreenSituation
 from interlock.gui.desktop.accessibility import Accessibility
 from interlock.gui.desktop.display import VirtualDisplay
 from interlock.gui.desktop.programs import Programs
@@ -36,7 +36,7 @@ from interlock.gui.screenshot.mss_backend import MSSBackend
 from interlock.gui.screenshot.screenshot import encode
 from interlock.gui.session import FileOperation, Operation, OperationType, ReplaySession
 from interlock.gui.typing_test import Catcher
-from interlock.gui.waiting import wait_until
+from interlock.gui.wait import wait_until
 
 ROOT = Path(__file__).parents[1]
 TINY_EDITOR = ROOT / "tests" / "gui" / "tiny_editor.py"
@@ -173,7 +173,7 @@ def _watch(display: VirtualDisplay, controller: VSCodeController, analyzer: obje
     executor = RecoveryExecutor(controller.keyboard, controller)
     watch = InterventionOrchestrator(config, MSSBackend(display.name), analyzer, executor)  # type: ignore[arg-type]
     if isinstance(analyzer, LocalAnalyzer):
-        analyzer.live = lambda: watch.situation() if watch.situation else Situation()
+        analyzer.live = lambda: watch.situation() if watch.situation else ScreenSituation()
     return watch
 
 

@@ -15,7 +15,7 @@ import apsw
 import msgspec
 
 from interlock.core import RunSpec, Step, Tool
-from interlock.journal import Entry, Journal, Store, new_run_id
+from interlock.journal import Journal, JournalEntry, Store, new_run_id
 
 NOTES = """One step of about 1 KB of JSON. Rounds are interleaved, so that what else the machine does hits all alike.
 "told at once" is the caller's cost of an append that nobody waits for; "until a reader has it" is how long until
@@ -40,7 +40,7 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
         write = stack.enter_context(_plain_file(place / "plain", sync=False))
         sync = stack.enter_context(_plain_file(place / "synced", sync=True))
         insert = stack.enter_context(_plain_sqlite(place / "plain.db"))
-        entry = (Entry("step", STEP),)
+        entry = (JournalEntry("step", STEP),)
         ways: dict[str, Callable[[], object]] = {
             "write, not synced (floor)": write,
             "append, told at once": lambda: journal.append(entry),
@@ -100,7 +100,7 @@ def _until_seen(journal: Journal, count: int, busy: bool) -> list[float]:
     with journal.reader() as reader:
         for _ in range(count):
             start = time.perf_counter()
-            seq = journal.append((Entry("step", STEP),))
+            seq = journal.append((JournalEntry("step", STEP),))
             while (last := reader.last()) is None or last.seq < seq:
                 time.sleep(0.001)
             spent.append(time.perf_counter() - start)

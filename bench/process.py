@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 
 from interlock.core import RunSpec
-from interlock.process import Tree, abilities, proc, spawn
+from interlock.process import ProcessTree, abilities, proc, spawn
 
 NOTES = (
     "Time from the call until every process reached is seen to stand still; our own includes the proof that nobody "
@@ -107,7 +107,7 @@ def _argv(plain: int, detached: int, kind: str) -> tuple[str, ...]:
     return (sys.executable, "-I", "-S", "-c", COMMAND, str(plain), str(detached), kind)
 
 
-def _hear(tree: Tree, count: int) -> None:
+def _hear(tree: ProcessTree, count: int) -> None:
     assert tree.stdout is not None
     tree.stdout.read(count)
 

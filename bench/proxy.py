@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from interlock.adapters.proxy import ProxyAdapter
 from interlock.adapters.proxy.proxy import Proxy
-from interlock.adapters.steps.book import StepBook
+from interlock.adapters.steps.step_numbering import StepNumbering
 from interlock.config import Config
 from interlock.config.model import Interventions
 from interlock.core import Context
@@ -79,7 +79,7 @@ def serve(model: str, folder: str) -> None:
     config = Config(interventions=Interventions(enabled=False))
     with Supervisor.open(config=config, store=store, adapter=adapter, context=context) as supervisor:
         listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-        Proxy(listener, StepBook(supervisor), {"anthropic": model}, "t", choice=adapter.choice).start()
+        Proxy(listener, StepNumbering(supervisor), {"anthropic": model}, "t", choice=adapter.choice).start()
         print(f"http://127.0.0.1:{listener.getsockname()[1]}/t/anthropic", flush=True)
         signal.pause()
 

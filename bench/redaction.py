@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from interlock.runtime.border import redact_text, redact_tree
+from interlock.redact import redact_text, redact_tree
 
 NOTES = (
     "Recall is the share of secrets of which nothing is left; precision the share of changed texts that held one. "
@@ -113,16 +113,18 @@ TREES: tuple[tuple[Callable[[str], object], Make], ...] = (
 TALK = (
     "The password must have at least {} characters.", "max_tokens={}", "input_tokens: {}", "token_count = {}",
     "Enter your password:", "def check_password(user, password):", "    password = getpass.getpass()",
-    "if not secret: raise ValueError('no secret given')", "tokens per second: {}", "API key is missing; see docs/keys.md",
-    "password_hash = hash_password(password)", "export TOKEN=$CI_JOB_TOKEN", "api_key=os.environ['API_KEY']",
-    "secrets: inherit", "key: value", "primary_key=True", "foreign_key=user.id", "sort_key = {}", "cache_key: user:{}",
-    "the secret to a good test is a name", "PASSED tests/test_tokens.py::test_{}", "auth: required", "password: str",
-    "  - name: DB_PASSWORD", "    valueFrom: secretKeyRef", "token = tokenizer.next()", "next_token: null",
-    "git commit -m 'Rotate the api key'", "Authentication failed for user 'me'", "commit 3f786850e387550fdab836ed7e6dc881de2300{}",
-    "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f0{}", "uuid 123e4567-e89b-12d3-a456-4266141740{}",
-    "http://localhost:8080/reset-password?step={}", "SELECT password FROM users WHERE id = {}", "<input type=\"password\">",
-    "keyboard shortcuts: ctrl+{}", "error: invalid token at line {}", "unexpected token '}}' in JSON at position {}",
-    "pass {} fail 0", "12:30:45 worker-{} started", "localhost:5432 - accepting connections", "drwxr-xr-x {} me me 4096 src",
+    "if not secret: raise ValueError('no secret given')", "tokens per second: {}",
+    "API key is missing; see docs/keys.md", "password_hash = hash_password(password)", "export TOKEN=$CI_JOB_TOKEN",
+    "api_key=os.environ['API_KEY']", "secrets: inherit", "key: value", "primary_key=True", "foreign_key=user.id",
+    "sort_key = {}", "cache_key: user:{}", "the secret to a good test is a name",
+    "PASSED tests/test_tokens.py::test_{}", "auth: required", "password: str", "  - name: DB_PASSWORD",
+    "    valueFrom: secretKeyRef", "token = tokenizer.next()", "next_token: null", "git commit -m 'Rotate the api key'",
+    "Authentication failed for user 'me'", "commit 3f786850e387550fdab836ed7e6dc881de2300{}",
+    "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f0{}",
+    "uuid 123e4567-e89b-12d3-a456-4266141740{}", "http://localhost:8080/reset-password?step={}",
+    "SELECT password FROM users WHERE id = {}", "<input type=\"password\">", "keyboard shortcuts: ctrl+{}",
+    "error: invalid token at line {}", "unexpected token '}}' in JSON at position {}", "pass {} fail 0",
+    "12:30:45 worker-{} started", "localhost:5432 - accepting connections", "drwxr-xr-x {} me me 4096 src",
     "loss: 0.{} accuracy: 0.93", "monkey = Monkey()", "turkey: 3", "donkey=on", "passport: checked", "compass=north",
     "author: Jane Doe", "authority = 'example.com'", "credential helper: store", "no credentials found", "hotkey={}",
 )  # fmt: skip

@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import msgspec
 
-import interlock.detect.turn
+import interlock.detect.completed_call
 import scoring
 from interlock.detect import Tuning
 from scoring import Alarm
@@ -73,7 +73,7 @@ def measure(
             rows.append(row(f"{name} {getattr(Tuning(), name):g}", f"{value:g}", alarms))
     for name, values in READING.items():
         for value in values[:1] if quick else values:
-            usual = getattr(interlock.detect.turn, name)
-            with patch.object(interlock.detect.turn, name, value):
+            usual = getattr(interlock.detect.completed_call, name)
+            with patch.object(interlock.detect.completed_call, name, value):
                 rows.append(row(f"{name} {usual:g}", f"{value:g}", detect(every, None)))
     return rows

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from interlock.config import Config
 from interlock.core import Context, RunSpec, Step, SystemClock, Tool, Usage
-from interlock.journal import Entry, Journal, Store, new_run_id
+from interlock.journal import Journal, JournalEntry, Store, new_run_id
 from interlock.records import StepRecord
-from interlock.runtime import Watch
+from interlock.runtime import DecisionPipeline
 
 NOTES = "The cost at step 20,000 is to be at most 1.2 times that at step 100. Medians over 200 steps around the place."
 
@@ -42,7 +42,7 @@ def script(index: int) -> Step:
 def cost_at(places: tuple[int, ...]) -> dict[int, float]:
     """Median microseconds per step around each place of one run."""
     task = "Rename name_1 in every module of src and keep the tests green"
-    watch = Watch("r", Config(), Context(original_prompt=task))
+    watch = DecisionPipeline("r", Config(), Context(original_prompt=task))
     spent: dict[int, list[float]] = {place: [] for place in places}
     for index in range(max(places) + WINDOW // 2):
         step = script(index)
@@ -64,7 +64,7 @@ def journal_cost(count: int) -> float:
             records = [StepRecord(script(index)) for index in range(count)]
             begin = time.perf_counter_ns()
             for record in records:
-                journal.append([Entry("step", record)])
+                journal.append([JournalEntry("step", record)])
             took = (time.perf_counter_ns() - begin) / 1000 / count
             journal.flush()
     return took

@@ -15,7 +15,7 @@ from pathlib import Path
 import apsw
 
 from interlock.core import CheckpointInfo, Inject, Intervention, Issue, Message, Review, RunSpec, Step, Tool, Usage
-from interlock.journal import Entry, Journal, RunFolder, Store
+from interlock.journal import Journal, JournalEntry, RunFolder, Store
 from interlock.records import InterventionRecord, StepRecord
 from interlock.report import Fleet, Story
 from interlock.report.document import gather
@@ -87,19 +87,19 @@ def write_run(store: Store, name: str, steps: int) -> RunFolder:
     return folder
 
 
-def at_step(run_id: str, index: int) -> list[Entry]:
+def at_step(run_id: str, index: int) -> list[JournalEntry]:
     now = START + index
     if index % 2:
         content = "def parse(text):\n    return text\n" * 15
         step = Step(run_id=run_id, index=index, role="tool", kind="tool_result", content=content, error=index % 7 == 0)
-        return [Entry("step", StepRecord(step), now)]
+        return [JournalEntry("step", StepRecord(step), now)]
     tool = Tool("bash", {"command": f"sed -n {index},{index + 20}p src/parser.py"}, f"c{index}")
     usage = Usage(1000, 200, 0.01)
     step = Step(run_id=run_id, index=index, role="assistant", kind="tool_call", tool=tool, usage=usage)
     info = CheckpointInfo(id=f"c{index}", time=now, step=index, cause="before step", files=100)
     entries = [
-        Entry("step", StepRecord(step, Review("allow", 0.1, action="read")), now),
-        Entry("checkpoint", info, now),
+        JournalEntry("step", StepRecord(step, Review("allow", 0.1, action="read")), now),
+        JournalEntry("checkpoint", info, now),
     ]
     if index % 50 == 0:
         issue = Issue(id=f"i{index}", type="loop", step=index, description="again and again", severity="medium")
@@ -107,7 +107,7 @@ def at_step(run_id: str, index: int) -> list[Entry]:
             id=f"v{index}", type="soft_correction", level=0, issue_id=issue.id, issue_type="loop", step=index, time=now
         )
         said = InterventionRecord(intervention=made, score=0.5, combined=0.5, directives=(Inject(Message("hint")),))
-        entries += [Entry("issue", issue, now), Entry("intervention", said, now)]
+        entries += [JournalEntry("issue", issue, now), JournalEntry("intervention", said, now)]
     return entries
 
 

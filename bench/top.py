@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from interlock.core import Issue, RunSpec, Step, Tool, Usage
-from interlock.journal import Entry, Journal, RunFolder, RunSummary, Store
+from interlock.journal import Journal, JournalEntry, RunFolder, RunSummary, Store
 from interlock.records import StepRecord
 
 NOTES = (
@@ -99,7 +99,7 @@ def write_run(store: Store, name: str, steps: int) -> RunFolder:
     return folder
 
 
-def _entries(name: str, at: int) -> list[Entry]:
+def _entries(name: str, at: int) -> list[JournalEntry]:
     call = at % 2 == 0
     step = Step(
         run_id=name,
@@ -111,9 +111,11 @@ def _entries(name: str, at: int) -> list[Entry]:
         usage=Usage(1000, 200, 0.001),
         error=at % 40 == 1,
     )
-    made = [Entry("step", StepRecord(step))]
+    made = [JournalEntry("step", StepRecord(step))]
     if at % 200 == 199:
-        made.append(Entry("issue", Issue(id=f"loop:{at}", type="loop", step=at, description="the same call again")))
+        made.append(
+            JournalEntry("issue", Issue(id=f"loop:{at}", type="loop", step=at, description="the same call again"))
+        )
     return made
 
 
@@ -164,7 +166,7 @@ def _updates(terminal: Terminal, folder: RunFolder, count: int) -> tuple[list[fl
         for number in range(count):
             mark = f"mark-{time.time_ns()}"
             step = Step(run_id=folder.run_id, index=10**6 + number, role="assistant", content=mark)
-            journal.append([Entry("step", StepRecord(step))], durable=True)
+            journal.append([JournalEntry("step", StepRecord(step))], durable=True)
             committed = time.perf_counter()
             times.append(terminal.wait_for(mark) - committed)
             terminal.idle(0.05 + 0.017 * number)

@@ -16,7 +16,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from interlock.core import Step
-from interlock.journal import Entry, Journal, RunFolder, Store
+from interlock.journal import Journal, JournalEntry, RunFolder, Store
 from interlock.records import StepRecord
 from top import write_run
 
@@ -123,7 +123,7 @@ def _updates(page: Page, folder: RunFolder, count: int) -> list[float]:
             mark = f"mark-{time.time_ns()}"
             page.evaluate(WATCH, mark)
             step = Step(run_id=folder.run_id, index=10**6 + number, role="assistant", content=mark)
-            journal.append([Entry("step", StepRecord(step))], durable=True)
+            journal.append([JournalEntry("step", StepRecord(step))], durable=True)
             committed = time.time() * 1000
             while not (seen := page.evaluate("window.seenAt")):
                 page.wait_for_timeout(20)

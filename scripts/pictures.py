@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from interlock.demo import play
-from interlock.demo.stage import Stage
+from interlock.demo.display import Stage
 
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"

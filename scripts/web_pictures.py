@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, ViewportSize, sync_playwright
 from web_stage import StageOfRuns
 
 from interlock.runtime import Supervisor
-from interlock.web.background import Background
+from interlock.web.background import BackgroundServer
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 WIDE: ViewportSize = {"width": 1360, "height": 860}
@@ -33,7 +33,7 @@ def main() -> None:
         stage = StageOfRuns(Path(folder))
         stage.build()
         browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        with Background(stage.store) as served:
+        with BackgroundServer(stage.store) as served:
             for name, path, press in pages(stage):
                 for look in LOOKS:
                     if target != IMAGES or f"{name}{look}" in KEPT:
@@ -63,7 +63,7 @@ def pages(stage: StageOfRuns) -> list[tuple[str, str, str]]:
     ]
 
 
-def draw(browser: Browser, served: Background, path: str, press: str, look: str, target: Path) -> None:
+def draw(browser: Browser, served: BackgroundServer, path: str, press: str, look: str, target: Path) -> None:
     """One picture, with few colours so that it is small."""
     viewport, scheme = LOOKS[look]
     context = browser.new_context(viewport=viewport, color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from interlock.config.model import Interventions
 from interlock.control import new_request
 from interlock.core import Context, Limits, ManualClock, RunSpec, Usage
 from interlock.demo.script import SCENES, TASK, Act
-from interlock.demo.workshop import Workshop
+from interlock.demo.workspace import Workshop
 from interlock.journal import Store
 from interlock.link import ask_owner
 from interlock.runtime import Supervisor

@@ -14,26 +14,27 @@ from typing import get_args
 import msgspec
 from msgspec import inspect
 
-from interlock.checkpoint import Plan, Restored
-from interlock.intervene.report import Moment as IncidentMoment
+from interlock.checkpoint import Restored, RestorePlan
+from interlock.intervene.report import TimelineEntry as IncidentMoment
 from interlock.journal import RunSummary
 from interlock.records import KINDS
 from interlock.report import KINDS as MOMENT_KINDS
-from interlock.report import LEVELS, Moment, Problem, RunRow, Series
-from interlock.report.moment import HIDDEN, RECORDS
+from interlock.report import LEVELS, Problem, RunRow, Series, TimelineMoment
+from interlock.report.timeline_entry import HIDDEN, RECORDS
 from interlock.runtime import StoredIncident
-from interlock.web.files import Difference
-from interlock.web.head import IncidentLine, Shown
-from interlock.web.incidents import WayOn
-from interlock.web.live import Line
-from interlock.web.pictures import Picture
+from interlock.web.files import FileDifference
+from interlock.web.incidents import IncidentChoice
+from interlock.web.live import TimelineLine
+from interlock.web.pictures import StoredPicture
+from interlock.web.run_head import IncidentLine, ShownRequest
 
 TARGET = Path(__file__).parents[1] / "web" / "src" / "generated.ts"
 
 SENT = {
-    "Row": RunRow, "Summary": RunSummary, "Control": Shown, "IncidentLine": IncidentLine, "Series": Series,
-    "Line": Line, "Moment": Moment, "Difference": Difference, "Preview": Plan, "Restored": Restored,
-    "Picture": Picture, "Way": WayOn, "Problem": Problem, "StoredIncident": StoredIncident,
+    "Row": RunRow, "Summary": RunSummary, "Control": ShownRequest, "IncidentLine": IncidentLine, "Series": Series,
+    "Line": TimelineLine, "Moment": TimelineMoment, "Difference": FileDifference, "Preview": RestorePlan,
+    "Restored": Restored, "Picture": StoredPicture, "Way": IncidentChoice, "Problem": Problem,
+    "StoredIncident": StoredIncident,
 }  # fmt: skip
 """What the server sends beside records, by the name that the dashboard gives it."""
 

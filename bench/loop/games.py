@@ -9,7 +9,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 
 from interlock.config import Config
-from interlock.core.typed import from_plain
+from interlock.core.decoding import from_plain
 
 from . import healthy, heeding, stubborn, waiting  # noqa: F401  each makes its agents known
 from .driver import HORIZON, PATIENT, play_supervised, settings

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from interlock.core import LADDER, CheckpointInfo, Hold, Inject, Intervention, Issue, Stop
-from interlock.core.typed import from_json
+from interlock.core.decoding import from_json
 from interlock.journal import JournalReader, RunFolder
 from interlock.records import InterventionRecord, RestoredRecord
 

@@ -23,7 +23,7 @@ def main() -> None:
         run()
     finally:
         if sys.argv[1:2] == ["scan"]:
-            from .cli.leaving import leave_at_once
+            from .cli.fast_exit import leave_at_once
 
             leave_at_once()
 

@@ -15,13 +15,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interlock.adapters.abilities import LANGCHAIN
-from interlock.adapters.inprocess import Edits, RunStopped, Session, Supervision, read_outcome
+from interlock.adapters.capability_sets import LANGCHAIN
+from interlock.adapters.inprocess import HistoryEdits, RunStopped, Session, Supervision, read_outcome
 from interlock.config import Config
 from interlock.core import Hold, Inject, InvalidState, Limits, Message, Restore, Stop, SwitchModel, Usage
 from interlock.journal import Store
-from interlock.process.family import MARKER
 from interlock.process.proc import look_at
+from interlock.process.process_family import MARKER
 
 DESTRUCTIVE = {"command": "rm -rf / --no-preserve-root"}
 LOOK = {"command": "ls"}
@@ -102,7 +102,7 @@ def test_a_tool_that_raises_is_told_as_an_error_and_still_raises(session: Sessio
 
 
 def test_words_for_the_model_wait_for_the_next_turn_and_are_given_once(session: Session) -> None:
-    session.supervisor.hands.carry_out(Inject(Message("try something else")))
+    session.supervisor.executor.carry_out(Inject(Message("try something else")))
     call(session)
     assert session.turn(3).text == "try something else"
     assert session.turn(3).messages == ()
@@ -111,11 +111,11 @@ def test_words_for_the_model_wait_for_the_next_turn_and_are_given_once(session: 
 def test_tokens_are_counted(session: Session) -> None:
     session.say("thinking", usage=Usage(100, 10), model="gpt-5")
     session.say("", usage=Usage(5, 1))
-    assert session.supervisor.watch.ledger.spend.tokens == 116
+    assert session.supervisor.pipeline.ledger.spend.tokens == 116
 
 
 def test_a_paused_run_holds_calls_and_turns_until_it_is_resumed(session: Session) -> None:
-    session.supervisor.hands.carry_out(Hold("look at this"))
+    session.supervisor.executor.carry_out(Hold("look at this"))
     done: list[str] = []
     waiting = [
         threading.Thread(target=lambda: done.append(call(session))),
@@ -132,7 +132,7 @@ def test_a_paused_run_holds_calls_and_turns_until_it_is_resumed(session: Session
 
 def test_a_paused_run_holds_an_event_loop_up_for_nobody_else(session: Session) -> None:
     async def work() -> list[str]:
-        session.supervisor.hands.carry_out(Hold("look at this"))
+        session.supervisor.executor.carry_out(Hold("look at this"))
         order: list[str] = []
 
         async def held() -> None:
@@ -154,7 +154,7 @@ def test_a_paused_run_holds_an_event_loop_up_for_nobody_else(session: Session) -
 
 def test_a_call_that_is_given_up_while_it_waits_leaves_the_gate(session: Session) -> None:
     async def work() -> None:
-        session.supervisor.hands.carry_out(Hold("look at this"))
+        session.supervisor.executor.carry_out(Hold("look at this"))
         task = asyncio.create_task(session.ask_async("bash", LOOK))
         await asyncio.sleep(0)
         task.cancel()
@@ -168,7 +168,7 @@ def test_a_call_that_is_given_up_while_it_waits_leaves_the_gate(session: Session
 
 
 def test_a_stopped_run_refuses_calls_and_ends_the_next_turn(session: Session) -> None:
-    session.supervisor.hands.carry_out(Stop("enough"))
+    session.supervisor.executor.carry_out(Stop("enough"))
     session.supervisor.run.end("aborted", "EMERGENCY_STOP", "enough")
     asked = session.ask("bash", LOOK)
     assert asked.stopped
@@ -196,7 +196,7 @@ def test_a_stop_ends_the_processes_that_a_tool_left_behind_and_nobody_elses(sess
     session.run(session.ask("bash", LOOK), leave)
     assert MARKER not in os.environ or session.children.marker not in os.environ[MARKER]
     assert session.children.pids() == (started[0].pid,)
-    session.supervisor.hands.carry_out(Stop("enough"))
+    session.supervisor.executor.carry_out(Stop("enough"))
     assert started[0].wait(10) != 0
     assert mine.poll() is None
     mine.kill()
@@ -224,7 +224,7 @@ def test_files_and_conversation_go_back_together(session: Session, tmp_path: Pat
     session.run(asked, lambda given: str(file.write_text("two")))
     session.turn(4)
     before = next(
-        made for made in session.supervisor.hands.workspace.checkpoints.list() if made.step == asked.step.index
+        made for made in session.supervisor.executor.workspace.checkpoints.list() if made.step == asked.step.index
     )  # type: ignore[union-attr]
     applied = session.supervisor.restore(Restore(before.id))
     assert applied.ok, applied
@@ -264,7 +264,7 @@ def test_a_program_that_ends_ends_its_run(tmp_path: Path) -> None:
     script = (
         "import sys\n"
         "from interlock.adapters.inprocess import Supervision\n"
-        "from interlock.adapters.abilities import LANGCHAIN\n"
+        "from interlock.adapters.capability_sets import LANGCHAIN\n"
         "from interlock.journal import Store\n"
         "Supervision('test', LANGCHAIN, {'store': Store(__import__('pathlib').Path(sys.argv[1]))}).open('a')\n"
         "if len(sys.argv) > 2: raise ValueError('no such model')\n"
@@ -288,7 +288,7 @@ def test_a_frameworks_own_control_flow_is_no_error_of_a_tool(tmp_path: Path) -> 
     for _ in range(5):
         with pytest.raises(StopIteration):
             session.run(session.ask("submit", {"at": str(_)}), submit)
-    assert session.supervisor.watch.ledger.success_rate == 1
+    assert session.supervisor.pipeline.ledger.success_rate == 1
     session.close()
 
 
@@ -310,14 +310,14 @@ def test_results_are_read_as_text_with_their_exit_status(
 
 
 def test_what_was_added_stays_at_its_place_while_the_history_grows() -> None:
-    edits: Edits[str] = Edits()
+    edits: HistoryEdits[str] = HistoryEdits()
     edits.add(2, "hint")
     assert edits.apply(["task", "call"]) == ["task", "call", "hint"]
     assert edits.apply(["task", "call", "answer"]) == ["task", "call", "hint", "answer"]
 
 
 def test_what_was_cut_stays_away_and_what_comes_after_is_shown() -> None:
-    edits: Edits[str] = Edits()
+    edits: HistoryEdits[str] = HistoryEdits()
     edits.add(3, "hint")
     edits.cut(1, 4)
     edits.add(4, "go on differently")
@@ -328,7 +328,7 @@ def test_what_was_cut_stays_away_and_what_comes_after_is_shown() -> None:
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 8)), max_size=6), st.integers(0, 8))
 def test_a_grown_history_shows_what_it_showed_before_and_more(made: list[tuple[bool, int]], more: int) -> None:
-    edits: Edits[int] = Edits()
+    edits: HistoryEdits[int] = HistoryEdits()
     history = list(range(8))
     for cut, at in made:
         if cut:

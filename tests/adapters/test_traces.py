@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.adapters.traces import Begin, End, LineError, TraceEvent, read_batches, read_lines
+from interlock.adapters.traces import LineError, TraceBegin, TraceEnd, TraceEvent, read_batches, read_lines
 from interlock.adapters.traces import lines as lines_module
 from interlock.core import BadInput, Step
 
@@ -52,8 +52,8 @@ TRACE = {
 
 def test_a_whole_trace_on_a_line_begins_gives_its_steps_and_ends(tmp_path):
     events = list(read_events(write(tmp_path / "t.jsonl", TRACE)))
-    assert events[0] == Begin("t1", "fix it")
-    assert events[-1] == End("t1")
+    assert events[0] == TraceBegin("t1", "fix it")
+    assert events[-1] == TraceEnd("t1")
     call, result = events[1], events[2]
     assert (call.kind, call.tool.name, call.tool.arguments) == ("tool_call", "bash", {"command": "ls"})
     assert (result.kind, result.usage.tokens, result.time) == ("tool_result", 12, 1735787045.0)
@@ -82,8 +82,8 @@ def test_step_lines_are_grouped_by_run_also_when_they_interleave(tmp_path):
         {"run_id": "a", "index": 1, "role": "assistant", "content": "done"},
     )
     events = list(read_events(name))
-    assert [event.trace_id for event in events if isinstance(event, Begin)] == ["a", "b"]
-    assert [event.task for event in events if isinstance(event, Begin)] == ["do it", ""]
+    assert [event.trace_id for event in events if isinstance(event, TraceBegin)] == ["a", "b"]
+    assert [event.task for event in events if isinstance(event, TraceBegin)] == ["do it", ""]
     assert [(step.run_id, step.index) for step in events if isinstance(step, Step)] == [("a", 0), ("b", 0), ("a", 1)]
 
 
@@ -122,7 +122,7 @@ def test_a_transcript_gives_calls_results_and_charges_a_split_message_once(tmp_p
     )
     events = list(read_events(name))
     steps = [event for event in events if isinstance(event, Step)]
-    assert events[0] == Begin("s", "fix the tests")
+    assert events[0] == TraceBegin("s", "fix the tests")
     assert [step.kind for step in steps] == ["message", "message", "tool_call", "tool_result"]
     assert sum(step.usage.tokens for step in steps if step.usage) == 115
     assert (steps[3].content, steps[3].error, steps[3].tool.call_id) == ("no", True, "c1")
@@ -164,7 +164,7 @@ def test_a_truncated_gzip_gives_what_it_has_and_says_so(tmp_path):
     whole = gzip.compress("".join(json.dumps({**TRACE, "trace_id": f"t{i}"}) + "\n" for i in range(2000)).encode())
     (tmp_path / "t.gz").write_bytes(whole[: len(whole) // 2])
     *events, fault = read_events(str(tmp_path / "t.gz"))
-    ended = sum(isinstance(event, End) for event in events)
+    ended = sum(isinstance(event, TraceEnd) for event in events)
     assert isinstance(fault, LineError) and "gzip" in fault.what and fault.line == ended + 1
     assert ended > 900
 
@@ -198,9 +198,9 @@ def test_half_a_surrogate_pair_and_a_byte_order_mark(tmp_path):
     (fault,) = faults_of(str(tmp_path / "t.jsonl"))
     assert (fault.line, fault.what) == (1, "a text has half of a surrogate pair in it")
     (tmp_path / "marked.jsonl").write_text(f"\ufeff{line}\n", encoding="utf-8")
-    assert [event.trace_id for event in read_events(str(tmp_path / "marked.jsonl")) if isinstance(event, Begin)] == [
-        "marked.jsonl"
-    ]
+    assert [
+        event.trace_id for event in read_events(str(tmp_path / "marked.jsonl")) if isinstance(event, TraceBegin)
+    ] == ["marked.jsonl"]
 
 
 def test_an_endless_line_is_refused_without_keeping_it(tmp_path, monkeypatch):

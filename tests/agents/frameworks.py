@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from interlock.adapters.abilities import (
+from interlock.adapters.capability_sets import (
     CLAUDE_AGENT_SDK,
     LANGCHAIN,
     MINI_SWE_AGENT,

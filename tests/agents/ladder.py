@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from interlock.demo.model import Request, ScriptedModel, Turn, run
+from interlock.demo.model import ModelRequest, ScriptedModel, ScriptedTurn, run
 
 from .clients import AgentPlace, ClaudeCode, Client, Codex, Gemini, Opencode
 
@@ -27,7 +27,7 @@ QUICK = {"interventions": {"resource_throttling": {"metrics_window_seconds": 4}}
 """A throttled call waits two or three seconds instead of half a minute; everything else is as it comes."""
 RUNGS = ["soft_correction", "context_reinforcement", "resource_throttling", "checkpoint_rollback"]
 
-Answer = Callable[[Request], Turn]
+Answer = Callable[[ModelRequest], ScriptedTurn]
 
 
 def project(folder: Path) -> None:
@@ -61,12 +61,12 @@ class Stubborn:
     def __init__(self) -> None:
         self.calls = 0
 
-    def __call__(self, request: Request) -> Turn:
+    def __call__(self, request: ModelRequest) -> ScriptedTurn:
         if not request.has_tools:
-            return Turn("ok")
+            return ScriptedTurn("ok")
         self.calls += 1
         number, tests = divmod(self.calls - 1, 2)
-        return Turn("I test it." if tests else "I try another way.", (run(CHECK if tests else edit(number)),))
+        return ScriptedTurn("I test it." if tests else "I try another way.", (run(CHECK if tests else edit(number)),))
 
 
 class Heeding(Stubborn):
@@ -76,10 +76,10 @@ class Heeding(Stubborn):
         super().__init__()
         self._rest = [run(MEND), run(CHECK), run("git --version"), run(CHECK)]
 
-    def __call__(self, request: Request) -> Turn:
+    def __call__(self, request: ModelRequest) -> ScriptedTurn:
         if not request.has_tools or HINT not in request.text:
             return super().__call__(request)
-        return Turn("I do that.", (self._rest.pop(0),)) if self._rest else Turn("Finished.")
+        return ScriptedTurn("I do that.", (self._rest.pop(0),)) if self._rest else ScriptedTurn("Finished.")
 
 
 MEND = "printf 'def total(items):\\n    return 4711\\n' > total.py"
@@ -88,10 +88,14 @@ MEND = "printf 'def total(items):\\n    return 4711\\n' > total.py"
 def waiting(polls: int) -> Answer:
     """Polls a deployment that does not get on."""
 
-    def answer(request: Request) -> Turn:
+    def answer(request: ModelRequest) -> ScriptedTurn:
         if not request.has_tools:
-            return Turn("ok")
-        return Turn("Not yet.", (run(POLL),)) if request.turn < polls else Turn("It takes longer; I leave it.")
+            return ScriptedTurn("ok")
+        return (
+            ScriptedTurn("Not yet.", (run(POLL),))
+            if request.turn < polls
+            else ScriptedTurn("It takes longer; I leave it.")
+        )
 
     return answer
 
@@ -104,23 +108,23 @@ class Relapsing:
     def __init__(self) -> None:
         self.told, self.after = 0, 0
 
-    def __call__(self, request: Request) -> Turn:
+    def __call__(self, request: ModelRequest) -> ScriptedTurn:
         if not request.has_tools:
-            return Turn("ok")
+            return ScriptedTurn("ok")
         if self.after == 0 and self._is_told(request):
             self.told, self.after = self.told + 1, 1
         if self.after == 0:
-            return Turn("I build it.", (run(BUILD),))
+            return ScriptedTurn("I build it.", (run(BUILD),))
         plan = [run("mv broken mended"), run(BUILD), run(f"echo {self.told} > notes.txt")]
         if self.after <= len(plan):
             self.after += 1
-            return Turn("I mend it.", (plan[self.after - 2],))
+            return ScriptedTurn("I mend it.", (plan[self.after - 2],))
         if self.told == self.TIMES:
-            return Turn("Finished.")
+            return ScriptedTurn("Finished.")
         self.after = 0
-        return Turn("I change it.", (run("touch broken"),))
+        return ScriptedTurn("I change it.", (run("touch broken"),))
 
-    def _is_told(self, request: Request) -> bool:
+    def _is_told(self, request: ModelRequest) -> bool:
         words = HINT if not self.told else f"stopped after message {self.told} about it"
         return words in request.text
 
@@ -224,7 +228,7 @@ class LadderPlace(AgentPlace):
     def is_paused(self) -> bool:
         return any(run.status == "paused" for run in self.store.runs())
 
-    def around_the_rollback(self) -> tuple[Request, Request]:
+    def around_the_rollback(self) -> tuple[ModelRequest, ModelRequest]:
         """The last request before the agent heard of the rollback, and the first in which it did."""
         asked = self.model.asked
         at = next(at for at, request in enumerate(asked) if RESTORED in request.text)

@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from interlock.adapters.process.talk import steps_path
-from interlock.demo.model import ScriptedModel, Turn, run, turns, write
+from interlock.adapters.process.owner_messages import steps_path
+from interlock.demo.model import ScriptedModel, ScriptedTurn, run, turns, write
 from interlock.link import noted_socket
 
 from ..adapters.hooks.fake_owner import Answers, FakeOwner
@@ -151,7 +151,7 @@ class Alone:
 
     def __init__(self, place: AgentPlace, answers: Callable[[dict[str, Any]], Any]) -> None:
         from interlock.adapters.hooks.clients import recognise
-        from interlock.adapters.hooks.wiring import Place as WirePlace
+        from interlock.adapters.hooks.wiring import RunAddress as WirePlace
 
         self._place, self._answers = place, answers
         self.events: list[dict[str, Any]] = []
@@ -209,10 +209,10 @@ def test_a_deferred_call_is_asked_about_again_when_the_session_is_resumed(place_
 
 
 def test_a_denied_and_stopped_call_does_not_run_and_the_run_stops(place_for: MakePlace) -> None:
-    from interlock.adapters.hooks.claude_code import ClaudeCode as Dialect
+    from interlock.adapters.hooks.claude_code import ClaudeCodeDialect as Dialect
     from interlock.core import PROCEED, Decision
 
-    place = place_for([Turn(calls=(run("echo 1 > done"),)), *turns(run("echo 2 > more"), "Finished.")])
+    place = place_for([ScriptedTurn(calls=(run("echo 1 > done"),)), *turns(run("echo 2 > more"), "Finished.")])
     dialect = Dialect()
 
     def answers(payload: dict[str, Any]) -> Any:
@@ -228,7 +228,7 @@ def test_a_denied_and_stopped_call_does_not_run_and_the_run_stops(place_for: Mak
 
 
 def test_rewritten_arguments_are_what_runs(place_for: MakePlace) -> None:
-    from interlock.adapters.hooks.claude_code import ClaudeCode as Dialect
+    from interlock.adapters.hooks.claude_code import ClaudeCodeDialect as Dialect
     from interlock.core import PROCEED, Decision
 
     place = place_for(turns(run("echo 1 > done"), "Finished."))

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from interlock.demo.model import run, turns, write
-from interlock.demo.model.script import Call, Turn
+from interlock.demo.model.script import ScriptedCall, ScriptedTurn
 
 from .frameworks import FRAMEWORKS, Framework, Program
 
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(300)]
 
 PROGRAMS = Path(__file__).parent / "programs"
-FINISH = Call(does="finish", input={"text": "Finished."})
+FINISH = ScriptedCall(does="finish", input={"text": "Finished."})
 
 
 def named(name: str, record_property: Callable[[str, object], None]) -> Framework:
@@ -28,7 +28,7 @@ def named(name: str, record_property: Callable[[str, object], None]) -> Framewor
 def test_langchain_in_an_event_loop_with_parallel_calls_after_a_run_that_failed(
     tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    both = Turn(calls=(run("echo one > one.txt"), run("rm -rf ~/")))
+    both = ScriptedTurn(calls=(run("echo one > one.txt"), run("rm -rf ~/")))
     here = Program(tmp_path, named("langchain", record_property), turns(both, *[run("ls; echo __N__")] * 3, FINISH))
     status, out, err = here.end(here.begin([here.framework.python(), str(PROGRAMS / "langchain_async.py"), "work"]))
     here.close()
@@ -42,7 +42,7 @@ def test_langchain_in_an_event_loop_with_parallel_calls_after_a_run_that_failed(
 
 
 def test_openai_agents_streamed_with_a_handoff(tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
-    over = Turn(calls=(Call("transfer_to_worker"),))
+    over = ScriptedTurn(calls=(ScriptedCall("transfer_to_worker"),))
     script = turns(over, run("echo one > one.txt"), run("rm -rf ~/"), FINISH)
     here = Program(tmp_path, named("openai-agents", record_property), script)
     status, out, err = here.end(here.begin([here.framework.python(), str(PROGRAMS / "openai_handoff.py"), "work"]))

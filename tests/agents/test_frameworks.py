@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from interlock.demo.model import run, turns
-from interlock.demo.model.script import Call, Scripts
+from interlock.demo.model.script import ScriptedCall, Scripts
 from interlock.process.proc import look_at
 from interlock.runtime import Incidents
 from tests.e2e.running import until
@@ -20,7 +20,7 @@ from .frameworks import FRAMEWORKS, Framework, Program
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(300)]
 
 MakeProgram = Callable[..., Program]
-FINISH = Call(does="finish", input={"text": "Finished."})
+FINISH = ScriptedCall(does="finish", input={"text": "Finished."})
 STOP_AT_ONCE = {
     "interventions": {
         "soft_correction": False,

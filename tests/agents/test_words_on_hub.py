@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from interlock.control import Answer, Command, new_request
-from interlock.core.typed import from_json
-from interlock.demo.model import Turn
+from interlock.control import Command, RequestOutcome, new_request
+from interlock.core.decoding import from_json
+from interlock.demo.model import ScriptedTurn
 from interlock.link.hub_client import HubClient
 
 from ..control.owner import make
@@ -32,7 +32,7 @@ class OnHub(Program):
     """The program under `interlock run --proxy --hub`; orders go over the hub."""
 
     def __init__(self, root: Path, broker: Broker, model: str) -> None:
-        super().__init__(root, Framework("anthropic", frozenset(), (model,)), lambda request: Turn("Words."))
+        super().__init__(root, Framework("anthropic", frozenset(), (model,)), lambda request: ScriptedTurn("Words."))
         self.broker, self.client, self._orders = broker, HubClient(broker.settings), 0
         options = ("--proxy", "--hub", broker.url, "--issue", "LIN-9")
         self.process = self.begin(self.command(sys.executable, str(WORDS), options=options))
@@ -40,7 +40,9 @@ class OnHub(Program):
         until("the hub knows it", lambda: bool(self.client.runs()))
         self.run_id = self.client.runs()[0].summary.run_id
 
-    def order(self, command: Command, payload: dict[str, object] | None = None, issue: str | None = None) -> Answer:  # type: ignore[override]
+    def order(
+        self, command: Command, payload: dict[str, object] | None = None, issue: str | None = None
+    ) -> RequestOutcome:  # type: ignore[override]
         self._orders += 1
         request = new_request(f"{command}-{self._orders}", command, self.run_id, payload, issue_id=issue)
         return self.client.ask(request, timeout=30)

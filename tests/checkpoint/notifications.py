@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from interlock.checkpoint.watch import EVENT, OVERFLOW
+from interlock.checkpoint.change_watcher import EVENT, OVERFLOW
 
 
 def split(data: bytes) -> list[bytes]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.checkpoint import Checkpoints, intake
+from interlock.checkpoint import Checkpoints, content_intake
 from interlock.config.model import Checkpoints as Settings
 from interlock.core import InvalidState
 
@@ -237,7 +237,7 @@ def test_a_file_that_changes_while_it_is_read_is_said_and_left_alone(
         path.write_text(f"written {writes} times")
         return content
 
-    monkeypatch.setattr(intake.os, "pread", read_and_write)
+    monkeypatch.setattr(content_intake.os, "pread", read_and_write)
     saved = checkpoints.create()
     monkeypatch.undo()
     assert saved.not_covered == ("busy: changed while it was read",)
@@ -260,7 +260,7 @@ def test_a_file_that_changes_once_while_it_is_read_is_read_again(
         path.write_text("after it")
         return content
 
-    monkeypatch.setattr(intake.os, "pread", read_and_write)
+    monkeypatch.setattr(content_intake.os, "pread", read_and_write)
     saved = checkpoints.create()
     assert saved.not_covered == ()
     path.write_text("something else")

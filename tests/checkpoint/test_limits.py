@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from interlock.checkpoint import Checkpoints
-from interlock.checkpoint.place import file_system_of, known_workspace, refuse_unfit
+from interlock.checkpoint.locations import file_system_of, known_workspace, refuse_unfit
 from interlock.config.model import Checkpoints as Settings
 from interlock.core import BadInput, InvalidState, ManualClock, SystemClock
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.checkpoint.place import mounts_inside
+from interlock.checkpoint.locations import mounts_inside
 
 from .conftest import Open
 

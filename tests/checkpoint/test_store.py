@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from interlock.checkpoint import Checkpoints, history, loss, outage, restoration, scan
+from interlock.checkpoint import Checkpoints, history, lost_checkpoints, power_loss, restoration, scan
 from interlock.core import CheckpointInfo, InvalidState
 
 from .conftest import Open
@@ -175,8 +175,8 @@ def test_checkpoints_that_a_power_cut_kept_from_the_disk_are_dropped_and_the_oth
     checkpoints._store.set_meta("flushed", "2")
     checkpoints.close()
     os.truncate(pack_of(stores), lengths[1] + 10)
-    monkeypatch.setattr(outage, "boot_id", lambda: "another")
-    monkeypatch.setattr(loss, "boot_id", lambda: "another")
+    monkeypatch.setattr(power_loss, "boot_id", lambda: "another")
+    monkeypatch.setattr(lost_checkpoints, "boot_id", lambda: "another")
     again = open_checkpoints()
     assert again.recovered == ["the machine went down before 2 checkpoints reached the disk: dropped"]
     assert [info.id for info in again.list()] == list(pictures)[:2]

@@ -7,17 +7,17 @@ import stat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.checkpoint.entry import Entry
-from interlock.checkpoint.tree import Delta, Tree, decode_delta, encode_delta, fold, join
+from interlock.checkpoint.entry import TreeEntry
+from interlock.checkpoint.tree import Delta, WorkspaceTree, decode_delta, encode_delta, fold, join
 
 NAMES = st.sampled_from(["a", "b", "c", "\udcff"])
 
 
-def file(number: int) -> Entry:
-    return Entry(stat.S_IFREG | 0o644, number, number, number, number, 0, bytes([number]))
+def file(number: int) -> TreeEntry:
+    return TreeEntry(stat.S_IFREG | 0o644, number, number, number, number, 0, bytes([number]))
 
 
-FOLDER = Entry(stat.S_IFDIR | 0o755, 0, 0, 0, 0, 0)
+FOLDER = TreeEntry(stat.S_IFDIR | 0o755, 0, 0, 0, 0, 0)
 
 
 @st.composite
@@ -27,7 +27,7 @@ def changes(draw: st.DrawFn) -> list[tuple[str, int]]:
     return draw(st.lists(st.tuples(paths, st.integers(0, 9)), max_size=8))
 
 
-def make_delta(tree: Tree, wanted: list[tuple[str, int]]) -> Delta:
+def make_delta(tree: WorkspaceTree, wanted: list[tuple[str, int]]) -> Delta:
     """The delta of some writes and removals, as a walk would find it."""
     after = dict(tree.below(""))
     for path, number in wanted:
@@ -54,20 +54,20 @@ def make_delta(tree: Tree, wanted: list[tuple[str, int]]) -> Delta:
     return delta
 
 
-def listing(tree: Tree) -> dict[str, Entry]:
+def listing(tree: WorkspaceTree) -> dict[str, TreeEntry]:
     return dict(tree.below(""))
 
 
 @given(st.lists(changes(), min_size=2, max_size=6), st.integers(1, 5))
 def test_folded_deltas_lead_to_the_same_tree(rounds: list[list[tuple[str, int]]], at: int) -> None:
-    tree = Tree()
+    tree = WorkspaceTree()
     deltas = []
     for wanted in rounds:
         deltas.append(make_delta(tree, wanted))
         tree.apply(deltas[-1])
     at = min(at, len(deltas) - 1)
     deltas[at - 1 : at + 1] = [fold(deltas[at - 1], deltas[at])]
-    folded = Tree()
+    folded = WorkspaceTree()
     for delta in deltas:
         folded.apply(decode_delta(encode_delta(delta)))
     assert listing(folded) == listing(tree)
@@ -77,9 +77,9 @@ def test_folded_deltas_lead_to_the_same_tree(rounds: list[list[tuple[str, int]]]
 
 @given(st.lists(changes(), max_size=4))
 def test_a_whole_tree_is_read_as_it_was_written(rounds: list[list[tuple[str, int]]]) -> None:
-    tree = Tree()
+    tree = WorkspaceTree()
     for wanted in rounds:
         tree.apply(make_delta(tree, wanted))
-    again = Tree.from_whole(decode_delta(encode_delta(tree.whole())))
+    again = WorkspaceTree.from_whole(decode_delta(encode_delta(tree.whole())))
     assert again.folders == tree.folders
     assert (again.files, again.bytes) == (tree.files, tree.bytes)

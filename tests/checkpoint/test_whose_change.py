@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.checkpoint import Checkpoints, OwnRecord
+from interlock.checkpoint import Checkpoints, OwnChanges
 
 from .conftest import Open
 from .mutations import Hand
@@ -43,7 +43,7 @@ def test_force_takes_a_persons_changes_too(open_checkpoints: Open, workspace: Pa
     (workspace / "persons").write_text("old")
     start = checkpoints.create()
     (workspace / "persons").write_text("by a person")
-    done = checkpoints.restore(start.id, own_changes=OwnRecord(), force=True)
+    done = checkpoints.restore(start.id, own_changes=OwnChanges(), force=True)
     assert done.left_alone == ()
     assert (workspace / "persons").read_text() == "old"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from interlock.control import Execute, Executed, RunEnded, Waiting, WaitingForPerson
-from interlock.link.hub_owner import HubLink
+from interlock.link.hub_link import HubLink
 from tests.cli.calling import interlock, lines_of
 from tests.link.broker import Broker
 from tests.link.owned import Owned

@@ -5,7 +5,7 @@ from collections import Counter
 
 from interlock.core import ISSUE_TYPES, LADDER
 from interlock.demo import play
-from interlock.demo.playing import STORY_S
+from interlock.demo.player import STORY_S
 from interlock.journal import JournalReader, Store
 from tests.cli.calling import interlock, lines_of
 

@@ -8,10 +8,10 @@ import pytest
 
 from interlock.core import ManualClock, Record
 from interlock.journal import Store
-from interlock.journal.interface import Reading
+from interlock.journal.interface import JournalReading
 from interlock.runtime import Supervisor
+from interlock.runtime.decision_pipeline import DecisionPipeline
 from interlock.runtime.replay import replay
-from interlock.runtime.watch import Watch
 
 BENCH = Path(__file__).resolve().parents[2] / "bench"
 
@@ -19,7 +19,7 @@ BENCH = Path(__file__).resolve().parents[2] / "bench"
 class Part:
     """A stretch of a journal."""
 
-    def __init__(self, reader: Reading, begin: int, end: int | None) -> None:
+    def __init__(self, reader: JournalReading, begin: int, end: int | None) -> None:
         self._reader, self._begin, self._end = reader, begin, end
 
     def last(self, kind: str) -> None:
@@ -50,15 +50,15 @@ def test_a_restart_at_any_point_leads_to_the_same_episodes(
     ) as supervisor:
         play(agent, 15.0, "interlock", Product(supervisor), clock, folder, 80)
         supervisor.run.journal.flush()
-        reader, ours = supervisor.run.journal.reader(), supervisor.watch._controller_state
+        reader, ours = supervisor.run.journal.reader(), supervisor.pipeline._controller_state
         assert ours.episodes, "the agent was answered"
         for cut in (0, 9, 33, 60, 90):
             watches = [
-                Watch(
+                DecisionPipeline(
                     supervisor.run.spec.run_id,
                     config,
                     supervisor.context,
-                    capabilities=supervisor.hands.adapter.capabilities,
+                    capabilities=supervisor.executor.adapter.capabilities,
                     restorable=True,
                 )
                 for _ in range(2)

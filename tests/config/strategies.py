@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 from msgspec import inspect
 
-from interlock.config.shape import Key, bare, keys_of, root, without_none
+from interlock.config.key_types import Key, bare, keys_of, root, without_none
 
 WORDS = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
 NAMES = st.text(st.characters(categories=("L", "N"), include_characters="-_ .:#"), min_size=1, max_size=12)

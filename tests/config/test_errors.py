@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interlock.config import examine, load
-from interlock.config.shape import join, keys_of, sections
+from interlock.config.key_types import join, keys_of, sections
 from interlock.core import BadInput
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from interlock.config import Config
 from interlock.config.model import ModelInfo
-from interlock.config.models import Models, Price, plain, ship
+from interlock.config.models import Models, PricePerMillion, plain, ship
 
 MODELS = Models.from_config(Config())
 
@@ -115,7 +115,7 @@ def test_the_configuration_adds_and_replaces_models() -> None:
     assert models.compare("house", "sonnet") == "stronger"
     assert models.compare("house", "opus") == "weaker"
     assert models.compare("house", "gpt-5") == "weaker"
-    assert models.price("house") == Price(1, 2)
+    assert models.price("house") == PricePerMillion(1, 2)
     assert models.compare("claude-haiku-4-5-20251001", "fable") == "stronger"
     assert models.strength("house") == 250
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interlock.config import Config, examine, load
+from interlock.config.key_types import join, keys_of, sections
 from interlock.config.provenance import render, visible
 from interlock.config.reference import reference
-from interlock.config.shape import join, keys_of, sections
 from interlock.config.template import show, template
 
 PAGE = Path(__file__).parents[2] / "docs" / "configuration.md"

@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from interlock.control import Desired, Found, Persist, client, commands, machine, recovery
-from interlock.control.answers import Answers
+from interlock.control import Desired, Persist, RequestRecord, client, commands, machine, recovery
 from interlock.control.state import ControlState
-from interlock.control.turn import Turn, succeed
+from interlock.control.stored_results import StoredResults
+from interlock.control.transition import Transition, succeed
 
 from . import owner_side
 from .mutant import mutant, patched
@@ -36,13 +36,13 @@ def effect_in_its_own_transaction() -> Iterator[object]:
 
 @mutant
 def state_event_before_the_result() -> Iterator[object]:
-    persist = Turn.persist
+    persist = Transition.persist
 
-    def reverse(turn: Turn, *entries: Any, durable: bool = True) -> None:
+    def reverse(turn: Transition, *entries: Any, durable: bool = True) -> None:
         kinds = [entry.kind for entry in entries]
         persist(turn, *(entries[::-1] if kinds == ["result", "state"] else entries), durable=durable)
 
-    with patched(Turn, "persist", reverse) as patch:
+    with patched(Transition, "persist", reverse) as patch:
         yield patch
 
 
@@ -51,7 +51,7 @@ def dedup_in_memory() -> Iterator[object]:
     recover = recovery.recover
 
     def forgetful(*args: Any) -> ControlState:
-        return replace(recover(*args), answered=Answers())
+        return replace(recover(*args), answered=StoredResults())
 
     with patched(owner_side, "recover", forgetful) as patch:
         yield patch
@@ -70,32 +70,32 @@ def in_flight_in_memory() -> Iterator[object]:
 
 @mutant
 def duplicate_taken_as_final() -> Iterator[object]:
-    def take(self: client.Controller, result: Any) -> None:
+    def take(self: client.RequestClient, result: Any) -> None:
         code = result.payload.code or None
         self._end(result.payload.status, result.payload.message, code=code, result=result)
 
-    with patched(client.Controller, "_take_result", take) as patch:
+    with patched(client.RequestClient, "_record_result", take) as patch:
         yield patch
 
 
 @mutant
 def unknown_told_as_failed() -> Iterator[object]:
-    def found(self: client.Controller, found: Found) -> None:
+    def found(self: client.RequestClient, found: RequestRecord) -> None:
         self._looking = False
         self._end("failure", "timed out", code="failed")
 
-    with patched(client.Controller, "found", found) as patch:
+    with patched(client.RequestClient, "found", found) as patch:
         yield patch
 
 
 @mutant
 def ended_run_answered_without_reading_the_record() -> Iterator[object]:
-    found_before = client.Controller.found
+    found_before = client.RequestClient.found
 
-    def found(self: client.Controller, found: Found) -> None:
-        found_before(self, Found(run_status=found.run_status))
+    def found(self: client.RequestClient, found: RequestRecord) -> None:
+        found_before(self, RequestRecord(run_status=found.run_status))
 
-    with patched(client.Controller, "found", found) as patch:
+    with patched(client.RequestClient, "found", found) as patch:
         yield patch
 
 
@@ -135,14 +135,14 @@ def gate_in_memory_only() -> Iterator[object]:
 
 @mutant
 def gate_shut_after_the_result() -> Iterator[object]:
-    def pause(turn: Turn, at_once: bool) -> None:
+    def pause(turn: Transition, at_once: bool) -> None:
         if turn.state.status != "running":
             commands.refuse(turn, "already")
             return
         status = "pausing" if turn.state.under_way else "paused"
         turn.change(status=status, revision=turn.state.revision + 1, cause=turn.state.queue[0].request.request_id)
         commands.finish(turn, succeed("paused"), tell_state=True)
-        commands.be(turn, Desired(turn.state.revision, status, True, turn.state.model))
+        commands.set_desired(turn, Desired(turn.state.revision, status, True, turn.state.model))
 
     with patched(commands, "begin_pause", pause) as patch:
         yield patch
@@ -150,12 +150,12 @@ def gate_shut_after_the_result() -> Iterator[object]:
 
 @mutant
 def gate_opened_before_the_result() -> Iterator[object]:
-    def resume(turn: Turn) -> None:
+    def resume(turn: Transition) -> None:
         if turn.state.status == "running":
             commands.refuse(turn, "already")
             return
         turn.change(status="running", revision=turn.state.revision + 1)
-        commands.be(turn, Desired(turn.state.revision, "running", False, turn.state.model))
+        commands.set_desired(turn, Desired(turn.state.revision, "running", False, turn.state.model))
         commands.finish(turn, succeed("resumed"), tell_state=True)
 
     with patched(commands, "begin_resume", resume) as patch:
@@ -170,7 +170,7 @@ def actuator_without_a_fence() -> Iterator[object]:
 
 @mutant
 def actuator_not_told_again_after_a_crash() -> Iterator[object]:
-    def start(turn: Turn, event: Any) -> None:
+    def start(turn: Transition, event: Any) -> None:
         state = turn.state
         turn.change(phase="idle", gate_open=state.status == "running", revision=max(state.revision, event.revision))
         if not state.ended:
@@ -184,7 +184,7 @@ def actuator_not_told_again_after_a_crash() -> Iterator[object]:
 def revisions_begin_anew_after_a_crash() -> Iterator[object]:
     start = machine.start
 
-    def deaf(turn: Turn, event: Any) -> None:
+    def deaf(turn: Transition, event: Any) -> None:
         turn.change(revision=0)
         start(turn, replace(event, revision=0))
 
@@ -194,31 +194,31 @@ def revisions_begin_anew_after_a_crash() -> Iterator[object]:
 
 @mutant
 def result_made_anew_for_a_retry() -> Iterator[object]:
-    send = Turn.send
+    send = Transition.send
 
-    def anew(turn: Turn, body: bytes, via: object, request_id: str | None, *, direct: bool = False) -> None:
+    def anew(turn: Transition, body: bytes, via: object, request_id: str | None, *, direct: bool = False) -> None:
         message = msgspec.json.decode(body)
         message["timestamp"] = turn.timestamp
         send(turn, msgspec.json.encode(message), via, request_id, direct=direct)
 
-    with patched(Turn, "send", anew) as patch:
+    with patched(Transition, "send", anew) as patch:
         yield patch
 
 
 @mutant
 def other_content_under_the_same_id_accepted() -> Iterator[object]:
-    take = machine.take_fingerprint
-    with patched(machine, "take_fingerprint", take):
-        judge = machine.judge
+    take = machine.fingerprint_of
+    with patched(machine, "fingerprint_of", take):
+        judge = machine.validate
 
-        def trusting(turn: Turn, event: Any, request: Any) -> None:
+        def trusting(turn: Transition, event: Any, request: Any) -> None:
             known = turn.state.answered.get(request.request_id)
             if known is not None and known.fingerprint != take(request):
                 kept = {k: v for k, v in turn.state.answered.items() if k != request.request_id}
-                turn.change(answered=Answers(kept))
+                turn.change(answered=StoredResults(kept))
             judge(turn, event, request)
 
-        with patched(machine, "judge", trusting) as patch:
+        with patched(machine, "validate", trusting) as patch:
             yield patch
 
 
@@ -226,7 +226,7 @@ def other_content_under_the_same_id_accepted() -> Iterator[object]:
 def commands_behind_the_end_are_forgotten() -> Iterator[object]:
     end_run = commands.end_run
 
-    def end(turn: Turn, reason: Any, by: str | None = None) -> None:
+    def end(turn: Transition, reason: Any, by: str | None = None) -> None:
         turn.change(queue=turn.state.queue[:1] if by is not None else ())
         end_run(turn, reason, by)
 
@@ -236,7 +236,7 @@ def commands_behind_the_end_are_forgotten() -> Iterator[object]:
 
 @mutant
 def an_iteration_that_ends_flips_the_status_back() -> Iterator[object]:
-    def end_iteration(turn: Turn, event: Any) -> None:
+    def end_iteration(turn: Transition, event: Any) -> None:
         state = turn.state
         turn.change(under_way=state.under_way - {event.key})
         if state.status == "pausing":
@@ -263,7 +263,7 @@ def paused_forgotten_after_a_crash() -> Iterator[object]:
 def the_supervisor_resumes_what_a_person_paused() -> Iterator[object]:
     release = commands.release
 
-    def rash(turn: Turn) -> None:
+    def rash(turn: Transition) -> None:
         turn.change(cause=None)
         release(turn)
 

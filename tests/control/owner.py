@@ -8,20 +8,20 @@ from interlock.control import (
     OUTGOING,
     Actuate,
     Actuated,
+    ClockReading,
+    ControlRules,
     ControlState,
     Desired,
     Effect,
-    Entry,
     Event,
     Execute,
     Frame,
-    Moment,
+    LogEntry,
+    OwnerStarted,
     Persist,
     Received,
     Request,
-    Rules,
     Send,
-    Started,
     handle,
     new_request,
     new_state,
@@ -40,12 +40,12 @@ class Owner:
     def __init__(
         self,
         model: str | None = "claude-haiku-4-5",
-        rules: Rules | None = None,
+        rules: ControlRules | None = None,
         stack: tuple[Frame, ...] = (),
     ) -> None:
-        self.fresh = new_state(RUN, model=model, max_iterations=10, rules=rules or Rules(), stack=stack)
+        self.fresh = new_state(RUN, model=model, max_iterations=10, rules=rules or ControlRules(), stack=stack)
         self.state: ControlState = self.fresh
-        self.now = Moment(1_700_000_000.0, 0.0)
+        self.now = ClockReading(1_700_000_000.0, 0.0)
         self.log: list[Record] = []
         self.transactions: list[tuple[str, ...]] = []
         self.sent: list[dict[str, object]] = []
@@ -54,7 +54,7 @@ class Owner:
         self.asked: list[Execute] = []
         self.hold = False
         self.broken = ""
-        self.do(Started())
+        self.do(OwnerStarted())
         self.sent.clear(), self.raw.clear(), self.transactions.clear()
 
     def do(self, event: Event) -> list[Effect]:
@@ -73,13 +73,13 @@ class Owner:
         return self.do(Received(data, via="me"))
 
     def pass_time(self, seconds: float) -> None:
-        self.now = Moment(self.now.wall + seconds, self.now.steady + seconds)
+        self.now = ClockReading(self.now.wall + seconds, self.now.steady + seconds)
 
     def crash(self, under_way: frozenset[str] = frozenset()) -> None:
         """The owner dies and comes back: all that it knows is the log."""
         self.sent.clear(), self.raw.clear()
         self.state = recover(self.log, self.fresh, self.now, under_way)
-        self.do(Started(self.told[-1].revision if self.told else 0))
+        self.do(OwnerStarted(self.told[-1].revision if self.told else 0))
 
     def kinds(self) -> list[str]:
         """What was sent, in short."""
@@ -102,7 +102,7 @@ class Owner:
         elif isinstance(effect, Execute):
             self.asked.append(effect)
 
-    def _append(self, entry: Entry) -> None:
+    def _append(self, entry: LogEntry) -> None:
         seq = len(self.log) + 1
         self.log.append(Record(seq=seq, run_id=RUN, time=self.now.wall, kind=entry.kind, body=msgspec.Raw(entry.body)))
         if entry.kind in OUTGOING:

@@ -10,21 +10,21 @@ from msgspec import Raw, Struct
 from interlock.control import (
     OUTGOING,
     Actuate,
+    ClockReading,
     ControlState,
     Desired,
     Event,
     Execute,
-    Moment,
+    OwnerStarted,
     Persist,
     Received,
     Send,
-    Started,
     Tick,
     handle,
     new_state,
     recover,
 )
-from interlock.control.effects import Entry
+from interlock.control.effects import LogEntry
 from interlock.core import Record
 
 from .weather import Timeline
@@ -67,9 +67,9 @@ class OwnerSide(Timeline):
         self._pending: list[Event] = []
         self._busy = False
 
-    def now(self) -> Moment:
+    def now(self) -> ClockReading:
         """The owner's clocks: the wall clock may step, the steady one begins anew with each start."""
-        return Moment(1e9 + self.time + self.step, 1000.0 + self.live_time() - self.boot)
+        return ClockReading(1e9 + self.time + self.step, 1000.0 + self.live_time() - self.boot)
 
     def live_time(self) -> float:
         """Time in which the owner could have worked: windows do not run out while it is frozen."""
@@ -90,7 +90,7 @@ class OwnerSide(Timeline):
         self.state = recover(self.log, self.fresh, self.now(), frozenset(self.under_way))
         self._pending.clear()
         self._busy = False
-        self.post(Started(self.actuator.revision))
+        self.post(OwnerStarted(self.actuator.revision))
         for file in sorted(self.inbox):
             if not self.up:
                 return
@@ -159,7 +159,7 @@ class OwnerSide(Timeline):
         else:
             self.execute(effect)
 
-    def commit(self, entries: tuple[Entry, ...]) -> None:
+    def commit(self, entries: tuple[LogEntry, ...]) -> None:
         self.transactions += 1
         for entry in entries:
             seq = len(self.log) + 1
@@ -167,7 +167,7 @@ class OwnerSide(Timeline):
             self.transaction_of.append(self.transactions)
             self.commit_time.append(self.time)
 
-    def send_committed(self, entries: tuple[Entry, ...]) -> None:
+    def send_committed(self, entries: tuple[LogEntry, ...]) -> None:
         for entry in entries:
             if entry.kind in OUTGOING and entry.request_id is not None:
                 for conn in self.conns.get(entry.request_id, ()):

@@ -8,12 +8,12 @@ import msgspec
 from msgspec import Struct
 
 from interlock.control import (
-    Answer,
-    Controller,
-    Found,
+    ClockReading,
     LookUp,
-    Moment,
     Received,
+    RequestClient,
+    RequestOutcome,
+    RequestRecord,
     Send,
     Transmit,
     find_request,
@@ -47,9 +47,9 @@ class Senders(Outside):
 
     def __init__(self, seed: int, trace: Callable[[str], None] | None = None) -> None:
         super().__init__(seed, trace)
-        self.controllers: list[Controller] = []
+        self.controllers: list[RequestClient] = []
         self.by_hub: dict[int, bool] = {}
-        self.answers: dict[int, Answer] = {}
+        self.answers: dict[int, RequestOutcome] = {}
         self.told: list[Told] = []
         self.violations: list[str] = []
 
@@ -63,7 +63,7 @@ class Senders(Outside):
         elif command == "rollback":
             payload = {"to": "c1"}
         request = new_request(f"q{number}", command, RUN, payload)  # type: ignore[arg-type]
-        controller = Controller(request, timeout=dice.choice((20.0, 100.0, 300.0, 700.0)))
+        controller = RequestClient(request, timeout=dice.choice((20.0, 100.0, 300.0, 700.0)))
         index = len(self.controllers)
         self.controllers.append(controller)
         self.by_hub[index] = dice.random() < 0.5
@@ -71,9 +71,9 @@ class Senders(Outside):
         if dice.random() < 0.3:
             self.at(dice.uniform(0, 150), self.reuse_id, index)
 
-    def sender_now(self, number: int) -> Moment:
+    def sender_now(self, number: int) -> ClockReading:
         """A controller's clocks: its wall clock may be far off."""
-        return Moment(1e9 + self.time + (-500.0, 0.0, 500.0)[number % 3], self.time)
+        return ClockReading(1e9 + self.time + (-500.0, 0.0, 500.0)[number % 3], self.time)
 
     def do_actions(self, number: int, actions: list[Transmit | LookUp]) -> None:
         for action in actions:
@@ -85,7 +85,7 @@ class Senders(Outside):
                 self.send_to_socket(number, action.data)
         self.settle(number)
 
-    def look_up(self, number: int) -> Found:
+    def look_up(self, number: int) -> RequestRecord:
         return find_request(self.log, self.controllers[number].request.request_id)
 
     def settle(self, number: int) -> None:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from interlock.control import Controller, Found, LookUp, Moment, Received, Transmit, new_request
+from interlock.control import ClockReading, LookUp, Received, RequestClient, RequestRecord, Transmit, new_request
 
 from .owner import RUN, Owner, make
 
 
-def at(seconds: float) -> Moment:
-    return Moment(1_700_000_000.0 + seconds, seconds)
+def at(seconds: float) -> ClockReading:
+    return ClockReading(1_700_000_000.0 + seconds, seconds)
 
 
-def controller(timeout: float = 1_000.0, command: str = "pause") -> Controller:
-    return Controller(new_request("r1", command, RUN), timeout=timeout)  # type: ignore[arg-type]
+def controller(timeout: float = 1_000.0, command: str = "pause") -> RequestClient:
+    return RequestClient(new_request("r1", command, RUN), timeout=timeout)  # type: ignore[arg-type]
 
 
 def replies(owner: Owner, request_id: str = "r1") -> list[bytes]:
@@ -66,7 +66,7 @@ def test_after_the_time_out_it_looks_up_the_record_and_never_says_failed() -> No
     it.start(at(0))
     assert it.wake_at() == 20
     assert it.tick(at(20)) == [LookUp()]
-    it.found(Found(run_status="running"))
+    it.found(RequestRecord(run_status="running"))
     assert it.answer is not None and it.answer.outcome == "unknown" and it.answer.code is None
 
 
@@ -75,19 +75,19 @@ def test_the_stored_record_is_the_last_word() -> None:
     it = controller(timeout=20)
     it.start(at(0))
     it.tick(at(20))
-    it.found(Found(result=result, accepted=True, run_status="aborted"))
+    it.found(RequestRecord(result=result, accepted=True, run_status="aborted"))
     assert it.answer is not None and it.answer.outcome == "success"
 
 
 @pytest.mark.parametrize(
     ("found", "outcome", "code"),
     [
-        (Found(accepted=True, run_status="paused"), "unknown", None),
-        (Found(run_status="unknown"), "unknown", None),
-        (Found(run_status="done"), "failure", "not_found"),
+        (RequestRecord(accepted=True, run_status="paused"), "unknown", None),
+        (RequestRecord(run_status="unknown"), "unknown", None),
+        (RequestRecord(run_status="done"), "failure", "not_found"),
     ],
 )
-def test_what_the_log_says_when_there_is_no_result(found: Found, outcome: str, code: str | None) -> None:
+def test_what_the_log_says_when_there_is_no_result(found: RequestRecord, outcome: str, code: str | None) -> None:
     it = controller(timeout=1)
     it.start(at(0))
     it.tick(at(1))
@@ -137,7 +137,7 @@ def test_a_broken_connection_is_retried_at_once_but_not_after_270_s() -> None:
 
 
 def test_another_runs_answer_under_the_same_id_is_ignored() -> None:
-    owner, it = Owner(), Controller(new_request("r1", "pause", "run-2"))
+    owner, it = Owner(), RequestClient(new_request("r1", "pause", "run-2"))
     it.start(at(0))
     for body in replies(owner):
         it.receive(body)

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from interlock.control import (
     Abort,
+    ControlRules,
     Done,
     Malformed,
     NotForUs,
     Received,
     Request,
-    Rules,
     State,
-    Unreadable,
+    UnreadableMessage,
     decode_control,
     decode_current,
     decode_request,
@@ -147,7 +147,7 @@ def test_the_longest_request_id_is_accepted() -> None:
 
 
 def test_strict_mode_accepts_uuid_4_only() -> None:
-    owner = Owner(rules=Rules(strict_ids=True))
+    owner = Owner(rules=ControlRules(strict_ids=True))
     owner.ask("pause", id="req-pause-001")
     assert owner.kinds() == ["bad_request"]
     owner.ask("pause", id="0d6a9a5e-6f0b-11f0-8de9-0242ac120002")
@@ -198,7 +198,7 @@ def test_any_json_in_any_field_is_read_and_never_executed_by_accident(
             assert owner.kinds()[0] in ("ACK", "not_found", "bad_request")
         case Malformed():
             assert owner.kinds() == ["bad_request"]
-        case Unreadable():
+        case UnreadableMessage():
             assert owner.sent[0]["request_id"] is None
         case NotForUs():
             assert owner.sent == []

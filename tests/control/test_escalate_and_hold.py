@@ -9,12 +9,12 @@ from interlock.config.model import ModelInfo
 from interlock.config.models import Models
 from interlock.control import (
     Actuated,
+    ControlRules,
     Frame,
     Held,
     IterationEnded,
     IterationStarted,
     Released,
-    Rules,
     Waiting,
 )
 
@@ -54,7 +54,7 @@ def test_escalate_goes_up_only_and_to_known_models(
 
 
 def test_escalate_says_why_where_the_adapter_cannot_switch() -> None:
-    owner = Owner(rules=Rules(cannot_switch="this agent chooses its model itself"))
+    owner = Owner(rules=ControlRules(cannot_switch="this agent chooses its model itself"))
     answers = owner.ask("escalate")
     assert answers[1]["payload"] == {
         "status": "failure",
@@ -66,12 +66,12 @@ def test_escalate_says_why_where_the_adapter_cannot_switch() -> None:
 
 def test_models_of_the_configuration_are_known_too() -> None:
     config = Config(models=(ModelInfo(name="house-large", strength=900), ModelInfo(name="house-small", strength=1)))
-    rules = Rules(models=Models.from_config(config))
+    rules = ControlRules(models=Models.from_config(config))
     owner = Owner(model="house-small", rules=rules)
     owner.ask("escalate", {"model": "house-large"}, id="e")
     assert owner.kinds() == ["ACK", "success", "STATE running"]
-    assert Rules().is_same("haiku", "claude-haiku-5-5") and not Rules().is_same("haiku", None)
-    assert Rules().compare("gpt-5", "claude-haiku-4-5") is None
+    assert ControlRules().is_same("haiku", "claude-haiku-5-5") and not ControlRules().is_same("haiku", None)
+    assert ControlRules().compare("gpt-5", "claude-haiku-4-5") is None
 
 
 def test_a_frame_id_names_the_run_and_escalate_goes_to_the_current_frame() -> None:

@@ -15,7 +15,7 @@ import pytest
 from interlock.config import Config
 from interlock.config.model import ModelInfo
 from interlock.config.models import Models, ship
-from interlock.control import Rules
+from interlock.control import ControlRules
 
 from .owner import Owner
 
@@ -137,7 +137,7 @@ def test_where_names_tell_nothing_the_price_does() -> None:
     )
     models = Models.from_config(config)
     assert (models.compare("tuned-b", "tuned-a"), models.compare("tuned-a", "tuned-b")) == ("stronger", "weaker")
-    owner = Owner(model="tuned-a", rules=Rules(models=models))
+    owner = Owner(model="tuned-a", rules=ControlRules(models=models))
     owner.ask("escalate", {"model": "tuned-b"})
     assert owner.kinds()[:2] == ["ACK", "success"]
 

@@ -9,9 +9,9 @@ import msgspec
 from msgspec.structs import replace
 
 from interlock.control import client, machine, recovery
-from interlock.control.answers import Answered, Answers
 from interlock.control.state import ControlState
-from interlock.control.turn import Turn, fail
+from interlock.control.stored_results import StoredResult, StoredResults
+from interlock.control.transition import Transition, fail
 
 from . import owner_side
 from .mutant import mutant, patched
@@ -24,21 +24,21 @@ def retries_without_end() -> Iterator[object]:
         yield patch
 
 
-def changed(answers: Answers, request_id: str, stored: Answered) -> Answers:
-    return Answers({**dict(answers.items()), request_id: stored})
+def changed(answers: StoredResults, request_id: str, stored: StoredResult) -> StoredResults:
+    return StoredResults({**dict(answers.items()), request_id: stored})
 
 
 @mutant
 def window_from_receipt() -> Iterator[object]:
     received: dict[tuple[int, str], float] = {}
-    judge, answer = machine.judge, Turn.answer
+    judge, answer = machine.validate, Transition.answer
 
-    def note(turn: Turn, event: Any, request: Any) -> None:
+    def note(turn: Transition, event: Any, request: Any) -> None:
         if turn.state.find(request.request_id) is None and request.request_id not in turn.state.answered:
             received[request.request_id] = turn.now.steady
         judge(turn, event, request)
 
-    def early(turn: Turn, request: Any, fingerprint: bytes, payload: Any) -> Any:
+    def early(turn: Transition, request: Any, fingerprint: bytes, payload: Any) -> Any:
         entry = answer(turn, request, fingerprint, payload)
         stored = turn.state.answered.get(request.request_id)
         assert stored is not None
@@ -46,21 +46,21 @@ def window_from_receipt() -> Iterator[object]:
         turn.change(answered=changed(turn.state.answered, request.request_id, replace(stored, at=at)))
         return entry
 
-    with patched(machine, "judge", note), patched(Turn, "answer", early) as patch:
+    with patched(machine, "validate", note), patched(Transition, "answer", early) as patch:
         yield patch
 
 
 @mutant
 def window_by_the_wall_clock() -> Iterator[object]:
-    answer, forget = Turn.answer, machine.forget_old
+    answer, forget = Transition.answer, machine.forget_old
 
-    def stored(turn: Turn, request: Any, fingerprint: bytes, payload: Any) -> Any:
+    def stored(turn: Transition, request: Any, fingerprint: bytes, payload: Any) -> Any:
         entry = answer(turn, request, fingerprint, payload)
-        kept = Answered(fingerprint, entry.body, turn.now.wall)
+        kept = StoredResult(fingerprint, entry.body, turn.now.wall)
         turn.change(answered=changed(turn.state.answered, request.request_id, kept))
         return entry
 
-    def forget_old(turn: Turn) -> None:
+    def forget_old(turn: Transition) -> None:
         now = turn.now
         turn.now = replace(now, steady=now.wall)
         forget(turn)
@@ -72,7 +72,7 @@ def window_by_the_wall_clock() -> Iterator[object]:
         return recover(records, fresh, replace(now, steady=now.wall), under_way)
 
     with (
-        patched(Turn, "answer", stored),
+        patched(Transition, "answer", stored),
         patched(machine, "forget_old", forget_old),
         patched(owner_side, "recover", recover_by_wall) as patch,
     ):
@@ -87,7 +87,7 @@ def window_of_recovered_results_by_the_wall_clock() -> Iterator[object]:
         state = recover(records, fresh, now, under_way)
         times = {msgspec.json.decode(r.body)["request_id"]: r.time for r in records if r.kind == "result"}
         answered = {k: replace(v, at=now.steady - (now.wall - times[k])) for k, v in state.answered.items()}
-        return replace(state, answered=Answers(answered))
+        return replace(state, answered=StoredResults(answered))
 
     with patched(owner_side, "recover", by_wall) as patch:
         yield patch
@@ -119,13 +119,13 @@ def no_expiry() -> Iterator[object]:
 
 @mutant
 def expiry_answered_with_a_result() -> Iterator[object]:
-    judge = machine.judge
+    judge = machine.validate
 
-    def answer(turn: Turn, event: Any, request: Any) -> None:
+    def answer(turn: Transition, event: Any, request: Any) -> None:
         before = len(turn.effects)
         judge(turn, event, request)
         if event.age > 30 and any(getattr(e, "entries", (None,))[0] is not None for e in turn.effects[before:]):
             turn.send(turn.result(request, fail("failed", "expired")), event.via, request.request_id)
 
-    with patched(machine, "judge", answer) as patch:
+    with patched(machine, "validate", answer) as patch:
         yield patch

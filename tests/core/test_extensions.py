@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.core.extensions import installed
+from interlock.core.extensions import entry_points_of
 
 LIST = "[interlock.detectors]\nmine = mine:Mine\n"
 
@@ -23,7 +23,7 @@ def install(place: Path, entry_points: str | None) -> None:
 
 
 def names(group: str = "interlock.detectors") -> list[str]:
-    return [point.name for point in installed(group)]
+    return [point.name for point in entry_points_of(group)]
 
 
 def test_a_package_that_names_ours_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,8 +72,8 @@ def test_where_nobody_names_ours_the_library_is_not_loaded(tmp_path: Path, entry
     install(tmp_path, entry_points)
     script = (
         "import sys; sys.path[:] = [path for path in sys.path if 'site-packages' not in path] + sys.argv[1:]\n"
-        "from interlock.core.extensions import installed\n"
-        "assert not list(installed('interlock.detectors'))\n"
+        "from interlock.core.extensions import entry_points_of\n"
+        "assert not list(entry_points_of('interlock.detectors'))\n"
         "sys.exit('importlib.metadata' in sys.modules)"
     )
     # What installed() itself needs of the package lies on the way: msgspec is imported before the path is cut.

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from interlock.core import Limits
-from interlock.core.typed import from_json
+from interlock.core.decoding import from_json
 
 
 @pytest.mark.parametrize("value", [math.nan, -1, -0.01, -math.inf])

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from interlock.demo.model import ScriptedModel, Turn, run, turns
+from interlock.demo.model import ScriptedModel, ScriptedTurn, run, turns
 
 SHELL = {"type": "object", "properties": {"command": {"type": "string"}}}
 PATHS = {
@@ -110,7 +110,7 @@ def test_requests_are_kept_without_keys() -> None:
 
 
 def test_a_function_may_answer() -> None:
-    with ScriptedModel(lambda request: Turn(text=f"you asked {request.model}")) as model:
+    with ScriptedModel(lambda request: ScriptedTurn(text=f"you asked {request.model}")) as model:
         assert b"you asked m" in post(model, PATHS["responses"], body_of("responses"))
 
 

@@ -7,7 +7,7 @@ from detecting import Did, steps, watch
 
 from interlock.core import Context, Issue, Seen, Step, Tool, Usage
 from interlock.detect import Detectors, Tuning
-from interlock.detect.alarm import Alarms
+from interlock.detect.alarms import Alarms
 
 FAILS = Did("bash", "Error: connection refused", {"command": "curl localhost"}, error=True)
 LOOKS = Did("read_file", "def main(): ...", {"path": "src/app.py"})

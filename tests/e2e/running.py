@@ -16,13 +16,13 @@ from typing import Any
 import msgspec
 import yaml
 
-from interlock.control import Answer, Command, new_request
+from interlock.control import Command, RequestOutcome, new_request
 from interlock.journal import JournalReader, RunFolder, Store
-from interlock.journal.tree import read_tree
+from interlock.journal.process_tree import read_tree
 from interlock.link import ask_owner
 from interlock.process import TreeHandle
-from interlock.process.family import MARKER, has_marker
 from interlock.process.proc import environment_of, look_around
+from interlock.process.process_family import MARKER, has_marker
 
 PATIENCE_S = 60.0
 
@@ -96,7 +96,7 @@ class Place:
         """What --summary wrote."""
         return dict(msgspec.json.decode(self.summary.read_bytes()))
 
-    def order(self, command: Command, payload: dict[str, object] | None = None) -> Answer:
+    def order(self, command: Command, payload: dict[str, object] | None = None) -> RequestOutcome:
         """Send a control command to the newest run, as a second terminal would."""
         folder = self.folder
         request = new_request(str(uuid.uuid4()), command, folder.run_id, payload or {})

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from interlock.config.models import ship
-from interlock.demo.model import Request, ScriptedModel, Scripts, Turn, run, turns
+from interlock.demo.model import ModelRequest, ScriptedModel, ScriptedTurn, Scripts, run, turns
 
 from ..adapters.proxy.agent import KEY
 from .running import Place, finish, owners, until
@@ -113,12 +113,12 @@ def test_a_pause_holds_the_next_request_and_escalate_switches_the_model(scene_wi
 def test_when_the_owner_is_killed_the_next_one_goes_on_with_the_proxy(scene_with: Make) -> None:
     killed: list[int] = []
 
-    def answer(request: Request) -> Turn:
+    def answer(request: ModelRequest) -> ScriptedTurn:
         if request.turn == 2 and not killed:
             killed.extend(owners(scene.place))
             for pid in killed:
                 os.kill(pid, signal.SIGKILL)
-        return Turn(calls=(run(f"echo {request.turn} >> out"),)) if request.turn < 5 else Turn("Done.")
+        return ScriptedTurn(calls=(run(f"echo {request.turn} >> out"),)) if request.turn < 5 else ScriptedTurn("Done.")
 
     scene = scene_with(answer)
     status, out, err = finish(scene.start("anthropic"))
@@ -143,14 +143,14 @@ def test_when_no_owner_can_be_had_the_agent_still_reaches_its_model(scene_with: 
             if pid not in killed:
                 os.kill(pid, signal.SIGKILL)
                 killed.add(pid)
-        return bool(owners(scene.place, b"interlock.adapters.proxy.bare"))
+        return bool(owners(scene.place, b"interlock.adapters.proxy.passthrough"))
 
     until("the front has given up", given_up)
     (scene.place.workspace / "go").touch()
     status, out, err = finish(running)
     assert (status, out) == (0, b"Done.\n"), err
     assert b"supervision was lost" in err
-    assert owners(scene.place, b"interlock.adapters.proxy.bare") == []
+    assert owners(scene.place, b"interlock.adapters.proxy.passthrough") == []
 
 
 def test_a_request_that_is_held_stays_held_when_the_owner_dies(scene_with: Make) -> None:

@@ -7,7 +7,7 @@ import signal
 import sys
 from pathlib import Path
 
-from interlock.journal.tree import read_tree
+from interlock.journal.process_tree import read_tree
 from interlock.process import attach
 from interlock.process.proc import look_at
 

@@ -12,7 +12,7 @@ import pytest
 from interlock.gui.desktop.display import VirtualDisplay
 from interlock.gui.desktop.programs import Programs
 from interlock.gui.desktop.windows import Window, WindowSystem
-from interlock.gui.waiting import wait_until
+from interlock.gui.wait import wait_until
 
 from .replay_desk import Desk
 

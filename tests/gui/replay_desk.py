@@ -28,7 +28,7 @@ from interlock.gui.editor.vscode import VSCodeController
 from interlock.gui.input.xtest import XTestInput
 from interlock.gui.replay.store import SessionStore
 from interlock.gui.text import expected_content
-from interlock.gui.waiting import wait_until
+from interlock.gui.wait import wait_until
 
 INSERT, DELETE, NAVIGATE = OperationType.INSERT, OperationType.DELETE, OperationType.NAVIGATE
 
@@ -129,6 +129,6 @@ class Desk:
 
 
 def _nowhere() -> Any:
-    from interlock.gui.analyzer import Situation
+    from interlock.gui.analyzer import ScreenSituation
 
-    return Situation()
+    return ScreenSituation()

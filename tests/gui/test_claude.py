@@ -16,9 +16,9 @@ from structlog.testing import capture_logs
 from interlock.config.screen_models import find_screen_model
 from interlock.core import BadInput
 from interlock.gui import AnalysisResult, ClaudeAnalyzer, ReplayStatus, Screenshot
-from interlock.gui.analyzer.budget import Budget
+from interlock.gui.analyzer.budget import QuestionBudget
 from interlock.gui.analyzer.prompt import system_prompt
-from interlock.gui.analyzer.result import Situation
+from interlock.gui.analyzer.result import ScreenSituation
 from interlock.gui.recovery import VOCABULARY
 from interlock.records import GuiModelCallRecord
 
@@ -240,12 +240,12 @@ def test_an_unchanged_picture_after_a_normal_verdict_costs_no_call(monkeypatch: 
     with serving(verdict()) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.address)
         analyzer = ClaudeAnalyzer(KEY)
-        expected = Situation("a.py")
+        expected = ScreenSituation("a.py")
         assert analyzer.analyze(picture(), expected).status is ReplayStatus.NORMAL
         assert analyzer.analyze(picture(), expected).status is ReplayStatus.NORMAL
         assert len(server.requests) == 1
         analyzer.analyze(picture("black"), expected)
-        analyzer.analyze(picture("black"), Situation("b.py"))
+        analyzer.analyze(picture("black"), ScreenSituation("b.py"))
         assert len(server.requests) == 3
 
 
@@ -258,8 +258,10 @@ def test_an_unchanged_picture_after_a_problem_is_asked_again(monkeypatch: pytest
         assert len(server.requests) == 2
 
 
-@pytest.mark.parametrize("budget", [Budget(max_checks=1), Budget(max_cost_usd=0.05)], ids=["checks", "dollars"])
-def test_a_used_up_budget_ends_the_asking(monkeypatch: pytest.MonkeyPatch, budget: Budget) -> None:
+@pytest.mark.parametrize(
+    "budget", [QuestionBudget(max_checks=1), QuestionBudget(max_cost_usd=0.05)], ids=["checks", "dollars"]
+)
+def test_a_used_up_budget_ends_the_asking(monkeypatch: pytest.MonkeyPatch, budget: QuestionBudget) -> None:
     with serving(verdict(status="error")) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.address)
         analyzer = ClaudeAnalyzer(KEY, budget=budget)
@@ -324,7 +326,7 @@ def test_the_question_is_recorded_redacted_and_bounded(monkeypatch: pytest.Monke
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.address)
         analyzer = ClaudeAnalyzer(KEY, on_call=calls.append)
         note = f"token {secret} " + "x" * 5000
-        analyzer.analyze(picture(), Situation("src/a.py", note), ["window: problem, b.py is open"])
+        analyzer.analyze(picture(), ScreenSituation("src/a.py", note), ["window: problem, b.py is open"])
     [record] = calls
     words = record.question
     assert words.startswith("The picture is 1280 by 720")

@@ -146,7 +146,7 @@ def test_off_a_terminal_a_replay_prints_its_progress_and_events_as_they_happen(
             seen.append(capsys.readouterr().err)
         raise BadInput("enough")
 
-    monkeypatch.setattr("interlock.gui.replaying.replay", replay)
+    monkeypatch.setattr("interlock.gui.supervised_replay.replay", replay)
     with pytest.raises(BadInput, match="enough"):
         gui_replay.replay(session, tmp_path / "work", None, False, False, True, False, None, None, None, False)
     assert seen[0] == "Opening the editor ...\n"

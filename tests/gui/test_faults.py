@@ -23,7 +23,7 @@ from interlock.gui import (
 from interlock.gui.desktop.display import VirtualDisplay
 from interlock.gui.desktop.programs import Programs
 from interlock.gui.input.xtest import XTestInput
-from interlock.gui.waiting import wait_until
+from interlock.gui.wait import wait_until
 
 from .model_standin import error, serving, silence
 

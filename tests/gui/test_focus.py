@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import pytest
 
 from interlock.gui.analyzer.layers.accessibility import AccessibilityLayer
-from interlock.gui.analyzer.result import Situation
+from interlock.gui.analyzer.result import ScreenSituation
 from interlock.gui.desktop.accessibility import Accessibility, Dialog, Node, Reference
-from interlock.gui.desktop.windows import Place
+from interlock.gui.desktop.windows import Rectangle
 
-PLACE = Place(300, 100, 800, 20)
+PLACE = Rectangle(300, 100, 800, 20)
 
 
 class OneFocus(Accessibility):
@@ -28,9 +28,9 @@ class OneFocus(Accessibility):
         return [], [self._node]
 
 
-def look(name: str, title: str, place: Place | None = PLACE) -> str:
+def look(name: str, title: str, place: Rectangle | None = PLACE) -> str:
     layer = AccessibilityLayer(OneFocus(Node(("bus", "/node"), "entry", name, place)), title=lambda: title)
-    return layer.look(None, Situation()).verdict
+    return layer.look(None, ScreenSituation()).verdict
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from interlock.gui.input import InputError, create_input_backend
 from interlock.gui.input.keys import split_combo
 from interlock.gui.input.xdotool import XdotoolInput
 from interlock.gui.input.xtest import XTestInput
-from interlock.gui.waiting import wait_until
+from interlock.gui.wait import wait_until
 
 from .conftest import Launch, recorder, terminal
 

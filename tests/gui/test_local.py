@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from interlock.gui import LocalAnalyzer, ReplayStatus, Screenshot
 from interlock.gui.analyzer.evidence import Evidence, nothing, ok, problem
-from interlock.gui.analyzer.result import Situation
+from interlock.gui.analyzer.result import ScreenSituation
 
 from .drawn import Drawn
 
@@ -18,7 +18,7 @@ class Says:
     def __init__(self, name: str, *words: Evidence) -> None:
         self.name, self._words, self.looks = name, list(words), 0
 
-    def look(self, screenshot: Screenshot | None, situation: Situation) -> Evidence:
+    def look(self, screenshot: Screenshot | None, situation: ScreenSituation) -> Evidence:
         self.looks += 1
         return self._words.pop(0) if len(self._words) > 1 else self._words[0]
 
@@ -101,13 +101,13 @@ def test_a_wrong_file_names_the_open_one_and_the_way_back() -> None:
 
 def test_the_sessions_own_boxes_are_no_trouble() -> None:
     looking = analyzer(Says("window", BOX), Says("tree", TREE_OK))
-    looking.live = lambda: Situation("a.py", operating=True)
+    looking.live = lambda: ScreenSituation("a.py", operating=True)
     assert looking.analyze(SHOT).status is ReplayStatus.NORMAL
 
 
 def test_a_dialog_is_trouble_also_while_the_session_has_a_box_open() -> None:
     looking = analyzer(Says("tree", SAVE))
-    looking.live = lambda: Situation("a.py", operating=True)
+    looking.live = lambda: ScreenSituation("a.py", operating=True)
     assert looking.analyze(SHOT).status is DIALOG
 
 
@@ -185,7 +185,7 @@ def test_the_sessions_own_box_does_not_send_anybody_to_the_pixels() -> None:
     screen.dialog()
     server = ok("server", "answers", 0.3, "server")
     looking = analyzer(Says("window", BOX), Says("tree", TREE_BOX), Says("server", server), pixels=True)
-    looking.live = lambda: Situation("a.py", operating=True)
+    looking.live = lambda: ScreenSituation("a.py", operating=True)
     assert looking.analyze(screen.shot()).status is ReplayStatus.NORMAL
 
 

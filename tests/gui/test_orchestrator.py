@@ -18,7 +18,7 @@ from interlock.gui import (
     InterventionOrchestrator,
     ReplayStatus,
 )
-from interlock.gui.analyzer import Situation
+from interlock.gui.analyzer import ScreenSituation
 from interlock.gui.run import NoRun
 from interlock.records import RecordBody, kind_of
 
@@ -202,9 +202,9 @@ def test_events_are_given_as_a_copy(tmp_path: Path) -> None:
 
 def test_the_live_situation_goes_to_the_analyzer(tmp_path: Path) -> None:
     watch = orchestrator(tmp_path, NORMAL)
-    watch.situation = lambda: Situation("src/a.py", typing=True)
+    watch.situation = lambda: ScreenSituation("src/a.py", typing=True)
     watch.check_now("Just finished: b.py")
-    assert watch.analyzer.contexts == [Situation("src/a.py", "Just finished: b.py", True)]  # type: ignore[attr-defined]
+    assert watch.analyzer.contexts == [ScreenSituation("src/a.py", "Just finished: b.py", True)]  # type: ignore[attr-defined]
 
 
 def test_every_event_goes_to_the_runs_journal(tmp_path: Path) -> None:

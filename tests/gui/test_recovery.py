@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.gui import InputBackend, RecoveryExecutor, RecoveryResult, Screenshot
-from interlock.gui.desktop.windows import Place
-from interlock.gui.recovery import VOCABULARY, Refused, parse_action
+from interlock.gui.desktop.windows import Rectangle
+from interlock.gui.recovery import VOCABULARY, ActionRefused, parse_action
 from interlock.gui.recovery.actions import Press, Type
 from interlock.gui.recovery.executor import harmless, is_allowed
 
@@ -57,7 +57,7 @@ class Editor:
     def __init__(self, *buttons: str, terminal: bool = False, opens: bool = True) -> None:
         self.opened: list[str] = []
         self.woken = 0
-        self._buttons = {name: Place(100 * number, 10, 50, 20) for number, name in enumerate(buttons)}
+        self._buttons = {name: Rectangle(100 * number, 10, 50, 20) for number, name in enumerate(buttons)}
         self._terminal, self._opens = terminal, opens
 
     def open_file(self, path: str) -> bool:
@@ -67,7 +67,7 @@ class Editor:
     def clear_notifications(self) -> bool:
         return self._opens
 
-    def buttons(self) -> dict[str, Place]:
+    def buttons(self) -> dict[str, Rectangle]:
         return self._buttons
 
     def terminal_has_focus(self) -> bool:
@@ -311,7 +311,7 @@ def test_files_are_opened_and_notifications_cleared_by_the_editor() -> None:
 def test_any_text_is_an_action_of_the_vocabulary_or_refused(text: str) -> None:
     try:
         action = parse_action(text)
-    except Refused:
+    except ActionRefused:
         return
     assert text.strip().split()[0].lower() in {known.split()[0] for known in VOCABULARY}
     if isinstance(action, Type):

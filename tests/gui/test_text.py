@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.core import BadInput
-from interlock.gui.replay.plan import Place, make_plan, place_of, split_text
+from interlock.gui.replay.plan import CursorPosition, make_plan, place_of, split_text
 from interlock.gui.session import FileOperation, Operation, OperationType, ReplaySession
 from interlock.gui.text import expected_content, split_lines, text_hash
 
@@ -62,7 +62,7 @@ def test_a_line_beyond_the_end_is_an_error_that_names_file_operation_and_field()
 
 
 def test_a_column_is_reachable_by_its_number_only_behind_plain_letters() -> None:
-    assert place_of("ab\ncde|", 5) == Place(2, 3)
+    assert place_of("ab\ncde|", 5) == CursorPosition(2, 3)
     assert not place_of("ab\n😀é|", 5).reachable
     assert place_of("ab\n😀é", 5).reachable, "the end of a line has a key of its own"
 

@@ -22,12 +22,12 @@ from interlock.gui import (
     ReplayStatus,
     Screenshot,
 )
-from interlock.gui import watching as watching_module
-from interlock.gui.analyzer.result import Situation
+from interlock.gui import watcher as watching_module
+from interlock.gui.analyzer.result import ScreenSituation
 from interlock.gui.assembly import Screen as DisplayScreen
-from interlock.gui.assembly import Watch
+from interlock.gui.assembly import ScreenWatch
 from interlock.gui.run import NoRun
-from interlock.gui.watching import Watching, watch_display
+from interlock.gui.watcher import Watching, watch_display
 from interlock.journal import JournalReader
 from interlock.runtime import open_store
 
@@ -208,7 +208,7 @@ def test_a_check_that_breaks_anywhere_is_an_event(tmp_path: Path) -> None:
     event = watch.check_now()
     assert (event.status, event.outcome) == (ReplayStatus.UNKNOWN, "failed" if "check" in watch.errors else "none")
     assert "boom" in event.reason + event.description
-    watch.situation = lambda: Situation()
+    watch.situation = lambda: ScreenSituation()
     assert watch.check_now().status is ReplayStatus.DIALOG_BLOCKING
 
 
@@ -220,9 +220,9 @@ def scripted_watch(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     def display(name: str | None) -> Iterator[DisplayScreen]:
         yield DisplayScreen(display=":none")
 
-    def assemble(screen: DisplayScreen, config: Gui, *, run: Any, **_: object) -> Watch:
+    def assemble(screen: DisplayScreen, config: Gui, *, run: Any, **_: object) -> ScreenWatch:
         watch = InterventionOrchestrator(config, SameScreen(), Verdicts(DIALOG), RaisingSteps(), run=run)
-        return Watch(watch, None, None)  # type: ignore[arg-type]
+        return ScreenWatch(watch, None, None)  # type: ignore[arg-type]
 
     monkeypatch.setattr(watching_module, "open_display", display)
     monkeypatch.setattr(watching_module, "assemble", assemble)

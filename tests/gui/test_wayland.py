@@ -15,7 +15,7 @@ from interlock.gui import WaylandBackend, create_screenshot_backend
 from interlock.gui.desktop.display import VirtualDisplay
 from interlock.gui.desktop.programs import Programs, plain_environment
 from interlock.gui.screenshot import CaptureError
-from interlock.gui.waiting import wait_until
+from interlock.gui.wait import wait_until
 
 
 @pytest.fixture

@@ -11,10 +11,10 @@ import pytest
 
 from interlock.gui import ReplayStatus
 from interlock.gui.analyzer.layers.window import WindowLayer
-from interlock.gui.analyzer.result import Situation
-from interlock.gui.desktop.windows import Place, Window, WindowSystem
+from interlock.gui.analyzer.result import ScreenSituation
+from interlock.gui.desktop.windows import Rectangle, Window, WindowSystem
 from interlock.gui.editor.title import parse_title
-from interlock.gui.waiting import wait_until
+from interlock.gui.wait import wait_until
 
 from .conftest import Launch
 from .replay_desk import Desk
@@ -64,7 +64,7 @@ def dialog(desk: Desk) -> Iterator[Window]:
 
 
 def look(desk: Desk) -> ReplayStatus | str:
-    evidence = WindowLayer(desk.windows, str(desk.workspace)).look(None, Situation())
+    evidence = WindowLayer(desk.windows, str(desk.workspace)).look(None, ScreenSituation())
     return evidence.status if evidence.verdict == "problem" else evidence.verdict
 
 
@@ -93,7 +93,7 @@ def test_an_editor_whose_title_told_its_state_and_no_longer_does_has_lost_its_se
     editor = launch("code-server", sys.executable, "-c", EDITOR, "notes.md - work - code-server")
     windows.activate(editor.id)
     assert wait_until(lambda: (a := windows.active()) is not None and a.id == editor.id, 10)
-    situation = Situation("notes.md")
+    situation = ScreenSituation("notes.md")
     lost = WindowLayer(windows, "/work", tells=True).look(None, situation)
     assert (lost.verdict, lost.kind, lost.status) == ("problem", "settings_lost", ReplayStatus.ERROR_STATE)
     # One that never told it was not set up by us.
@@ -101,10 +101,10 @@ def test_an_editor_whose_title_told_its_state_and_no_longer_does_has_lost_its_se
 
 
 def test_places_overlap_when_they_share_a_point() -> None:
-    ground = Place(0, 0, 100, 100)
-    assert ground.overlaps(Place(99, 99, 5, 5))
-    assert not ground.overlaps(Place(100, 0, 5, 5))
-    assert not ground.overlaps(Place(0, 100, 5, 5))
+    ground = Rectangle(0, 0, 100, 100)
+    assert ground.overlaps(Rectangle(99, 99, 5, 5))
+    assert not ground.overlaps(Rectangle(100, 0, 5, 5))
+    assert not ground.overlaps(Rectangle(0, 100, 5, 5))
 
 
 def test_a_title_that_names_the_home_folder_names_a_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

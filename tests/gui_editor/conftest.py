@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.gui.editor.desk import EditorDesk
+from interlock.gui.editor.editor_session import EditorSession
 
 from .scripted import make_workspace
 
@@ -22,10 +22,10 @@ def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EditorDesk]:
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EditorSession]:
     """One editor for all tests of a file; each has sessions of its own."""
     folder = tmp_path_factory.mktemp("desk")
     workspace = make_workspace(folder / "work")
-    opened = EditorDesk(folder, workspace, SIZE)
+    opened = EditorSession(folder, workspace, SIZE)
     yield opened
     opened.close()

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from interlock.gui.waiting import wait_until
+from interlock.gui.wait import wait_until
 
 from .scripted import assert_exact, make_workspace, write_session
 

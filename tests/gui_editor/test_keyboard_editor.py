@@ -7,16 +7,16 @@ import pytest
 from interlock.config.model import Gui
 from interlock.gui.assembly import assemble
 from interlock.gui.chaos.faults import is_there, prepare, throw
-from interlock.gui.editor.desk import EditorDesk
-from interlock.gui.opening import screen_of
-from interlock.gui.waiting import wait_until
+from interlock.gui.editor.editor_session import EditorSession
+from interlock.gui.open_editor import screen_of
+from interlock.gui.wait import wait_until
 
 pytestmark = [pytest.mark.editor, pytest.mark.timeout(300)]
 
 HAS_FOCUS = "document.hasFocus()"
 
 
-def test_a_browsers_shortcut_behind_its_own_dialog_does_not_keep_the_keyboard(desk: EditorDesk) -> None:
+def test_a_browsers_shortcut_behind_its_own_dialog_does_not_keep_the_keyboard(desk: EditorSession) -> None:
     assert desk.controller.open_file("notes.md")
     watch = assemble(screen_of(desk), Gui(analyzer="local", min_cooldown_seconds=0, save_screenshots=False))
     fault = prepare("native_dialog", desk)

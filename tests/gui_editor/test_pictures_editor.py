@@ -6,21 +6,21 @@ import pytest
 
 from interlock.gui import LocalAnalyzer, MSSBackend
 from interlock.gui.chaos.faults import clean_up, is_there, prepare, throw
-from interlock.gui.editor.desk import EditorDesk
-from interlock.gui.waiting import wait_until
+from interlock.gui.editor.editor_session import EditorSession
+from interlock.gui.wait import wait_until
 
 pytestmark = [pytest.mark.editor, pytest.mark.timeout(300)]
 
 
 @pytest.fixture
-def shown(desk: EditorDesk) -> EditorDesk:
+def shown(desk: EditorSession) -> EditorSession:
     """The editor with a file open and the keyboard in it."""
     desk.keyboard.key_press("Escape")
     assert desk.controller.open_file("notes.md")
     return desk
 
 
-def is_problem(desk: EditorDesk) -> bool:
+def is_problem(desk: EditorSession) -> bool:
     backend = MSSBackend(desk.display.name)
     try:
         return LocalAnalyzer().analyze(backend.capture_screen()).is_problem
@@ -28,12 +28,12 @@ def is_problem(desk: EditorDesk) -> bool:
         backend.close()
 
 
-def test_the_editor_as_it_should_be_is_normal(shown: EditorDesk) -> None:
+def test_the_editor_as_it_should_be_is_normal(shown: EditorSession) -> None:
     assert wait_until(lambda: not is_problem(shown), 20, every_s=0.5)
 
 
 @pytest.mark.parametrize("kind", ["palette", "quick_open", "find_box", "foreign_window"])
-def test_a_trouble_is_seen_and_is_gone_after_its_recovery(shown: EditorDesk, kind: str) -> None:
+def test_a_trouble_is_seen_and_is_gone_after_its_recovery(shown: EditorSession, kind: str) -> None:
     fault = prepare(kind, shown)
     assert fault is not None
     assert throw(kind, fault)

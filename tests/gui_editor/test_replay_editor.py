@@ -14,12 +14,12 @@ from interlock.config.model import Gui
 from interlock.core import SystemClock
 from interlock.gui.assembly import assemble
 from interlock.gui.chaos.faults import FAULTS, clean_up, is_there, prepare, throw
-from interlock.gui.chaos.looks import Looks
-from interlock.gui.editor.desk import EditorDesk
-from interlock.gui.opening import screen_of
+from interlock.gui.chaos.verdict_log import VerdictLog
+from interlock.gui.editor.editor_session import EditorSession
+from interlock.gui.open_editor import screen_of
 from interlock.gui.replay.engine import ReplayEngine
 from interlock.gui.replay.store import SessionStore
-from interlock.gui.waiting import wait_until
+from interlock.gui.wait import wait_until
 
 from .scripted import assert_exact, make_workspace, session
 
@@ -35,11 +35,13 @@ PATIENCE_S = 180.0
 class Replay:
     """A watched replay in a thread of its own."""
 
-    def __init__(self, desk: EditorDesk, folder: Path, session_id: str, chunk_chars: int, **settings: object) -> None:
+    def __init__(
+        self, desk: EditorSession, folder: Path, session_id: str, chunk_chars: int, **settings: object
+    ) -> None:
         self.desk = desk
         config = Gui(analyzer="local", screenshot_dir=str(folder / "pictures"), **settings)  # type: ignore[arg-type]
         self.watch = assemble(screen_of(desk), config)
-        self.looks = Looks(self.watch.local, SystemClock())
+        self.looks = VerdictLog(self.watch.local, SystemClock())
         self.watch.orchestrator.analyzer = self.looks
         self.engine = ReplayEngine(
             desk.controller,
@@ -88,13 +90,13 @@ class Replay:
         ]
 
 
-def begin_anew(desk: EditorDesk) -> None:
+def begin_anew(desk: EditorSession) -> None:
     """The files as they were before any session, on disk; the editor reads them when the session begins."""
     make_workspace(desk.workspace)
     (desk.workspace / "src" / "long.py").unlink(missing_ok=True)
 
 
-def test_a_session_comes_out_byte_for_byte(desk: EditorDesk, tmp_path: Path) -> None:
+def test_a_session_comes_out_byte_for_byte(desk: EditorSession, tmp_path: Path) -> None:
     begin_anew(desk)
     replay = Replay(desk, tmp_path, "plain", 2000)
     replay.start()
@@ -107,7 +109,7 @@ def test_a_session_comes_out_byte_for_byte(desk: EditorDesk, tmp_path: Path) -> 
 
 
 def test_faults_of_every_kind_are_noticed_and_recovered_from_and_the_files_come_out_exactly(
-    desk: EditorDesk, tmp_path: Path
+    desk: EditorSession, tmp_path: Path
 ) -> None:
     clock = SystemClock()
     noticed: dict[str, str] = {}
@@ -167,7 +169,7 @@ def throw_in(replay: Replay, kind: str, clock: SystemClock) -> float | None:
     return None
 
 
-def test_a_session_goes_into_an_editor_that_runs_already(desk: EditorDesk, tmp_path: Path) -> None:
+def test_a_session_goes_into_an_editor_that_runs_already(desk: EditorSession, tmp_path: Path) -> None:
     begin_anew(desk)
     script = tmp_path / "session.json"
     operations = [{"type": "insert", "line": 3, "content": "größer\n"}, {"type": "delete", "line": 1}]

@@ -9,22 +9,22 @@ import pytest
 
 from interlock.config.model import Gui
 from interlock.gui.assembly import assemble
-from interlock.gui.editor.desk import EditorDesk
+from interlock.gui.editor.editor_session import EditorSession
 from interlock.gui.editor.server import CodeServer
 from interlock.gui.editor.title import is_editors
-from interlock.gui.opening import screen_of
-from interlock.gui.waiting import wait_until
+from interlock.gui.open_editor import screen_of
+from interlock.gui.wait import wait_until
 
 pytestmark = [pytest.mark.editor, pytest.mark.timeout(300)]
 
 
 @pytest.fixture
-def settings(desk: EditorDesk) -> Path:
+def settings(desk: EditorSession) -> Path:
     assert isinstance(desk.server, CodeServer)
     return desk.server.folder / "user-data" / "User" / "settings.json"
 
 
-def test_an_editor_that_comes_up_without_its_settings_gets_them(desk: EditorDesk, settings: Path) -> None:
+def test_an_editor_that_comes_up_without_its_settings_gets_them(desk: EditorSession, settings: Path) -> None:
     settings.write_text(json.dumps({"forgotten": True}))
     desk.restart_window()
     assert desk.controller.window() is not None
@@ -32,7 +32,7 @@ def test_an_editor_that_comes_up_without_its_settings_gets_them(desk: EditorDesk
     assert desk.controller.open_file("notes.md")
 
 
-def test_lost_settings_are_noticed_and_come_back(desk: EditorDesk, settings: Path) -> None:
+def test_lost_settings_are_noticed_and_come_back(desk: EditorSession, settings: Path) -> None:
     assert desk.controller.open_file("notes.md")
     watch = assemble(screen_of(desk), Gui(analyzer="local", min_cooldown_seconds=0, save_screenshots=False))
     settings.write_text(json.dumps({"forgotten": True}))

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import msgspec
 
-from interlock.journal import Entry, Journal, RunFolder, RunSummary, commit
+from interlock.journal import Journal, JournalEntry, RunFolder, RunSummary, committer
 
-commit.LARGE_WAL_PAGES = 6  # so that kills fall into checkpoints too
+committer.LARGE_WAL_PAGES = 6  # so that kills fall into checkpoints too
 
 
 def write(folder: RunFolder, batches: int | None) -> None:
@@ -22,7 +22,7 @@ def write(folder: RunFolder, batches: int | None) -> None:
             batch += 1
             parts = 1 + batch % 4
             entries = [
-                Entry("part", {"batch": batch, "part": part, "parts": parts, "fill": "x" * (batch * 37 % 3000)})
+                JournalEntry("part", {"batch": batch, "part": part, "parts": parts, "fill": "x" * (batch * 37 % 3000)})
                 for part in range(parts)
             ]
             durable = batch % 3 == 0

@@ -9,15 +9,15 @@ from collections.abc import Iterator, Sequence, Set
 import msgspec
 
 from interlock.core import Clock, InvalidState, Record, SystemClock
-from interlock.journal.entry import Entry, encode_body
-from interlock.journal.interface import Reading, Trouble, Writing
+from interlock.journal.entry import JournalEntry, encode_body
+from interlock.journal.interface import JournalProblem, JournalReading, JournalWriting
 from interlock.journal.summary import RunSummary
 
 LOOK_S = 0.05
 """How often a follower that waits looks whether it shall stop."""
 
 
-class MemoryJournal(Writing):
+class MemoryJournal(JournalWriting):
     """A journal that ends with the process."""
 
     def __init__(self, run_id: str, clock: Clock | None = None) -> None:
@@ -26,7 +26,9 @@ class MemoryJournal(Writing):
         self._kept = _Kept()
         self._closed = False
 
-    def append(self, entries: Sequence[Entry], *, durable: bool = False, summary: RunSummary | None = None) -> int:
+    def append(
+        self, entries: Sequence[JournalEntry], *, durable: bool = False, summary: RunSummary | None = None
+    ) -> int:
         now = self._clock.time()
         bodies = [msgspec.Raw(encode_body(entry.body).encode()) for entry in entries]
         kept = self._kept
@@ -50,7 +52,7 @@ class MemoryJournal(Writing):
     def flush(self) -> None:
         """Nothing waits here."""
 
-    def trouble(self) -> Trouble | None:
+    def trouble(self) -> JournalProblem | None:
         return None
 
     def reader(self) -> MemoryReader:
@@ -62,7 +64,7 @@ class MemoryJournal(Writing):
             self._closed = True
 
 
-class MemoryReader(Reading):
+class MemoryReader(JournalReading):
     """Reads a journal in memory."""
 
     def __init__(self, kept: _Kept) -> None:

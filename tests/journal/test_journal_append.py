@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from interlock.core import BadInput, InvalidState, ManualClock, Step, Tool
-from interlock.journal import Entry, Journal, JournalReader, RunFolder, RunSummary
+from interlock.journal import Journal, JournalEntry, JournalReader, RunFolder, RunSummary
 
 
 def kinds(folder: RunFolder) -> list[tuple[int, str]]:
@@ -22,14 +22,14 @@ def kinds(folder: RunFolder) -> list[tuple[int, str]]:
 
 def test_append_numbers_entries_in_order_and_returns_the_last_number(run: RunFolder, clock: ManualClock) -> None:
     with Journal.open(run, clock) as journal:
-        assert journal.append([Entry("a", 1), Entry("b", 2)]) == 2
-        assert journal.append([Entry("c", 3)], durable=True) == 3
+        assert journal.append([JournalEntry("a", 1), JournalEntry("b", 2)]) == 2
+        assert journal.append([JournalEntry("c", 3)], durable=True) == 3
     assert kinds(run) == [(1, "a"), (2, "b"), (3, "c")]
 
 
 def test_a_durable_append_is_visible_to_others_when_it_returns(journal: Journal) -> None:
-    journal.append([Entry("a", 1)])
-    seq = journal.append([Entry("b", {"x": [1, "é"]})], durable=True)
+    journal.append([JournalEntry("a", 1)])
+    seq = journal.append([JournalEntry("b", {"x": [1, "é"]})], durable=True)
     with journal.reader() as reader:
         assert [record.seq for record in reader.read()] == [1, seq]
         last = reader.last("b")
@@ -37,7 +37,7 @@ def test_a_durable_append_is_visible_to_others_when_it_returns(journal: Journal)
 
 
 def test_an_append_that_nobody_waits_for_is_written_soon_all_the_same(journal: Journal) -> None:
-    journal.append([Entry("a", 1)])
+    journal.append([JournalEntry("a", 1)])
     with journal.reader() as reader:
         assert next(reader.follow(timeout=60)).kind == "a"
 
@@ -51,7 +51,7 @@ def test_commits_wait_for_the_disk(journal: Journal, run: RunFolder) -> None:
 
 def test_a_record_keeps_time_version_and_the_body_as_it_was(journal: Journal, clock: ManualClock) -> None:
     step = Step(run_id="r", index=3, role="assistant", tool=Tool("bash", {"command": "ls"}))
-    journal.append([Entry("step", step), Entry("old", None, time=5.0, v=7)], durable=True)
+    journal.append([JournalEntry("step", step), JournalEntry("old", None, time=5.0, v=7)], durable=True)
     with journal.reader() as reader:
         first, second = reader.read()
     assert msgspec.json.decode(first.body, type=Step) == step
@@ -61,9 +61,9 @@ def test_a_record_keeps_time_version_and_the_body_as_it_was(journal: Journal, cl
 
 def test_a_successor_goes_on_where_the_journal_ended(run: RunFolder) -> None:
     with Journal.open(run) as journal:
-        journal.append([Entry("a", 1)] * 3)
+        journal.append([JournalEntry("a", 1)] * 3)
     with Journal.open(run) as journal:
-        assert journal.append([Entry("b", 1)]) == 4
+        assert journal.append([JournalEntry("b", 1)]) == 4
     assert kinds(run) == [(1, "a"), (2, "a"), (3, "a"), (4, "b")]
 
 
@@ -72,7 +72,8 @@ def test_many_threads_append_whole_batches_in_the_order_of_their_numbers(run: Ru
 
     def work(me: int) -> None:
         seqs[me] = [
-            journal.append([Entry("n", [me, n, part]) for part in range(3)], durable=n % 20 == 0) for n in range(100)
+            journal.append([JournalEntry("n", [me, n, part]) for part in range(3)], durable=n % 20 == 0)
+            for n in range(100)
         ]
 
     with Journal.open(run) as journal:
@@ -94,7 +95,7 @@ def test_many_threads_append_whole_batches_in_the_order_of_their_numbers(run: Ru
 def test_the_summary_is_stored_with_the_entries_and_the_newest_counts(run: RunFolder) -> None:
     with Journal.open(run) as journal:
         journal.set_summary(RunSummary(run_id=run.run_id, steps=1))
-        journal.append([Entry("step", 2)], summary=RunSummary(run_id=run.run_id, steps=2), durable=True)
+        journal.append([JournalEntry("step", 2)], summary=RunSummary(run_id=run.run_id, steps=2), durable=True)
         with journal.reader() as reader:
             summary = reader.summary()
             assert summary is not None and (summary.steps, reader.count()) == (2, 1)
@@ -106,7 +107,7 @@ def test_the_summary_is_stored_with_the_entries_and_the_newest_counts(run: RunFo
 
 def test_bytes_that_are_no_text_do_not_break_a_record(journal: Journal) -> None:
     name = os.fsdecode(b"caf\xe9.txt")
-    journal.append([Entry("file", {"path": name, name: [name]})], durable=True)
+    journal.append([JournalEntry("file", {"path": name, name: [name]})], durable=True)
     with journal.reader() as reader:
         record = reader.last()
     assert record is not None and msgspec.json.decode(record.body)["path"] == "caf?.txt"
@@ -114,10 +115,10 @@ def test_bytes_that_are_no_text_do_not_break_a_record(journal: Journal) -> None:
 
 def test_what_cannot_be_recorded_is_refused_at_once_and_nothing_of_its_batch_is_kept(journal: Journal) -> None:
     with pytest.raises(TypeError):
-        journal.append([Entry("good", 1), Entry("bad", object())])
+        journal.append([JournalEntry("good", 1), JournalEntry("bad", object())])
     with pytest.raises(BadInput, match="too large"):
-        journal.append([Entry("good", 1), Entry("large", "x" * (17 * 1024 * 1024))])
-    assert journal.append([Entry("good", 2)], durable=True) == 1
+        journal.append([JournalEntry("good", 1), JournalEntry("large", "x" * (17 * 1024 * 1024))])
+    assert journal.append([JournalEntry("good", 2)], durable=True) == 1
 
 
 def test_a_closed_journal_refuses_and_closing_twice_is_fine(run: RunFolder) -> None:
@@ -125,30 +126,30 @@ def test_a_closed_journal_refuses_and_closing_twice_is_fine(run: RunFolder) -> N
     journal.close()
     journal.close()
     with pytest.raises(InvalidState, match="closed"):
-        journal.append([Entry("late", 1)])
+        journal.append([JournalEntry("late", 1)])
 
 
 def test_closing_leaves_one_file_and_owner_only_permissions(run: RunFolder) -> None:
     with Journal.open(run) as journal:
-        journal.append([Entry("a", 1)])
+        journal.append([JournalEntry("a", 1)])
     assert sorted(path.name for path in run.path.glob("journal*")) == ["journal.db"]
     for path in (run.path, *run.path.rglob("*")):
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
 
 
 def test_side_files_of_an_open_journal_are_private_too(journal: Journal, run: RunFolder) -> None:
-    journal.append([Entry("a", 1)], durable=True)
+    journal.append([JournalEntry("a", 1)], durable=True)
     side = list(run.path.glob("journal.db-*"))
     assert {path.name for path in side} == {"journal.db-wal", "journal.db-shm"}
     assert all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in side)
 
 
 def test_the_write_ahead_log_is_worked_off_while_readers_look(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("interlock.journal.commit.LARGE_WAL_PAGES", 4)
-    monkeypatch.setattr("interlock.journal.commit.ROOMS", ())
+    monkeypatch.setattr("interlock.journal.committer.LARGE_WAL_PAGES", 4)
+    monkeypatch.setattr("interlock.journal.committer.ROOMS", ())
     with Journal.open(run) as journal, journal.reader() as reader:
         for _ in range(200):
-            journal.append([Entry("n", "x" * 4000)], durable=True)
+            journal.append([JournalEntry("n", "x" * 4000)], durable=True)
             assert reader.last() is not None
         assert Path(f"{run.journal}-wal").stat().st_size < 200 * 4000
         assert reader.count() == 200
@@ -156,7 +157,7 @@ def test_the_write_ahead_log_is_worked_off_while_readers_look(run: RunFolder, mo
 
 def test_a_journal_of_a_newer_program_is_read_but_not_written(run: RunFolder) -> None:
     with Journal.open(run) as journal:
-        journal.append([Entry("future", {"new": True}, v=99)])
+        journal.append([JournalEntry("future", {"new": True}, v=99)])
     connection = apsw.Connection(str(run.journal))
     connection.pragma("user_version", 42)
     connection.close()
@@ -173,10 +174,10 @@ def test_an_older_journal_is_brought_up_to_date_when_it_is_opened_for_writing(
     from interlock.journal import database
 
     with Journal.open(run) as journal:
-        journal.append([Entry("a", 1)])
+        journal.append([JournalEntry("a", 1)])
     monkeypatch.setattr(database, "MIGRATIONS", (*database.MIGRATIONS, "CREATE TABLE later(x)"))
     with Journal.open(run) as journal:
-        journal.append([Entry("b", 1)])
+        journal.append([JournalEntry("b", 1)])
     connection = apsw.Connection(str(run.journal))
     assert connection.pragma("user_version") == 2
     assert connection.execute("SELECT count(*) FROM later").get == 0

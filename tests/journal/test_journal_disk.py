@@ -12,10 +12,19 @@ import msgspec
 import pytest
 
 from interlock.core import InterlockError, ManualClock, RunSpec
-from interlock.journal import LOST, Entry, Journal, JournalReader, RunFolder, RunSummary, Store, Unreadable
-from interlock.journal.commit import FRAME_BYTES, Committer
+from interlock.journal import (
+    LOST,
+    Journal,
+    JournalEntry,
+    JournalReader,
+    RunFolder,
+    RunSummary,
+    Store,
+    UnreadableJournal,
+)
+from interlock.journal.committer import FRAME_BYTES, Committer
 from interlock.journal.database import KEPT_WAL_BYTES
-from interlock.journal.waiting import Batch, Waiting
+from interlock.journal.write_queue import Batch, WriteQueue
 
 
 def fill(disk: Path) -> Path:
@@ -32,18 +41,18 @@ def test_a_full_disk_refuses_durable_entries_and_keeps_the_others_for_later(
 ) -> None:
     folder = Store(small_disk / "runs", clock).create(RunSpec(run_id="full"))
     with Journal.open(folder, clock) as journal:
-        journal.append([Entry("before", 0)], durable=True)
+        journal.append([JournalEntry("before", 0)], durable=True)
         ballast = fill(small_disk)
-        assert journal.append([Entry("kept", n) for n in range(200)]) == 201
+        assert journal.append([JournalEntry("kept", n) for n in range(200)]) == 201
         journal.set_summary(RunSummary(run_id="full", steps=7))
         with pytest.raises(InterlockError, match="disk is full"):
-            journal.append([Entry("refused", "x" * 8000)] * 2, durable=True)
+            journal.append([JournalEntry("refused", "x" * 8000)] * 2, durable=True)
         with pytest.raises(InterlockError, match="disk is full"):
             journal.flush()
         trouble = journal.trouble()
         assert trouble is not None and "full" in trouble.reason
         assert (trouble.waiting, trouble.lost, trouble.over) == (202, 2, False)
-        assert journal.append([Entry("after", 1)]) == 204
+        assert journal.append([JournalEntry("after", 1)]) == 204
         ballast.unlink()
         journal.flush()
         trouble = journal.trouble()
@@ -64,11 +73,11 @@ def test_a_full_disk_has_room_for_what_a_person_waits_for(small_disk: Path, cloc
     with Journal.open(folder, clock) as journal:
         ballast = fill(small_disk)
         for number in range(300):
-            journal.append([Entry("step", "x" * 8000)])
+            journal.append([JournalEntry("step", "x" * 8000)])
             if number % 60 == 59:
-                assert journal.append([Entry("result", number)], durable=True) > 0
+                assert journal.append([JournalEntry("result", number)], durable=True) > 0
         assert (trouble := journal.trouble()) is not None and trouble.lost >= 200
-        journal.append([Entry("step", "later")] * 3)
+        journal.append([JournalEntry("step", "later")] * 3)
         ballast.unlink()
         journal.flush()
     with JournalReader.open(folder) as reader:
@@ -83,9 +92,9 @@ def test_a_full_disk_has_room_for_what_a_person_waits_for(small_disk: Path, cloc
 def test_closing_on_a_full_disk_gives_up_and_says_what_was_lost(small_disk: Path) -> None:
     folder = Store(small_disk / "runs").create(RunSpec(run_id="full"))
     journal = Journal.open(folder)
-    journal.append([Entry("safe", 0)], durable=True)
+    journal.append([JournalEntry("safe", 0)], durable=True)
     fill(small_disk)
-    journal.append([Entry("gone", "x" * 9000)] * 3)
+    journal.append([JournalEntry("gone", "x" * 9000)] * 3)
     journal.close()
     trouble = journal.trouble()
     assert trouble is not None and (trouble.lost, trouble.over) == (3, False)
@@ -97,11 +106,11 @@ def test_a_run_on_a_read_only_disk_can_be_read_and_says_why_it_cannot_be_written
     store = Store(small_disk / "runs")
     folder = store.create(RunSpec(run_id="kept", name="kept"))
     with Journal.open(folder) as journal:
-        journal.append([Entry("a", 1)])
+        journal.append([JournalEntry("a", 1)])
     halves = RunFolder(small_disk / "halves")
     halves.path.mkdir()
     with Journal.open(folder) as journal:
-        journal.append([Entry("b", 2)], durable=True)
+        journal.append([JournalEntry("b", 2)], durable=True)
         for name in ("journal.db", "journal.db-wal"):
             shutil.copy(folder.path / name, halves.path / name)
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
@@ -112,14 +121,14 @@ def test_a_run_on_a_read_only_disk_can_be_read_and_says_why_it_cannot_be_written
         Journal.open(folder)
     with pytest.raises(InterlockError, match="cannot be made"):
         store.create(RunSpec(run_id="more"))
-    with pytest.raises(Unreadable, match="Copy the run's folder"):
+    with pytest.raises(UnreadableJournal, match="Copy the run's folder"):
         JournalReader.open(halves)
 
 
 def test_entries_beyond_the_queue_are_counted_and_marked_in_the_journal(
     run: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("interlock.journal.waiting.MAX_ENTRIES", 10)
+    monkeypatch.setattr("interlock.journal.write_queue.MAX_ENTRIES", 10)
     go_on = threading.Event()
     journal = Journal.open(run)
     commit = journal._committer.commit
@@ -129,13 +138,13 @@ def test_entries_beyond_the_queue_are_counted_and_marked_in_the_journal(
         commit(group)
 
     monkeypatch.setattr(journal._committer, "commit", slow_commit)
-    seqs = [journal.append([Entry("n", n)]) for n in range(25)]
+    seqs = [journal.append([JournalEntry("n", n)]) for n in range(25)]
     assert seqs == [*range(1, 11), *[0] * 15]
     trouble = journal.trouble()
     assert trouble is not None and (trouble.lost, trouble.waiting) == (15, 10)
     go_on.set()
     journal.flush()
-    assert journal.append([Entry("n", 99)], durable=True) == 12
+    assert journal.append([JournalEntry("n", 99)], durable=True) == 12
     trouble = journal.trouble()
     assert trouble is not None and trouble.over
     journal.close()
@@ -150,13 +159,13 @@ def test_entries_beyond_the_queue_are_counted_and_marked_in_the_journal(
 def test_the_queue_is_bounded_by_size_too_but_never_refuses_what_somebody_waits_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("interlock.journal.waiting.MAX_CHARACTERS", 1000)
-    waiting = Waiting(1)
+    monkeypatch.setattr("interlock.journal.write_queue.MAX_CHARACTERS", 1000)
+    waiting = WriteQueue(1)
     large = [(1, 0.0, "n", "x" * 600)]
     assert waiting.put(Batch(large, None, durable=False)) == 1
     assert waiting.put(Batch(large, None, durable=False)) == 0
     assert waiting.put(Batch(large, None, durable=True)) == 2
-    group = waiting.take()
+    group = waiting.drain()
     assert [batch.first for batch in group] == [1, 2]
     waiting.settle(group)
     assert waiting.entries == 0
@@ -199,9 +208,9 @@ def test_a_writer_that_breaks_lets_nobody_wait_for_ever(run: RunFolder, monkeypa
 
     monkeypatch.setattr(journal._committer, "commit", broken_commit)
     with pytest.raises(ZeroDivisionError):
-        journal.append([Entry("a", 1)], durable=True)
+        journal.append([JournalEntry("a", 1)], durable=True)
     with pytest.raises(InterlockError, match="closed"):
-        journal.append([Entry("a", 1)], durable=True)
+        journal.append([JournalEntry("a", 1)], durable=True)
     journal.close()
     assert run.owner() is None
 
@@ -234,12 +243,12 @@ def test_room_for_the_log_is_made_ahead_and_what_is_written_into_it_survives_a_c
 def test_a_log_that_is_busy_gets_more_room_before_it_has_used_it_up(
     run: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("interlock.journal.waiting.IDLE_S", 600.0)
+    monkeypatch.setattr("interlock.journal.write_queue.IDLE_S", 600.0)
     log = run.journal.with_name(run.journal.name + "-wal")
     with Journal.open(run) as journal:
         begun, used = log.stat().st_size, 0
         while used < 2 * begun:
-            journal.append([Entry("n", "x" * 8000)], durable=True)
+            journal.append([JournalEntry("n", "x" * 8000)], durable=True)
             used = journal._committer._log_pages * FRAME_BYTES
             until = time.monotonic() + 20
             while log.stat().st_size < used + FRAME_BYTES:
@@ -259,10 +268,10 @@ def test_a_small_disk_is_not_asked_for_room_ahead(small_disk: Path) -> None:
 
 
 def test_an_idle_writer_that_cannot_tidy_up_waits_for_the_next_idle_moment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("interlock.journal.waiting.IDLE_S", 0.0)
-    waiting = Waiting(1)
+    monkeypatch.setattr("interlock.journal.write_queue.IDLE_S", 0.0)
+    waiting = WriteQueue(1)
     waiting.put(Batch([(1, 0.0, "n", "x")], None, durable=True))
-    waiting.take()
+    waiting.drain()
     before = waiting._put_at
     assert waiting.wait(lambda: True)
     assert waiting._put_at > before

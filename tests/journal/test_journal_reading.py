@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 
 from interlock.core import ManualClock, NotFound, RunSpec
 from interlock.journal import (
-    Entry,
     Journal,
+    JournalEntry,
     JournalReader,
+    JournalWriting,
     RunFolder,
     RunSummary,
     Store,
-    Unreadable,
-    Writing,
+    UnreadableJournal,
     new_run_id,
 )
 from tests.journal.memory import MemoryJournal
@@ -30,16 +30,16 @@ from tests.journal.memory import MemoryJournal
 WRITER = """
 import sys
 from pathlib import Path
-from interlock.journal import Entry, Journal, RunFolder
+from interlock.journal import JournalEntry, Journal, RunFolder
 with Journal.open(RunFolder(Path(sys.argv[1]))) as journal:
     for n in range(int(sys.argv[2])):
-        journal.append([Entry("n", n)], durable=n % 50 == 0)
+        journal.append([JournalEntry("n", n)], durable=n % 50 == 0)
 """
 
 
 @pytest.fixture(params=["disk", "memory"])
-def either(request: pytest.FixtureRequest, run: RunFolder, clock: ManualClock) -> Iterator[Writing]:
-    journal: Writing = Journal.open(run, clock) if request.param == "disk" else MemoryJournal("r", clock)
+def either(request: pytest.FixtureRequest, run: RunFolder, clock: ManualClock) -> Iterator[JournalWriting]:
+    journal: JournalWriting = Journal.open(run, clock) if request.param == "disk" else MemoryJournal("r", clock)
     yield journal
     journal.close()
 
@@ -68,7 +68,7 @@ def test_reading_is_filtering_what_was_appended(
     folder = Store(tmp_path_factory.mktemp("store")).create(RunSpec(run_id=new_run_id()))
     for journal in (Journal.open(folder), MemoryJournal("r")):
         for batch in batches:
-            journal.append([Entry(kind, body) for kind, body in batch])
+            journal.append([JournalEntry(kind, body) for kind, body in batch])
         journal.flush()
         with journal.reader() as reader:
             found = [(r.seq, r.kind, msgspec.json.decode(r.body)) for r in reader.read(after, wanted, limit)]
@@ -82,18 +82,18 @@ def test_reading_is_filtering_what_was_appended(
         journal.close()
 
 
-def test_reading_goes_through_many_transactions_without_missing_one(either: Writing) -> None:
-    either.append([Entry("even" if n % 2 == 0 else "odd", n) for n in range(1500)], durable=True)
+def test_reading_goes_through_many_transactions_without_missing_one(either: JournalWriting) -> None:
+    either.append([JournalEntry("even" if n % 2 == 0 else "odd", n) for n in range(1500)], durable=True)
     reader = either.reader()
     assert [record.seq for record in reader.read()] == list(range(1, 1501))
     assert [record.seq for record in reader.read(kinds={"odd", "none"}, limit=700)] == list(range(2, 1402, 2))
     reader.close()
 
 
-def test_following_sees_everything_exactly_once_while_it_is_written(either: Writing) -> None:
+def test_following_sees_everything_exactly_once_while_it_is_written(either: JournalWriting) -> None:
     def write() -> None:
         for n in range(600):
-            either.append([Entry("a" if n % 3 else "b", n)], durable=n % 100 == 0)
+            either.append([JournalEntry("a" if n % 3 else "b", n)], durable=n % 100 == 0)
 
     writer = threading.Thread(target=write)
     reader = either.reader()
@@ -108,8 +108,8 @@ def test_following_sees_everything_exactly_once_while_it_is_written(either: Writ
     assert seen == [n for n in range(600) if n % 3]
 
 
-def test_following_ends_when_nothing_comes_and_when_it_is_told(either: Writing) -> None:
-    either.append([Entry("a", 1), Entry("b", 2)], durable=True)
+def test_following_ends_when_nothing_comes_and_when_it_is_told(either: JournalWriting) -> None:
+    either.append([JournalEntry("a", 1), JournalEntry("b", 2)], durable=True)
     reader = either.reader()
     assert [record.kind for record in reader.follow(after=1, timeout=0)] == ["b"]
     stop = threading.Event()
@@ -124,13 +124,13 @@ def test_following_ends_when_nothing_comes_and_when_it_is_told(either: Writing) 
 
 def test_following_goes_on_through_a_change_of_the_owner(run: RunFolder) -> None:
     with Journal.open(run) as journal:
-        journal.append([Entry("n", 0)])
+        journal.append([JournalEntry("n", 0)])
     with JournalReader.open(run) as reader:
         following = reader.follow(timeout=60)
         assert next(following).seq == 1
         for seq in (2, 3):
             with Journal.open(run) as journal:
-                journal.append([Entry("n", 0)])
+                journal.append([JournalEntry("n", 0)])
             assert next(following).seq == seq
 
 
@@ -150,7 +150,7 @@ def test_a_reader_asks_cheaply_whether_anything_changed(journal: Journal) -> Non
     with journal.reader() as reader:
         assert reader.changed()
         assert not reader.changed()
-        journal.append([Entry("a", 1)], durable=True)
+        journal.append([JournalEntry("a", 1)], durable=True)
         assert reader.changed()
         assert not reader.changed()
 
@@ -172,9 +172,9 @@ def test_a_summary_of_a_newer_program_loses_only_what_is_unknown() -> None:
 @pytest.mark.parametrize("content", [b"", b"not a database at all" * 500, b"SQLite format 3\x00" + b"\xff" * 4000])
 def test_a_damaged_journal_is_reported_as_such(run: RunFolder, content: bytes) -> None:
     run.journal.write_bytes(content)
-    with pytest.raises(Unreadable, match=r"journal\.db"):
+    with pytest.raises(UnreadableJournal, match=r"journal\.db"):
         JournalReader.open(run)
-    with pytest.raises(Unreadable, match=r"journal\.db"):
+    with pytest.raises(UnreadableJournal, match=r"journal\.db"):
         Journal.open(run)
     assert run.owner() is None
 
@@ -186,11 +186,11 @@ def test_a_missing_journal_is_not_found(tmp_path: Path) -> None:
 
 def test_damage_in_the_middle_of_a_journal_is_reported_while_reading(run: RunFolder) -> None:
     with Journal.open(run) as journal:
-        journal.append([Entry("n", "x" * 2000) for _ in range(200)])
+        journal.append([JournalEntry("n", "x" * 2000) for _ in range(200)])
     raw = bytearray(run.journal.read_bytes())
     raw[65536:-65536] = b"\xaa" * len(raw[65536:-65536])
     run.journal.write_bytes(raw)
     with JournalReader.open(run) as reader:
         assert reader.check() != []
-        with pytest.raises(Unreadable, match="damaged"):
+        with pytest.raises(UnreadableJournal, match="damaged"):
             list(reader.read())

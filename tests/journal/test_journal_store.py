@@ -16,19 +16,19 @@ from hypothesis import strategies as st
 
 from interlock.core import BadInput, InvalidState, ManualClock, NotFound, RunSpec
 from interlock.journal import (
-    Entry,
     Journal,
+    JournalEntry,
     JournalReader,
     Pruned,
     RunFolder,
     RunSummary,
     Store,
-    Unreadable,
+    UnreadableJournal,
     default_root,
     new_run_id,
     write_durably,
 )
-from interlock.journal.tree import keep_tree
+from interlock.journal.process_tree import write_tree
 from interlock.process import spawn
 
 MakeRun = Callable[..., RunFolder]
@@ -39,7 +39,7 @@ def end(folder: RunFolder, clock: ManualClock, status: str = "done", fill: int =
         with journal.reader() as reader:
             summary = reader.summary()
         assert summary is not None
-        journal.append([Entry("fill", "x" * fill)])
+        journal.append([JournalEntry("fill", "x" * fill)])
         journal.set_summary(msgspec.structs.replace(summary, status=status, updated=clock.time()))
 
 
@@ -187,7 +187,7 @@ def test_pruning_takes_old_runs_but_never_a_live_or_a_paused_one(
 
 def test_pruning_leaves_a_run_whose_agent_lives_though_nobody_owns_it(store: Store, run: RunFolder) -> None:
     tree = spawn(RunSpec(run_id=run.run_id, argv=("sleep", "600")), env=dict(os.environ))
-    keep_tree(run, tree.handle())
+    write_tree(run, tree.handle())
     try:
         assert store.prune(keep_last=0, dry_run=True) == store.prune(keep_last=0) == []
     finally:
@@ -233,11 +233,11 @@ def test_an_export_of_a_live_run_is_whole_and_consistent(
         while not stop.is_set():
             n += 1
             summary = RunSummary(run_id=run.run_id, name="first", steps=n)
-            journal.append([Entry("half", [n, part]) for part in range(2)], summary=summary, durable=n % 10 == 0)
+            journal.append([JournalEntry("half", [n, part]) for part in range(2)], summary=summary, durable=n % 10 == 0)
 
     with Journal.open(run) as journal:
         writer = threading.Thread(target=write)
-        journal.append([Entry("half", [0, part]) for part in range(2)], durable=True)
+        journal.append([JournalEntry("half", [0, part]) for part in range(2)], durable=True)
         writer.start()
         target = store.export("first", tmp_path / name)
         stop.set()
@@ -265,7 +265,7 @@ def test_an_export_never_overwrites_and_leaves_nothing_half_done(store: Store, r
     with pytest.raises(BadInput, match="exists already"):
         store.export(run.run_id, tmp_path / "there")
     run.journal.write_bytes(b"broken" * 1000)
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableJournal):
         store.export(run.run_id, tmp_path / "copy")
     assert not (tmp_path / "copy").exists() and not list(tmp_path.glob(".export*"))
 

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from interlock.control import ControlState, Desired, Entry, Execute, Executed, new_request, new_state
+from interlock.control import ControlState, Desired, Execute, Executed, LogEntry, new_request, new_state
 from interlock.core import Applied, RunSpec
 from interlock.journal import Journal, RunFolder, Store
 from interlock.link import (
@@ -51,8 +51,8 @@ class Actuator:
     def revision(self) -> int:
         return self._gate.revision
 
-    def be(self, desired: Desired) -> Applied:
-        return self._gate.be(desired)
+    def set_desired(self, desired: Desired) -> Applied:
+        return self._gate.set_desired(desired)
 
     def rest(self) -> None:
         self._gate.rest()
@@ -78,7 +78,7 @@ class StepHandler(LineHandler):
 class SplitLog(JournalLog):
     """A mistake: every entry in a transaction of its own. Some of the kills hit right between two of them."""
 
-    def append_atomic(self, entries: Sequence[Entry], state: ControlState, *, durable: bool) -> int:
+    def append_atomic(self, entries: Sequence[LogEntry], state: ControlState, *, durable: bool) -> int:
         for entry in entries:
             last = super().append_atomic([entry], state, durable=durable)
             if entry.kind == "result" and random.random() < 0.3:

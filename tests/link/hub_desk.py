@@ -10,8 +10,8 @@ import msgspec
 from interlock.config.model import Hub
 from interlock.control import Event, Executed
 from interlock.link.hub import control_subject, open_session, token_of
-from interlock.link.hub_owner import HubLink
-from interlock.link.loop import LoopThread
+from interlock.link.hub_link import HubLink
+from interlock.link.loop_thread import LoopThread
 
 from ..control.owner import make, short
 from .owned import Owned

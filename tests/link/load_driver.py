@@ -40,8 +40,8 @@ class Actuator:
     def revision(self) -> int:
         return self._gate.revision
 
-    def be(self, desired: Desired) -> Applied:
-        return self._gate.be(desired)
+    def set_desired(self, desired: Desired) -> Applied:
+        return self._gate.set_desired(desired)
 
     def rest(self) -> None:
         self._gate.rest()

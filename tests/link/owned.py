@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from interlock.control import CONTROL_KINDS, Desired, Event, Execute, Executed, Frame, Rules, new_state
+from interlock.control import CONTROL_KINDS, ControlRules, Desired, Event, Execute, Executed, Frame, new_state
 from interlock.core import Applied, Record, RunSpec
 from interlock.journal import Journal, JournalReader, RunFolder, Store
 from interlock.link import ControlServer, Endpoint, FileGate, JournalLog
@@ -29,9 +29,9 @@ class TestActuator:
     def revision(self) -> int:
         return self.gate.revision
 
-    def be(self, desired: Desired) -> Applied:
+    def set_desired(self, desired: Desired) -> Applied:
         self.told.append(desired)
-        return self.gate.be(desired)
+        return self.gate.set_desired(desired)
 
     def rest(self) -> None:
         self.gate.rest()
@@ -45,11 +45,16 @@ class Owned:
     """Start it with `with`; `crash` forgets everything but the disk."""
 
     def __init__(
-        self, root: Path, rules: Rules | None = None, run_id: str = RUN, frame_id: str | None = None, name: str = ""
+        self,
+        root: Path,
+        rules: ControlRules | None = None,
+        run_id: str = RUN,
+        frame_id: str | None = None,
+        name: str = "",
     ) -> None:
         store = Store(root)
         self.frame_id = frame_id or run_id
-        self.rules = rules or Rules()
+        self.rules = rules or ControlRules()
         try:
             self.folder = store.create(RunSpec(run_id=run_id, name=name))
         except Exception:

@@ -11,18 +11,18 @@ import pytest
 from interlock.control import (
     ControlState,
     Desired,
-    Entry,
     Execute,
     Executed,
     IterationEnded,
+    LogEntry,
+    OwnerStarted,
     RunEnded,
-    Started,
     Tick,
     new_state,
 )
 from interlock.core import Applied, InterlockError, ManualClock, Record
 from interlock.link import Endpoint, FileGate, JournalLog, read_gate
-from interlock.link.clock import LiveClock
+from interlock.link.live_clock import LiveClock
 from tests.gates import write_gate
 from tests.journal.memory import MemoryJournal
 
@@ -47,7 +47,7 @@ class FailingLog(JournalLog):
 
     full = False
 
-    def append_atomic(self, entries: Sequence[Entry], state: ControlState, *, durable: bool) -> int:
+    def append_atomic(self, entries: Sequence[LogEntry], state: ControlState, *, durable: bool) -> int:
         if self.full and durable:
             raise InterlockError("the disk is full")
         return super().append_atomic(entries, state, durable=durable)
@@ -63,7 +63,7 @@ class Obedient:
         self.revision = self.rested = 0
         self.problem = ""
 
-    def be(self, desired: Desired) -> Applied:
+    def set_desired(self, desired: Desired) -> Applied:
         if self.problem:
             raise OSError(self.problem)
         self.revision = max(self.revision, desired.revision)
@@ -152,13 +152,13 @@ def test_a_second_transaction_that_fails_is_done_again_and_the_gate_stays_shut_m
         log.full = True
         return Applied(True)
 
-    actuator.be = fill_up  # type: ignore[method-assign]
+    actuator.set_desired = fill_up  # type: ignore[method-assign]
     with pytest.raises(InterlockError):
         endpoint.receive(make("pause"), replies)
     assert replies.got == ["ACK"] and not endpoint.enter("x")
     log.full = False
-    del actuator.be  # type: ignore[attr-defined]
-    endpoint.post(Started(actuator.revision))
+    del actuator.set_desired  # type: ignore[attr-defined]
+    endpoint.post(OwnerStarted(actuator.revision))
     assert endpoint.state.status == "paused"
     assert replies.got == ["ACK", "success", "STATE paused"]
 
@@ -241,21 +241,21 @@ def test_an_older_revision_does_not_change_the_gate_file(tmp_path: Path) -> None
 def test_a_gate_file_that_somebody_removed_is_made_anew(tmp_path: Path) -> None:
     path = tmp_path / "gate"
     gate = FileGate(path)
-    assert gate.be(Desired(1, "paused", True)).ok and read_gate(path).shut  # type: ignore[union-attr]
+    assert gate.set_desired(Desired(1, "paused", True)).ok and read_gate(path).shut  # type: ignore[union-attr]
     path.unlink()
-    assert gate.be(Desired(2, "paused", True)).ok and read_gate(path).revision == 2  # type: ignore[union-attr]
+    assert gate.set_desired(Desired(2, "paused", True)).ok and read_gate(path).revision == 2  # type: ignore[union-attr]
     path.with_name("other").write_bytes(path.read_bytes())
     path.with_name("other").replace(path)
-    assert gate.be(Desired(3, "running", False)).ok and not read_gate(path).shut  # type: ignore[union-attr]
+    assert gate.set_desired(Desired(3, "running", False)).ok and not read_gate(path).shut  # type: ignore[union-attr]
 
 
 def test_syncing_the_gate_file_does_not_bring_a_removed_one_back(tmp_path: Path) -> None:
     path = tmp_path / "gate"
     gate = FileGate(path)
-    assert gate.be(Desired(1, "paused", True)).ok
+    assert gate.set_desired(Desired(1, "paused", True)).ok
     gate.rest()
     path.unlink()
-    gate._hands.shutdown()
+    gate._worker.shutdown()
     assert not path.exists()
 
 

@@ -13,11 +13,11 @@ import msgspec
 import pytest
 
 from interlock.config.model import Hub
-from interlock.control import Answer, RunEnded, new_request
+from interlock.control import RequestOutcome, RunEnded, new_request
 from interlock.core import BadInput, InterlockError
-from interlock.link.hub import Session, token_of
+from interlock.link.hub import HubSession, token_of
 from interlock.link.hub_client import HubClient
-from interlock.link.hub_owner import HubLink
+from interlock.link.hub_link import HubLink
 
 from ..control.owner import make
 from .broker import Broker, find_free_port
@@ -39,7 +39,7 @@ def until(check: Callable[[], object], seconds: float = 30.0) -> None:
         time.sleep(0.01)
 
 
-def ask(client: HubClient, command: str, number: int = 0, run: str = "run-1", **more: object) -> Answer:
+def ask(client: HubClient, command: str, number: int = 0, run: str = "run-1", **more: object) -> RequestOutcome:
     return client.ask(new_request(f"{command}-{number}", command, run), **more)  # type: ignore[arg-type]
 
 
@@ -106,7 +106,7 @@ def _count(client: HubClient, run_id: str) -> int:
 
 
 def test_a_request_that_waits_for_its_owner_is_executed_when_it_comes(broker: Broker, quick_root: Path) -> None:
-    answers: list[Answer] = []
+    answers: list[RequestOutcome] = []
     with HubClient(broker.settings) as elsewhere:
         asking = threading.Thread(target=lambda: answers.append(ask(elsewhere, "pause", timeout=60)))
         asking.start()
@@ -138,8 +138,8 @@ def test_a_copy_older_than_30_s_by_the_brokers_clock_is_dropped_with_an_audit_ro
 ) -> None:
     with Owned(quick_root) as owned:
         desk = HubDesk(owned, broker.settings)
-        broker_time = Session.broker_time
-        monkeypatch.setattr(Session, "broker_time", lambda session: broker_time(session) + 31)
+        broker_time = HubSession.broker_time
+        monkeypatch.setattr(HubSession, "broker_time", lambda session: broker_time(session) + 31)
         desk.send(make("pause", id="old"))
         until(lambda: any(row["what"] == "expired" for row in owned.audits()))
         monkeypatch.undo()
@@ -205,8 +205,8 @@ def test_a_host_that_has_gone_quiet_is_unknown(
         link = HubLink(broker.settings, owned.endpoint, owned.journal)
         link.start()
         until(lambda: len(elsewhere.runs()) == 1)
-        broker_time = Session.broker_time
-        monkeypatch.setattr(Session, "broker_time", lambda session: broker_time(session) + 120)
+        broker_time = HubSession.broker_time
+        monkeypatch.setattr(HubSession, "broker_time", lambda session: broker_time(session) + 120)
         assert elsewhere.runs()[0].is_unknown
         monkeypatch.undo()
         owned.endpoint.post(RunEnded("COMPLETE"))

@@ -16,8 +16,8 @@ from interlock.link import hub_absent
 from interlock.link.hub import control_subject, open_session
 from interlock.link.hub_absent import AbsentRuns
 from interlock.link.hub_client import HubClient
-from interlock.link.hub_owner import HubLink
-from interlock.link.loop import LoopThread
+from interlock.link.hub_link import HubLink
+from interlock.link.loop_thread import LoopThread
 
 from ..control.owner import make
 from .broker import Broker

@@ -10,13 +10,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from interlock.control import Answer, new_request
+from interlock.control import RequestOutcome, new_request
 from interlock.core import InterlockError, Record
 from interlock.link.hub import STREAM, open_session, record_subject
 from interlock.link.hub_client import HubClient
-from interlock.link.hub_owner import HubLink
-from interlock.link.hub_reading import read_all
-from interlock.link.loop import LoopThread
+from interlock.link.hub_link import HubLink
+from interlock.link.loop_thread import LoopThread
+from interlock.link.stream_reading import read_all
 
 from .broker import Broker
 from .owned import Owned
@@ -25,7 +25,7 @@ from .owned import Owned
 def control_under_fire(root: Path, kills: int, seed: int) -> None:
     dice = random.Random(seed)
     over = threading.Event()
-    told: dict[str, Answer] = {}
+    told: dict[str, RequestOutcome] = {}
     broker = Broker(root / "js").start()
     with Owned(root / "runs") as owned, HubClient(broker.settings) as elsewhere:
         link = HubLink(broker.settings, owned.endpoint, owned.journal)
@@ -79,7 +79,7 @@ def wait_for_all(broker: Broker, written: list[Record]) -> list[int]:
     raise AssertionError(f"the hub has {len(set(found))} of {len(written)} records")
 
 
-def judge(told: dict[str, Answer], written: list[Record], published: list[int]) -> None:
+def judge(told: dict[str, RequestOutcome], written: list[Record], published: list[int]) -> None:
     results: dict[str, list[str]] = {}
     effects: dict[str, int] = {}
     for record in written:

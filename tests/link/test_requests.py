@@ -6,22 +6,22 @@ import threading
 
 import pytest
 
-from interlock.control import Answer, Request
+from interlock.control import Request, RequestOutcome
 from interlock.core import BadInput, InterlockError
 from interlock.journal import Store
-from interlock.link.owner import Notice
-from interlock.link.requests import Requests, Sent
+from interlock.link.owner_client import Notice
+from interlock.link.requests import Requests, SentRequest
 from interlock.link.runs import Runs
 
 
 class Scripted:
     """A run that answers when it is let."""
 
-    def __init__(self, answer: Answer | Exception) -> None:
+    def __init__(self, answer: RequestOutcome | Exception) -> None:
         self.answer, self.go_on = answer, threading.Event()
         self.asked: list[Request] = []
 
-    def ask(self, request: Request, timeout: float, notice: Notice) -> Answer:
+    def ask(self, request: Request, timeout: float, notice: Notice) -> RequestOutcome:
         self.asked.append(request)
         notice("its owner is gone")
         self.go_on.wait(30)
@@ -30,11 +30,11 @@ class Scripted:
         return self.answer
 
 
-def follow(run: Scripted) -> tuple[Requests, list[Sent], threading.Event]:
-    seen: list[Sent] = []
+def follow(run: Scripted) -> tuple[Requests, list[SentRequest], threading.Event]:
+    seen: list[SentRequest] = []
     over = threading.Event()
 
-    def changed(sent: Sent) -> None:
+    def changed(sent: SentRequest) -> None:
         seen.append(sent)
         if sent.state != "sent":
             over.set()
@@ -43,7 +43,7 @@ def follow(run: Scripted) -> tuple[Requests, list[Sent], threading.Event]:
 
 
 def test_a_request_is_only_sent_until_its_run_has_answered() -> None:
-    run = Scripted(Answer(outcome="success", message="paused", accepted=True))
+    run = Scripted(RequestOutcome(outcome="success", message="paused", accepted=True))
     requests, seen, over = follow(run)
     sent = requests.send("pause", "r1", reason="look")
     assert (sent.state, sent.time) == ("sent", 5.0)
@@ -67,7 +67,7 @@ def test_a_connection_that_breaks_leaves_the_outcome_unknown() -> None:
 
 
 def test_a_payload_that_does_not_fit_is_not_sent() -> None:
-    run = Scripted(Answer(outcome="success", message=""))
+    run = Scripted(RequestOutcome(outcome="success", message=""))
     requests, seen, _ = follow(run)
     with pytest.raises(BadInput, match="escalate"):
         requests.send("escalate", "r1", {})

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from interlock.core import Limits, RunSpec
-from interlock.process import Tree, abilities, spawn
+from interlock.process import ProcessTree, abilities, spawn
 
 from .trouble import Starter, Trouble, until
 
@@ -48,9 +48,11 @@ def trouble_of(tmp_path: Path) -> Iterator[Callable[[str], Trouble]]:
 @pytest.fixture
 def start(trouble_of: Callable[[str], Trouble]) -> Iterator[Starter]:
     """Start a troublemaker in a tree; it is ended after the test."""
-    begun: list[Tree] = []
+    begun: list[ProcessTree] = []
 
-    def begin(mode: str, mechanism: str, limits: Limits | None = None, **options: object) -> tuple[Tree, Trouble]:
+    def begin(
+        mode: str, mechanism: str, limits: Limits | None = None, **options: object
+    ) -> tuple[ProcessTree, Trouble]:
         trouble = trouble_of(mode)
         spec = RunSpec(run_id="test", argv=trouble.argv)
         tree = spawn(spec, mechanism=mechanism, limits=limits, pass_fds=(trouble.ready,), **options)  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.process import UNKNOWN_STATUS, hierarchy
+from interlock.process import UNKNOWN_STATUS, cgroup_hierarchy
 
 from .trouble import Starter, until
 
@@ -112,7 +112,7 @@ def test_a_process_that_left_its_cgroup_is_frozen_and_ended_all_the_same(start: 
         pytest.skip("needs a cgroup to leave")
     tree, trouble = start("family", mechanism)
     trouble.hear(5)
-    outside = hierarchy.own_folder("cgroup2")
+    outside = cgroup_hierarchy.own_folder("cgroup2")
     assert outside is not None
     (outside / "cgroup.procs").write_text(str(tree.pid))
     how = tree.freeze()

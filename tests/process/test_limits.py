@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from interlock.core import Limits
-from interlock.process import Tree
+from interlock.process import ProcessTree
 
 from .trouble import Starter, until
 
 
-def held_by(tree: Tree, limits: Limits) -> dict[str, str]:
+def held_by(tree: ProcessTree, limits: Limits) -> dict[str, str]:
     return {held.limit: held.by for held in tree.limit(limits)}
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from interlock.core import RunSpec
 from interlock.process import proc, spawn
-from interlock.process.tree import Tree
+from interlock.process.tree import ProcessTree
 
 NEST = (
     "import os, subprocess, sys, threading, time;"
@@ -29,7 +29,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 
 @pytest.fixture(params=[True, False], ids=["cgroup", "children"])
-def tree(request: pytest.FixtureRequest) -> Tree:
+def tree(request: pytest.FixtureRequest) -> ProcessTree:
     made = spawn(
         RunSpec(run_id="run-1", argv=(sys.executable, "-c", NEST)), mechanism="cgroup" if request.param else "signals"
     )
@@ -37,7 +37,9 @@ def tree(request: pytest.FixtureRequest) -> Tree:
     return made
 
 
-def test_a_sample_finds_everybody_without_looking_at_the_machine(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sample_finds_everybody_without_looking_at_the_machine(
+    tree: ProcessTree, monkeypatch: pytest.MonkeyPatch
+) -> None:
     wait_until(lambda: len(tree.pids()) == 5)
     everybody = set(tree.pids())
 
@@ -50,7 +52,7 @@ def test_a_sample_finds_everybody_without_looking_at_the_machine(tree: Tree, mon
     monkeypatch.undo()
 
 
-def test_a_sample_finds_what_was_forked_since_the_last_look(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sample_finds_what_was_forked_since_the_last_look(tree: ProcessTree, monkeypatch: pytest.MonkeyPatch) -> None:
     tree.pids()
     monkeypatch.setattr(proc, "look_around", dict)
     wait_until(lambda: tree.usage().processes == 5)

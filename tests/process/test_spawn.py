@@ -14,8 +14,8 @@ import pytest
 
 import interlock
 from interlock.core import BadInput, InvalidState, Limits, RunSpec
-from interlock.process import Tree, abilities, hierarchy, spawn
-from interlock.process.family import MARKER
+from interlock.process import ProcessTree, abilities, cgroup_hierarchy, spawn
+from interlock.process.process_family import MARKER
 
 from .trouble import until
 
@@ -111,7 +111,7 @@ def test_a_session_of_its_own_where_asked_for(mechanism: str) -> None:
 def test_what_cannot_be_started_says_so_and_leaves_nothing(
     mechanism: str, argv: tuple[str, ...], cwd: str | None, words: str
 ) -> None:
-    own = hierarchy.own_folder("cgroup2")
+    own = cgroup_hierarchy.own_folder("cgroup2")
     before = set(own.glob("interlock-*")) if own else set()
     with pytest.raises(BadInput) as raised:
         spawn(RunSpec(run_id="test", argv=argv, cwd=cwd), mechanism=mechanism, limits=Limits(max_processes=99))  # type: ignore[arg-type]
@@ -165,8 +165,8 @@ def test_an_ordinary_user_gets_the_process_tree() -> None:
 IN_PRIVATE_MOUNTS = """
 import subprocess, sys
 from pathlib import Path
-from interlock.process import abilities, hierarchy
-for mount in hierarchy.read_mounts(Path("/proc/self/mountinfo").read_text()):
+from interlock.process import abilities, cgroup_hierarchy
+for mount in cgroup_hierarchy.read_mounts(Path("/proc/self/mountinfo").read_text()):
     if mount.kind == "cgroup2":
         subprocess.run(["umount", mount.point], check=True)
 subprocess.run(["mount", "-t", "tmpfs", "none", "/run"], check=True)
@@ -197,6 +197,6 @@ def test_a_cgroup_that_cannot_be_had_is_an_error_where_it_was_asked_for() -> Non
 
 def test_leaving_the_with_block_ends_the_tree(mechanism: str) -> None:
     with spawn(RunSpec(run_id="test", argv=("sleep", "600")), mechanism=mechanism) as tree:  # type: ignore[arg-type]
-        assert isinstance(tree, Tree)
+        assert isinstance(tree, ProcessTree)
         assert tree.alive()
     assert not tree.alive()

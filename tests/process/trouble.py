@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from interlock.process import Tree
+from interlock.process import ProcessTree
 
 TROUBLEMAKER = Path(__file__).with_name("troublemaker.py")
 PATIENCE_S = 60
@@ -58,7 +58,7 @@ class Trouble:
         os.close(self.ready)
 
 
-Starter = Callable[..., tuple[Tree, Trouble]]
+Starter = Callable[..., tuple[ProcessTree, Trouble]]
 
 
 def until(what: str, true: Callable[[], bool]) -> None:

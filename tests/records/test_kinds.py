@@ -16,7 +16,7 @@ from interlock.cli.schema import json_schema, schema_types
 from interlock.control.effects import EntryKind
 from interlock.core import Record, RunSpec
 from interlock.records import KINDS, RecordBody, decode_body, kind_of
-from interlock.report.moment import HIDDEN, RECORDS, read_moment
+from interlock.report.timeline_entry import HIDDEN, RECORDS, read_moment
 from interlock.runtime import Run
 from tests.journal.memory import MemoryJournal
 
@@ -109,7 +109,7 @@ def test_a_bare_string_or_dictionary_is_no_record():
 
 
 def test_nothing_is_written_past_the_union():
-    """Whoever makes a journal's Entry can store any string as a kind: only three modules do, and none of them a kind
+    """Whoever makes a JournalEntry can store any string as a kind: only three modules do, and none of them a kind
     of its own."""
     makers = {}
     for path in SOURCE.rglob("*.py"):
@@ -128,11 +128,11 @@ def test_nothing_is_written_past_the_union():
 
 
 def _names_of_entry(nodes: list[ast.AST]) -> set[str]:
-    """What a module calls the journal's Entry."""
+    """What a module calls JournalEntry."""
     found = set()
     for node in nodes:
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "journal":
-            found |= {each.asname or each.name for each in node.names if each.name == "Entry"}
+            found |= {each.asname or each.name for each in node.names if each.name == "JournalEntry"}
     return found
 
 

@@ -16,13 +16,13 @@ import pytest
 from starlette.testclient import TestClient
 
 from interlock.cli.schema import json_schema, schema_types
-from interlock.core.typed import from_json
+from interlock.core.decoding import from_json
 from interlock.journal import JournalReader, RunFolder, Store
 from interlock.records import KINDS, read_body
 from interlock.report import Story
 from interlock.report.document import gather
-from interlock.report.moment import read_moment
 from interlock.report.rendering import render
+from interlock.report.timeline_entry import read_moment
 from interlock.web.app import make_app
 from interlock.web.source import Source
 from tests.cli.calling import interlock

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from interlock.config import Config
 from interlock.core import Context, ManualClock
-from interlock.demo.playing import Play
+from interlock.demo.player import Play
 from interlock.demo.script import TASK
-from interlock.demo.workshop import Workshop
+from interlock.demo.workspace import Workshop
 from interlock.journal import Journal, RunFolder, RunSummary, Store
 from interlock.runtime import Supervisor
 from tests.runtime.scripted import START, feed, open_run, steps

@@ -143,10 +143,10 @@ def test_the_newest_record_says_how_an_episode_stands_and_a_relapse_adds_to_its_
     record = EpisodeRecord(
         id="e1", type="loop", what="make", opened_step=3, opened_at=10.0, issue_id="loop:3:5", calls=4
     )
-    log.take(replace(record, severity="high"), 10.0)
-    log.take(replace(record, ending="solved", calls=6, tokens=100), 40.0)
-    log.take(replace(record, relapses=1, opened_step=50, opened_at=90.0, calls=0), 90.0)
-    log.take(replace(record, relapses=1, opened_step=50, opened_at=90.0, calls=2, tokens=10), 95.0)
+    log.add(replace(record, severity="high"), 10.0)
+    log.add(replace(record, ending="solved", calls=6, tokens=100), 40.0)
+    log.add(replace(record, relapses=1, opened_step=50, opened_at=90.0, calls=0), 90.0)
+    log.add(replace(record, relapses=1, opened_step=50, opened_at=90.0, calls=2, tokens=10), 95.0)
     made = Intervention(
         id="i1", type="soft_correction", level=0, issue_id="x", issue_type="loop", step=5, time=11.0, episode="e1"
     )

@@ -8,7 +8,7 @@ import pytest
 
 from interlock.config import Config
 from interlock.core import Inject, Intervention, Issue, Message, RunSpec
-from interlock.journal import Entry, Store
+from interlock.journal import JournalEntry, Store
 from interlock.records import (
     EndRecord,
     FileComparison,
@@ -146,24 +146,26 @@ def hostile(tmp_path_factory):
     add(
         folder,
         [
-            Entry("issue", issue),
-            Entry("intervention", InterventionRecord(intervention=made, score=1.0, combined=1.0, directives=orders)),
-            Entry("checkpoint", {"id": ATTACK, "time": 0.0, "step": 0, "label": ATTACK}),
-            Entry("restored", {"checkpoint_id": ATTACK, "safety_id": ATTACK, "changed": [ATTACK]}),
-            Entry("request", {**asked, "type": "REQUEST", "command": "pause", "payload": {}, "actor": ATTACK}),
-            Entry("request", {"request_id": ATTACK, "command": ATTACK, "actor": ATTACK, "reason": ATTACK}),
-            Entry("result", {**asked, "type": "RESULT", "command": ATTACK, "payload": failed}),
-            Entry(
+            JournalEntry("issue", issue),
+            JournalEntry(
+                "intervention", InterventionRecord(intervention=made, score=1.0, combined=1.0, directives=orders)
+            ),
+            JournalEntry("checkpoint", {"id": ATTACK, "time": 0.0, "step": 0, "label": ATTACK}),
+            JournalEntry("restored", {"checkpoint_id": ATTACK, "safety_id": ATTACK, "changed": [ATTACK]}),
+            JournalEntry("request", {**asked, "type": "REQUEST", "command": "pause", "payload": {}, "actor": ATTACK}),
+            JournalEntry("request", {"request_id": ATTACK, "command": ATTACK, "actor": ATTACK, "reason": ATTACK}),
+            JournalEntry("result", {**asked, "type": "RESULT", "command": ATTACK, "payload": failed}),
+            JournalEntry(
                 "gui_event",
                 InterventionEvent(0.0, ReplayStatus.UNKNOWN, description=ATTACK, screenshot_path=ATTACK, reason=ATTACK),
             ),
-            Entry(
+            JournalEntry(
                 "gui_verification", VerificationResult(False, [FileComparison(ATTACK, True, 0.5, "partial")], ATTACK)
             ),
-            Entry("gui_verification", {"success": False, "summary": ATTACK, "comparisons": [{"path": ATTACK}]}),
-            Entry("end", EndRecord("aborted", ATTACK, ATTACK)),
-            Entry(ATTACK, {ATTACK: ATTACK}),
-            Entry("end", {"status": ATTACK, "reason": ATTACK, "message": ATTACK}),
+            JournalEntry("gui_verification", {"success": False, "summary": ATTACK, "comparisons": [{"path": ATTACK}]}),
+            JournalEntry("end", EndRecord("aborted", ATTACK, ATTACK)),
+            JournalEntry(ATTACK, {ATTACK: ATTACK}),
+            JournalEntry("end", {"status": ATTACK, "reason": ATTACK, "message": ATTACK}),
         ],
     )
     patch = f"diff --interlock a/{ATTACK!r} b/{ATTACK!r}\n--- a\n+++ b\n+{ATTACK}\n"
@@ -244,7 +246,7 @@ def test_screenshots_of_a_gui_session_are_in_the_report(tmp_path):
     add(
         folder,
         [
-            Entry(
+            JournalEntry(
                 "gui_event",
                 InterventionEvent(
                     1.0,
@@ -255,7 +257,7 @@ def test_screenshots_of_a_gui_session_are_in_the_report(tmp_path):
                     screenshot_after="pictures/after.png",
                 ),
             ),
-            Entry("gui_verification", result),
+            JournalEntry("gui_verification", result),
         ],
     )
     with Story.open(folder) as story:
@@ -285,8 +287,10 @@ def test_the_pictures_of_an_intervention_stay_though_many_quiet_looks_follow(tmp
         screenshot_path="shot.png",
         screenshot_after="after.png",
     )
-    quiet = [Entry("gui_event", InterventionEvent(1.0, ReplayStatus.NORMAL, screenshot_path=name)) for name in names]
-    add(folder, [Entry("gui_event", acted), *quiet])
+    quiet = [
+        JournalEntry("gui_event", InterventionEvent(1.0, ReplayStatus.NORMAL, screenshot_path=name)) for name in names
+    ]
+    add(folder, [JournalEntry("gui_event", acted), *quiet])
     with Story.open(folder) as story:
         pictures = gather(story).pictures
     assert [picture.name for picture in pictures] == ["shot.png", "after.png", *names[-22:]]

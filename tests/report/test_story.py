@@ -7,7 +7,7 @@ import pytest
 
 from interlock.control import encode, new_request
 from interlock.core import Hold, NotFound, RunSpec, Usage
-from interlock.journal import Entry, JournalReader, Store
+from interlock.journal import JournalEntry, JournalReader, Store
 from interlock.report import KINDS, LEVELS, Story
 from interlock.runtime import Supervisor
 from interlock.runtime.approvals import Approvals
@@ -80,7 +80,7 @@ def test_a_search_finds_text_as_it_stands_and_no_wildcards(scripted):
 
 
 def test_a_search_finds_quotes_and_line_ends(other):
-    add(other, [Entry("fault", {"part": "p", "why": 'he said "100%"\nand went'})])
+    add(other, [JournalEntry("fault", {"part": "p", "why": 'he said "100%"\nand went'})])
     with Story.open(other) as story:
         assert story.page(text='said "100%"\nand')
         assert story.page(text='"why"') == [], "only values are searched, not the names of fields"
@@ -137,7 +137,7 @@ def test_many_new_records_come_in_bounded_parts_and_none_is_left_out(tmp_path):
     supervisor = scripted_run(tmp_path, 2)
     with Story.open(folder_of(supervisor)) as story:
         before = story.last_seq
-        add(folder_of(supervisor), [Entry("fault", {"part": "x", "why": str(n)}) for n in range(1200)])
+        add(folder_of(supervisor), [JournalEntry("fault", {"part": "x", "why": str(n)}) for n in range(1200)])
         parts = []
         while news := story.update():
             parts.append(len(news))
@@ -169,7 +169,7 @@ def test_a_pause_and_its_answer_are_one_control_with_ack_and_result(tmp_path):
 def test_a_request_without_result_is_unknown_when_nobody_owns_the_run(tmp_path):
     folder = folder_of(scripted_run(tmp_path, 2))
     asked = new_request("r1", "pause", folder.run_id, actor="ann")
-    add(folder, [Entry("request", asked)])
+    add(folder, [JournalEntry("request", asked)])
     with Story.open(folder) as story:
         (control,) = story.controls
         assert control.outcome(owned=True) == "pending"
@@ -246,7 +246,7 @@ ODD = (
      "end", "spec", "hold", "limit", "incident", "plan", "fault", "lost", "gui_event", "from the future"],
 )  # fmt: skip
 def test_a_record_of_another_version_is_still_a_line(other, kind):
-    add(other, [Entry(kind, body) for body in ODD])
+    add(other, [JournalEntry(kind, body) for body in ODD])
     with Story.open(other) as story:
         lines = story.page(limit=len(ODD))
         assert len(lines) == len(ODD)
@@ -278,7 +278,14 @@ def test_there_is_no_story_of_a_run_that_does_not_exist(tmp_path):
 
 def test_no_line_steers_a_terminal_or_turns_its_direction(other):
     evil = "\x1b[2J\x07\x9b31m\u202egnp.exe\r"
-    add(other, [Entry("fault", {"part": evil, "why": evil}), Entry("limit", {"what": evil}), Entry(evil, {"a": evil})])
+    add(
+        other,
+        [
+            JournalEntry("fault", {"part": evil, "why": evil}),
+            JournalEntry("limit", {"what": evil}),
+            JournalEntry(evil, {"a": evil}),
+        ],
+    )
     with Story.open(other) as story:
         for line in story.page(limit=3):
             shown = line.title + line.detail

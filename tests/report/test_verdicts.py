@@ -3,7 +3,7 @@
 import pytest
 
 from interlock.core import Decision, Review, RunSpec, Step, Tool
-from interlock.journal import Entry, Store
+from interlock.journal import JournalEntry, Store
 from interlock.records import StepRecord
 from interlock.report import Story
 from tests.report.runs import add
@@ -23,7 +23,7 @@ def test_the_word_fits_what_was_done(tmp_path, verdict, decision, title, counted
     folder = Store(tmp_path).create(RunSpec(run_id="r"))
     call = Tool("bash", {"command": "chmod 777 x"}, "1")
     step = Step(run_id="r", index=0, role="assistant", kind="tool_call", tool=call, time=1.0)
-    add(folder, [Entry("step", StepRecord(step, Review(verdict, 0.8), decision))])
+    add(folder, [JournalEntry("step", StepRecord(step, Review(verdict, 0.8), decision))])
     with Story.open(folder) as story:
         (line,) = story.page()
         assert line.title == title

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from interlock.review.code import Call, read_calls
+from interlock.review.code import CodeCall, read_calls
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_call_becomes_a_command(code: str, words: tuple[str, ...]) -> None:
     ],
 )
 def test_a_call_that_runs_a_shell_becomes_a_script(code: str) -> None:
-    assert Call(script="rm -rf /") in read_calls(code)
+    assert CodeCall(script="rm -rf /") in read_calls(code)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from interlock.review.shell import read_script
-from interlock.review.web import Request, request_of
+from interlock.review.web import WebRequest, request_of
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_method_and_address_are_read(text: str, method: str, url: str) -> None:
 
 def test_the_body_is_read() -> None:
     request = request_of(read_script("""curl https://a.example -d '{"a": 1}'""").commands[-1])
-    assert request == Request("POST", "https://a.example", '{"a": 1}')
+    assert request == WebRequest("POST", "https://a.example", '{"a": 1}')
 
 
 def test_another_subcommand_sends_nothing_that_is_known() -> None:

@@ -12,8 +12,8 @@ from interlock.journal import Store
 from interlock.records import StepRecord
 from interlock.runtime import Supervisor
 from interlock.runtime.approvals import Approvals
-from interlock.runtime.judgement import Judgement
-from interlock.runtime.notify import Notifier
+from interlock.runtime.notifier import Notifier
+from interlock.runtime.step_outcome import StepOutcome
 from tests.runtime.scripted import START
 
 
@@ -120,7 +120,7 @@ def test_a_critical_issue_is_told_and_a_smaller_one_is_not(tmp_path, clock):
             for name in ("low", "high", "critical")
         ]
         step = supervisor.message("x")
-        supervisor.scribe.write(StepRecord(step), Judgement(START, False, tuple(issues)), durable=False)
+        supervisor.recorder.write(StepRecord(step), StepOutcome(START, False, tuple(issues)), durable=False)
     assert [each.text.partition(" words")[0] for each in inbox.got] == ["critical"]
 
 
@@ -172,8 +172,8 @@ def test_an_emergency_stop_goes_to_its_own_channels_and_the_rest_to_all(tmp_path
         "notifications": Notifications(channels={"ops": "json://x", "phone": "json://y"}),
     }
     with supervise(tmp_path, clock, ops, notifier, sections=sections) as supervisor:
-        supervisor.hands.carry_out(Notify("stopped", "now", "critical"))
-        supervisor.hands.carry_out(Notify("waits", "now"))
+        supervisor.executor.carry_out(Notify("stopped", "now", "critical"))
+        supervisor.executor.carry_out(Notify("waits", "now"))
     assert (ops.titles, phone.titles) == (["waits"], ["stopped", "waits"])
 
 
@@ -181,10 +181,10 @@ def test_a_channel_that_fails_is_a_fault_in_the_journal_without_its_address(tmp_
     sections = {"notifications": Notifications(channels={"bad": "nosuchscheme://user:hunter2secret99@host"})}
     config = replace(Config(), **sections)
     with Supervisor.open(task="t", store=Store(tmp_path), clock=clock, config=config) as supervisor:
-        supervisor.hands.carry_out(Notify("stopped", "now", "critical"))
+        supervisor.executor.carry_out(Notify("stopped", "now", "critical"))
         folder = supervisor.run.folder
         threads = [each for each in threading.enumerate() if each.name == "interlock-notify-bad"]
-        supervisor.hands.notifier.close()
+        supervisor.executor.notifier.close()
         for each in threads:
             each.join(30)
     from interlock.report import Story

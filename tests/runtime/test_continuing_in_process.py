@@ -30,7 +30,7 @@ def stopped(tmp_path: Path) -> StoredIncident:
             (workspace / name).write_text("x")
         state = RunState(run_id=supervisor.run.spec.run_id, limits=Limits(max_tokens=1000))
         made = emergency_stop(FOUND, state, config.interventions, 1.0)
-        supervisor.answers._save(made)
+        supervisor.runner._save(made)
     [found] = Incidents(store).all()
     return found
 

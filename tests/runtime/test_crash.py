@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from interlock.config import Config
 from interlock.core import Context, ManualClock
-from interlock.journal import Entry, JournalReader, Store
+from interlock.journal import JournalEntry, JournalReader, Store
 from interlock.records import StepRecord
-from interlock.runtime import Supervisor, Watch
+from interlock.runtime import DecisionPipeline, Supervisor
 from interlock.runtime.replay import replay
 from tests.journal.memory import MemoryJournal
 from tests.runtime.scripted import PATIENT, START, TASK, decisions, feed, open_run, steps
@@ -93,12 +93,12 @@ def test_a_killed_owner_is_succeeded_with_the_same_decisions_a_thousand_times(tm
 @given(seed=st.integers(0, 10_000), cut=st.integers(0, 80))
 def test_a_watch_replayed_at_any_point_goes_on_as_if_nothing_had_happened(seed, cut):
     script = steps(seed, 80)
-    whole, first, second = (Watch("r", Config(), Context(original_prompt=TASK)) for _ in range(3))
+    whole, first, second = (DecisionPipeline("r", Config(), Context(original_prompt=TASK)) for _ in range(3))
     expected = [answers(whole, step) for step in script]
     journal = MemoryJournal("r", ManualClock(START))
     got = []
     for step in script[:cut]:
-        journal.append([Entry("step", StepRecord(step, first.review(step)))])
+        journal.append([JournalEntry("step", StepRecord(step, first.review(step)))])
         got.append(answers(first, step))
     replay(second, journal.reader())
     got += [answers(second, step) for step in script[cut:]]
@@ -109,7 +109,7 @@ def test_a_watch_replayed_at_any_point_goes_on_as_if_nothing_had_happened(seed, 
 @given(seed=st.integers(0, 10_000), cut=st.integers(0, 80))
 def test_a_watch_saved_and_restored_at_any_point_goes_on_as_if_nothing_had_happened(seed, cut):
     script = steps(seed, 80)
-    whole, first, second = (Watch("r", Config(), Context(original_prompt=TASK)) for _ in range(3))
+    whole, first, second = (DecisionPipeline("r", Config(), Context(original_prompt=TASK)) for _ in range(3))
     expected = [answers(whole, step) for step in script]
     got = [answers(first, step) for step in script[:cut]]
     second.restore(first.save())
@@ -117,7 +117,7 @@ def test_a_watch_saved_and_restored_at_any_point_goes_on_as_if_nothing_had_happe
     assert got == expected
 
 
-def answers(watch: Watch, step):
+def answers(watch: DecisionPipeline, step):
     watch.count(step)
     judgement = watch.observe(step, watch.review(step))
     return judgement.issues, judgement.judged, tuple(ruling.intervention for ruling in judgement.rulings)

@@ -25,7 +25,7 @@ from interlock.core import (
 from interlock.journal import JournalReader, Store
 from interlock.runtime import Supervisor
 from interlock.runtime.approvals import Approvals
-from interlock.runtime.calls import MOST
+from interlock.runtime.open_calls import MOST
 from tests.runtime.scripted import START
 
 DESTRUCTIVE = "rm -rf / --no-preserve-root"
@@ -63,7 +63,7 @@ def test_an_option_that_does_not_exist_is_refused_and_leaves_no_run(tmp_path, cl
 
 def test_a_throttled_run_still_denies_what_is_destructive(tmp_path, clock):
     with supervise(tmp_path, clock) as supervisor:
-        supervisor.watch.meter.throttle(SetLimits(Limits(max_tokens=10), windowed=("max_tokens",)), Spend())
+        supervisor.pipeline.meter.throttle(SetLimits(Limits(max_tokens=10), windowed=("max_tokens",)), Spend())
         supervisor.after(supervisor.message("hello", usage=Usage(100, 100)))
         assert supervisor.before(supervisor.call("bash", {"command": "ls"})).delay_s > 0
         assert supervisor.before(supervisor.call("bash", {"command": DESTRUCTIVE})).action == "deny"
@@ -126,7 +126,7 @@ def test_a_run_that_may_make_no_calls_a_minute_makes_none(tmp_path, clock):
 
 def test_a_paused_run_lets_no_step_through_until_it_is_resumed(tmp_path, clock):
     with supervise(tmp_path, clock) as supervisor:
-        supervisor.hands.carry_out(Hold("look at this"))
+        supervisor.executor.carry_out(Hold("look at this"))
         step = supervisor.call("bash", {"command": "ls"})
         assert supervisor.before(step).action == "hold"
         answers = []
@@ -164,7 +164,7 @@ def test_waiting_for_a_person_uses_up_no_steps(tmp_path, clock):
             assert supervisor.before(call).action == "proceed"
             supervisor.after(supervisor.result(""))
         assert supervisor.run.steering.endpoint.state.stack[0].iter == 3
-        assert supervisor.watch.ledger.spend.calls == 3
+        assert supervisor.pipeline.ledger.spend.calls == 3
 
 
 def test_whoever_is_told_that_a_step_waits_finds_it_written_down(tmp_path, clock):
@@ -176,7 +176,7 @@ def test_whoever_is_told_that_a_step_waits_finds_it_written_down(tmp_path, clock
                 found.append((what, reader.summary().waiting))
 
         supervisor.run.on_waiting = look
-        supervisor.hands.carry_out(Hold("look at this"))
+        supervisor.executor.carry_out(Hold("look at this"))
         supervisor.resume()
         supervisor.before(supervisor.call("bash", {"command": "touch file"}))
         assert [what for what, _ in found] == [waiting for _, waiting in found]
@@ -225,7 +225,7 @@ def test_a_run_continued_without_dangerous_tools_refuses_them(tmp_path, clock):
 
 def test_a_held_step_is_recorded_once_when_it_goes_on(tmp_path, clock):
     with supervise(tmp_path, clock) as supervisor:
-        supervisor.hands.carry_out(Hold("wait"))
+        supervisor.executor.carry_out(Hold("wait"))
         step = supervisor.call("bash", {"command": "ls"})
         supervisor.before(step)
         supervisor.before(step)
@@ -248,7 +248,7 @@ def test_trying_again_what_was_refused_is_seen(tmp_path, clock):
 def test_a_reviewer_that_raises_fails_closed_where_that_is_configured(tmp_path, clock):
     sections = {"runtime": Runtime(fail="closed")}
     with supervise(tmp_path, clock, sections=sections) as supervisor:
-        supervisor.watch.reviewer = None
+        supervisor.pipeline.reviewer = None
         decision = supervisor.before(supervisor.call("bash", {"command": DESTRUCTIVE}))
         assert decision.action == "deny"
         assert "fail closed" in decision.reason
@@ -256,8 +256,8 @@ def test_a_reviewer_that_raises_fails_closed_where_that_is_configured(tmp_path, 
 
 def test_messages_survive_a_pause_and_reach_the_call_that_goes_on(tmp_path, clock):
     with supervise(tmp_path, clock) as supervisor:
-        supervisor.hands.carry_out(Inject(Message("mind the gap")))
-        supervisor.hands.carry_out(Hold("wait"))
+        supervisor.executor.carry_out(Inject(Message("mind the gap")))
+        supervisor.executor.carry_out(Hold("wait"))
         step = supervisor.call("bash", {"command": "ls"})
         assert supervisor.before(step).messages == ()
         supervisor.resume()
@@ -272,7 +272,7 @@ def test_a_stop_during_a_delay_is_not_followed_by_the_call(tmp_path):
         step = supervisor.call("bash", {"command": "pwd"})
         waiting = threading.Thread(target=lambda: answers.append(supervisor.ask(step).action))
         waiting.start()
-        supervisor.hands.carry_out(Stop("enough"))
+        supervisor.executor.carry_out(Stop("enough"))
         supervisor.run.end("aborted", "ERROR", "enough")
         waiting.join(20)
         assert answers == ["stop"]

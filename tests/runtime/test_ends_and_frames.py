@@ -14,9 +14,9 @@ from interlock.config.model import Store as StoreSettings
 from interlock.control import Command, new_request
 from interlock.control.messages import ABORT_REASONS, DONE_REASONS
 from interlock.core import Hold, RunSpec
-from interlock.gui.supervised import open_run
+from interlock.gui.screen_supervision import open_run
 from interlock.journal import JournalReader, Store, new_run_id
-from interlock.link.owner import ask_owner
+from interlock.link.owner_client import ask_owner
 from interlock.runtime import Supervisor
 
 

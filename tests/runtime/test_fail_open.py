@@ -11,7 +11,7 @@ from interlock.config.model import Runtime
 from interlock.core import EVERY_CAPABILITY, Applied, Hold, InterlockError, Limits, ManualClock, Notify, Stop
 from interlock.journal import JournalReader, Store
 from interlock.runtime import Plugins, Supervisor
-from interlock.runtime.notify import Notifier
+from interlock.runtime.notifier import Notifier
 from tests.runtime.scripted import START
 
 
@@ -173,15 +173,15 @@ def test_an_adapter_without_a_capability_gets_the_nearest_thing(tmp_path):
         capabilities = frozenset(("deny",))
 
     with supervise(tmp_path, adapter=Mute(lambda: Applied(True))) as supervisor:
-        supervisor.hands.carry_out(Hold("a test"))
+        supervisor.executor.carry_out(Hold("a test"))
         assert supervisor.before(supervisor.call("bash", {"command": "ls"})).action == "deny"
 
 
 def stop_now(supervisor):
     from interlock.core import Stop
 
-    supervisor.hands.carry_out(Notify("t", "t"))
-    supervisor.hands.carry_out(Stop("emergency_stop"))
+    supervisor.executor.carry_out(Notify("t", "t"))
+    supervisor.executor.carry_out(Stop("emergency_stop"))
 
 
 def test_a_limit_stops_the_agent_also_when_the_journal_cannot_be_written(tmp_path, monkeypatch):
@@ -196,7 +196,9 @@ def test_a_limit_stops_the_agent_also_when_the_journal_cannot_be_written(tmp_pat
 
         monkeypatch.setattr(supervisor.run.journal, "append", refuse)
         told = []
-        monkeypatch.setattr(supervisor.hands, "carry_out", lambda order: told.append(type(order)) or Applied(True, ""))
+        monkeypatch.setattr(
+            supervisor.executor, "carry_out", lambda order: told.append(type(order)) or Applied(True, "")
+        )
         supervisor.look(200.0, 1.0)
         assert told == [Stop]
         assert supervisor.before(supervisor.call("bash", {"command": "ls"})).action == "stop"

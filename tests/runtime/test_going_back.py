@@ -56,7 +56,7 @@ def test_the_call_whose_failure_led_to_the_rollback_is_taken_back_too(tmp_path: 
             raise AssertionError("it never went back")
         assert app.read_text() == "half way"
         assert [path.name for path in workspace.iterdir()] == ["app.py"]
-        start = supervisor.hands.workspace.checkpoints.list()[0].id
-        done = supervisor.hands.workspace.restore(start, ())
+        start = supervisor.executor.workspace.checkpoints.list()[0].id
+        done = supervisor.executor.workspace.restore(start, ())
     assert app.read_text() == "original"
     assert done.left_alone == ()

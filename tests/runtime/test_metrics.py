@@ -13,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from interlock.core import Intervention, Issue, Review, Usage
 from interlock.runtime.metrics import Metrics, process_metrics
-from interlock.runtime.telemetry import publish
+from interlock.runtime.opentelemetry import publish
 
 LABELS = {"intervention_type", "issue_type", "outcome"}
 NAMES = {

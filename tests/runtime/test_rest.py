@@ -28,9 +28,9 @@ def test_a_pause_does_not_count_towards_the_time_limit(tmp_path: Path) -> None:
     with open_run(tmp_path, clock) as supervisor:
         assert act(supervisor) == "proceed"
         for _ in range(3):
-            supervisor.run.gate.be("paused", supervisor.run.gate.revision + 1)
+            supervisor.run.gate.set_status("paused", supervisor.run.gate.revision + 1)
             clock.advance(500)
-            supervisor.run.gate.be("running", supervisor.run.gate.revision + 1)
+            supervisor.run.gate.set_status("running", supervisor.run.gate.revision + 1)
             clock.advance(10)
             supervisor.look(1.0, clock.time() - begun)
             assert act(supervisor) == "proceed"

@@ -95,7 +95,7 @@ def test_a_call_that_is_paused_during_its_delay_is_not_under_way(throttled: Supe
     waiting = threading.Thread(target=throttled.ask, args=(step,), daemon=True)
     waiting.start()
     until("it is delayed", lambda: is_delayed(throttled))
-    throttled.hands.carry_out(Hold("look at this"))
+    throttled.executor.carry_out(Hold("look at this"))
     until("it is paused", lambda: throttled.run.summary.status == "paused")
     assert throttled.run.gate.inside == 0
     cancel(throttled)
@@ -167,7 +167,7 @@ def test_a_question_that_is_cancelled_before_its_answer_leaves_the_gate() -> Non
 
 def test_a_gate_that_is_shut_opens_for_a_loop_and_a_thread_alike() -> None:
     gate = Gate()
-    gate.be("paused", 1)
+    gate.set_status("paused", 1)
     thread = threading.Thread(target=gate.wait_open)
     thread.start()
 
@@ -175,7 +175,7 @@ def test_a_gate_that_is_shut_opens_for_a_loop_and_a_thread_alike() -> None:
         waiting = asyncio.create_task(gate.wait_open_async())
         await asyncio.sleep(0.05)
         assert thread.is_alive() and not waiting.done()
-        gate.be("running", 2)
+        gate.set_status("running", 2)
         await asyncio.wait_for(waiting, LONG_S)
 
     asyncio.run(work())
@@ -228,7 +228,7 @@ def test_another_approval_goes_on_waiting_when_one_is_given_up(attended: Supervi
 
 
 def test_the_agents_own_program_takes_back_a_hold_but_not_a_persons_pause(attended: Supervisor) -> None:
-    attended.hands.carry_out(Hold("look at this"))
+    attended.executor.carry_out(Hold("look at this"))
     assert attended.resume() and attended.run.summary.status == "running"
     order(attended, "pause")
     assert not attended.resume() and attended.run.summary.status == "paused"

@@ -12,26 +12,26 @@ from interlock.config import Config
 from interlock.config.model import Runtime
 from interlock.control import Command, new_request
 from interlock.core import Applied, Context, Directive, Limits, ManualClock, RunSpec, Usage
-from interlock.demo.playing import Play
+from interlock.demo.player import Play
 from interlock.demo.script import TASK
-from interlock.demo.workshop import Workshop
+from interlock.demo.workspace import Workshop
 from interlock.journal import Store
 from interlock.link import ask_owner
 from interlock.runtime import Supervisor
 from interlock.runtime.approvals import Approvals
-from interlock.runtime.opening import Direct
-from interlock.tui import Place, Top
+from interlock.runtime.assembly import DirectAdapter
+from interlock.tui import RunSource, Top
 
 START = 1_700_000_000.0
 PATIENT = Runtime(step_timeout_ms=60_000)
 """On a busy machine supervision takes longer, and finds the same."""
 
 
-class Switching(Direct):
+class Switching(DirectAdapter):
     """An agent that can change models."""
 
     name = "scripted"
-    capabilities = Direct.capabilities | {"switch_model"}
+    capabilities = DirectAdapter.capabilities | {"switch_model"}
 
     def apply(self, directive: Directive) -> Applied:
         return Applied(True, "done")
@@ -100,8 +100,8 @@ class Stage:
             for _ in Play(supervisor, workshop, self.clock, fast=True).run():
                 pass
 
-    def place(self, timeout: float = 20.0) -> Place:
-        return Place(self.store, self.config, checkpoint_store=self.checkpoints, timeout=timeout)
+    def place(self, timeout: float = 20.0) -> RunSource:
+        return RunSource(self.store, self.config, checkpoint_store=self.checkpoints, timeout=timeout)
 
     def top(self, timeout: float = 20.0) -> Top:
         return Top(self.place(timeout), clock=self.clock)

@@ -10,8 +10,8 @@ from interlock.report import RunRow
 from interlock.runtime.approvals import Approvals
 from interlock.tui import Top
 from interlock.tui.line import Line, clip, line_width
-from interlock.tui.place import Place
 from interlock.tui.run_rows import draw_run, heading, short_model
+from interlock.tui.run_source import RunSource
 from interlock.tui.side import draw_budget
 from interlock.tui.words import spend, total
 
@@ -100,7 +100,7 @@ def test_a_store_that_cannot_be_read_says_so_and_is_tried_again(stage: Stage) ->
     stage.begin("fine")
     broken = True
 
-    class Faulty(Place):
+    class Faulty(RunSource):
         def rows(self, *, sparks: bool = True) -> list[RunRow]:
             if broken:
                 raise InterlockError("the disk is gone", where="/nowhere", todo="Plug it in.")

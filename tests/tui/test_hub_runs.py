@@ -6,8 +6,8 @@ from pathlib import Path
 
 from interlock.journal import Store
 from interlock.link.hub_client import HubClient
-from interlock.link.hub_owner import HubLink
-from interlock.tui import Place, Top
+from interlock.link.hub_link import HubLink
+from interlock.tui import RunSource, Top
 from tests.link.broker import Broker
 
 from .looking import Seat, watch
@@ -21,7 +21,7 @@ def test_a_run_elsewhere_is_seen_opened_and_paused(stage: Stage, tmp_path: Path)
     with Broker(tmp_path / "js") as broker:
         link = HubLink(broker.settings, run.run.steering.endpoint, run.run.journal)
         link.start()
-        place = Place(
+        place = RunSource(
             Store(tmp_path / "here"),
             stage.config,
             hub=HubClient(broker.settings),

@@ -13,7 +13,7 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from interlock.report import RunRow
 from interlock.runtime.approvals import Approvals
-from interlock.tui import Place, Top
+from interlock.tui import RunSource, Top
 from interlock.tui.fleet_page import FleetPage
 from interlock.tui.listing import Listing
 
@@ -43,7 +43,7 @@ def gallery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
         yield stage
 
 
-class Still(Place):
+class Still(RunSource):
     """When a live run was heard last depends on how fast this machine is."""
 
     def rows(self, *, sparks: bool = True) -> list[RunRow]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.journal import Entry, Journal
+from interlock.journal import Journal, JournalEntry
 from interlock.records import StepRecord
 from interlock.tui.timeline import MOST, PAGE
 
@@ -136,7 +136,7 @@ def test_a_long_run_is_read_in_parts_from_both_ends(stage: Stage) -> None:
             from interlock.core import Step
 
             step = Step(run_id="long", index=at, role="assistant", content=f"word-{at}-")
-            journal.append([Entry("step", StepRecord(step))])
+            journal.append([JournalEntry("step", StepRecord(step))])
 
     async def act(seat: Seat) -> None:
         await enter(seat, f"word-{count - 1}-")

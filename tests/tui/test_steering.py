@@ -8,11 +8,11 @@ import time
 import msgspec
 import pytest
 
-from interlock.control import Answer
+from interlock.control import RequestOutcome
 from interlock.journal import JournalReader
 from interlock.runtime import Supervisor
 from interlock.runtime.approvals import Approvals
-from interlock.tui.place import Place
+from interlock.tui.run_source import RunSource
 
 from .looking import Seat, watch
 from .stage import Stage, healthy, work
@@ -99,7 +99,7 @@ def test_a_run_is_called_paused_only_after_its_RESULT(stage: Stage) -> None:
     stage.begin("fix-tests")
     asked, go_on = threading.Event(), threading.Event()
 
-    class Slow(Place):
+    class Slow(RunSource):
         """A way to the run that takes its time."""
 
         def ask(self, request, timeout, notice):  # type: ignore[no-untyped-def]
@@ -126,9 +126,9 @@ def test_a_run_is_called_paused_only_after_its_RESULT(stage: Stage) -> None:
 def test_unknown_is_an_answer_of_its_own(stage: Stage) -> None:
     stage.begin("fix-tests")
 
-    class Deaf(Place):
+    class Deaf(RunSource):
         def ask(self, request, timeout, notice):  # type: ignore[no-untyped-def]
-            return Answer(outcome="unknown", message="no answer; the run is running")
+            return RequestOutcome(outcome="unknown", message="no answer; the run is running")
 
     async def act(seat: Seat) -> None:
         await seat.sees("● running")
@@ -305,7 +305,7 @@ def test_nothing_waits_for_an_answer_that_does_not_come(stage: Stage) -> None:
     stage.begin("other")
     release = threading.Event()
 
-    class Stuck(Place):
+    class Stuck(RunSource):
         def ask(self, request, timeout, notice):  # type: ignore[no-untyped-def]
             release.wait(60)
             return super().ask(request, timeout, notice)

@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 from interlock.journal import Store
 from interlock.runtime import Supervisor
 from interlock.web.app import make_app
-from interlock.web.background import Background
+from interlock.web.background import BackgroundServer
 from interlock.web.source import Source
 
 from .runs import supervised, work
@@ -78,8 +78,8 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def dashboard(store: Store) -> Iterator[Background]:
-    with Background(store, control_timeout=1.0) as served:
+def dashboard(store: Store) -> Iterator[BackgroundServer]:
+    with BackgroundServer(store, control_timeout=1.0) as served:
         yield served
 
 
@@ -90,7 +90,7 @@ def complaints() -> list[str]:
 
 
 @pytest.fixture
-def open_page(browser: Browser, dashboard: Background, complaints: list[str]) -> Iterator[Callable[..., Page]]:
+def open_page(browser: Browser, dashboard: BackgroundServer, complaints: list[str]) -> Iterator[Callable[..., Page]]:
     """Open a page of the dashboard in a window of its own; whatever the page complains about fails the test."""
     contexts = []
 

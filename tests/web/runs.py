@@ -13,12 +13,12 @@ from interlock.control import State, Waiting
 from interlock.core import Capability, Issue, Limits, Paths, RunSpec, RunState, Spend, Step, Tool, Usage
 from interlock.core.intervention import Intervention
 from interlock.intervene import emergency_stop
-from interlock.journal import Entry, RunFolder, Store
+from interlock.journal import JournalEntry, RunFolder, Store
 from interlock.records import InterventionRecord, StepRecord
 from interlock.runtime import Run, Supervisor
 from interlock.runtime.approvals import Approvals
+from interlock.runtime.assembly import DirectAdapter
 from interlock.runtime.incidents import save_stop
-from interlock.runtime.opening import Direct
 
 EVIL = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>\'"><svg onload=window.pwned=1>'
 """What runs if it is ever taken for HTML."""
@@ -72,18 +72,18 @@ def write_hostile_run(store: Store, workspace: Path) -> tuple[RunFolder, str]:
     with Run.create(spec, store) as run:
         run.append_entries(
             [
-                Entry("step", StepRecord(step)),
-                Entry("step", {"step": {"index": 2, "role": EVIL, "kind": EVIL, "content": EVIL}}),
-                Entry("issue", issue),
-                Entry("intervention", InterventionRecord(intervention=made, score=1.0, combined=1.0)),
-                Entry("checkpoint", {"id": EVIL, "time": 1.0, "step": 1, "label": EVIL, "cause": EVIL}),
-                Entry("request", {"request_id": EVIL, "command": EVIL, "actor": EVIL, "reason": EVIL}),
-                Entry("request", {**MESSAGE, "type": "REQUEST", "command": "pause", "payload": {}, "actor": EVIL, "reason": EVIL}),
-                Entry("result", {**MESSAGE, "type": "RESULT", "command": EVIL, "payload": {"status": "failure", "message": EVIL}}),
-                Entry("limit", {"what": EVIL, "limit": EVIL}),
-                Entry(EVIL, {EVIL: EVIL}),
-                Entry("gui_event", {"timestamp": 1.0, "status": "dialog", "description": EVIL, "screenshot_path": EVIL}),
-                Entry("state", State(
+                JournalEntry("step", StepRecord(step)),
+                JournalEntry("step", {"step": {"index": 2, "role": EVIL, "kind": EVIL, "content": EVIL}}),
+                JournalEntry("issue", issue),
+                JournalEntry("intervention", InterventionRecord(intervention=made, score=1.0, combined=1.0)),
+                JournalEntry("checkpoint", {"id": EVIL, "time": 1.0, "step": 1, "label": EVIL, "cause": EVIL}),
+                JournalEntry("request", {"request_id": EVIL, "command": EVIL, "actor": EVIL, "reason": EVIL}),
+                JournalEntry("request", {**MESSAGE, "type": "REQUEST", "command": "pause", "payload": {}, "actor": EVIL, "reason": EVIL}),
+                JournalEntry("result", {**MESSAGE, "type": "RESULT", "command": EVIL, "payload": {"status": "failure", "message": EVIL}}),
+                JournalEntry("limit", {"what": EVIL, "limit": EVIL}),
+                JournalEntry(EVIL, {EVIL: EVIL}),
+                JournalEntry("gui_event", {"timestamp": 1.0, "status": "dialog", "description": EVIL, "screenshot_path": EVIL}),
+                JournalEntry("state", State(
                     schema=1, run_id="hostile", updated_at=EVIL, stack=(), status="paused", waiting=Waiting("approval", 1, EVIL)
                 )),
             ],
@@ -109,10 +109,10 @@ def stop_run(store: Store, run_id: str, argv: tuple[str, ...], workspace: Path) 
     return stopped.incident_id
 
 
-class Switching(Direct):
+class Switching(DirectAdapter):
     """An agent whose model can be switched."""
 
-    capabilities: frozenset[Capability] = Direct.capabilities | {"switch_model"}
+    capabilities: frozenset[Capability] = DirectAdapter.capabilities | {"switch_model"}
 
 
 @contextlib.contextmanager

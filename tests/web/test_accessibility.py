@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from interlock.journal import Store
-from interlock.web.background import Background
+from interlock.web.background import BackgroundServer
 
 from .runs import PIXEL, stop_run, supervised, work, write_run
 
@@ -24,7 +24,7 @@ SERIOUS = """() => axe.run(document, {resultTypes: ['violations']}).then(found =
 
 @pytest.mark.parametrize(("scheme", "pages"), [("light", 9), ("dark", 3)])
 def test_axe_finds_nothing_serious(
-    open_page: Callable[..., Page], dashboard: Background, store: Store, home: Path, scheme: str, pages: int
+    open_page: Callable[..., Page], dashboard: BackgroundServer, store: Store, home: Path, scheme: str, pages: int
 ) -> None:
     folder = home / f"folder-{scheme}"
     folder.mkdir()

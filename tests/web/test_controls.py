@@ -8,11 +8,11 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 from interlock.core import RunSpec
-from interlock.journal import Entry, Store
-from interlock.link.requests import Sent
-from interlock.report import Acked, Answered, Control
+from interlock.journal import JournalEntry, Store
+from interlock.link.requests import SentRequest
+from interlock.report import Acked, ControlCommand, ControlResult
 from interlock.runtime import Run
-from interlock.web.head import merge_controls
+from interlock.web.run_head import merge_controls
 
 from .conftest import BASE
 from .runs import stop_run, supervised, work, write_run
@@ -72,13 +72,13 @@ def test_a_payload_that_does_not_fit_is_refused_before_it_is_sent(client: TestCl
 
 
 def test_the_journals_word_counts_more_than_what_the_sender_knows() -> None:
-    known = Control(request_id="a", command="pause", requested_at=2.0, ack=Acked("ACK", 2.1))
-    ours = Sent(
+    known = ControlCommand(request_id="a", command="pause", requested_at=2.0, ack=Acked("ACK", 2.1))
+    ours = SentRequest(
         request_id="a", run_id="r", command="pause", payload={}, reason=None, time=1.9, state="unknown", message="?"
     )
     (shown,) = merge_controls([known], [ours], owned=True)
     assert (shown.outcome, shown.acked, shown.requested, shown.in_journal) == ("unknown", 2.1, 1.9, True)
-    known.result = Answered(None, "success", 3.0, "paused")
+    known.result = ControlResult(None, "success", 3.0, "paused")
     (shown,) = merge_controls([known], [ours], owned=False)
     assert (shown.outcome, shown.answered, shown.message) == ("success", 3.0, "paused")
 
@@ -106,7 +106,7 @@ def test_going_back_needs_no_owner_where_the_run_has_ended(client: TestClient, s
 def test_the_start_of_a_long_run_is_known_however_many_checkpoints_came_since(client: TestClient, store: Store) -> None:
     with Run.create(RunSpec(run_id="marathon"), store) as run:
         run.append_entries(
-            [Entry("checkpoint", {"id": f"c{n}", "time": n, "step": n}) for n in range(1, 700)], durable=True
+            [JournalEntry("checkpoint", {"id": f"c{n}", "time": n, "step": n}) for n in range(1, 700)], durable=True
         )
     head = client.get("/api/runs/marathon").json()
     assert (head["start"]["id"], head["checkpoints"][-1]["id"]) == ("c1", "c699")

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from interlock.journal import Store
-from interlock.web.background import Background
+from interlock.web.background import BackgroundServer
 
 from .runs import EVIL, supervised, write_hostile_run
 
@@ -37,7 +37,9 @@ def incident(store: Store, home: Path) -> str:
     return incident
 
 
-def test_no_page_runs_what_an_agent_wrote(open_page: Callable[..., Page], dashboard: Background, incident: str) -> None:
+def test_no_page_runs_what_an_agent_wrote(
+    open_page: Callable[..., Page], dashboard: BackgroundServer, incident: str
+) -> None:
     page = open_page("/")
     for path in (
         "/", "/?q=%3Cimg%20src%3Dx%20onerror%3Dwindow.pwned%3D1%3E", "/runs/hostile", "/runs/hostile/files",

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from interlock.journal import Entry, Store
+from interlock.journal import JournalEntry, Store
 from interlock.link.hub_client import HubClient
-from interlock.link.hub_owner import HubLink
+from interlock.link.hub_link import HubLink
 from interlock.web.app import make_app
 from interlock.web.source import Source
 
@@ -42,7 +42,7 @@ def test_a_run_of_another_machine_is_listed_read_and_steered(elsewhere: tuple[Te
     shown = settled(client, "far", send(client, "far", "pause")["request_id"])
     assert shown["outcome"] == "success" and owned.endpoint.state.status == "paused"
     step = {"step": {"run_id": "far", "index": 1, "role": "assistant", "kind": "message", "content": "from afar"}}
-    owned.journal.append([Entry("step", step)])
+    owned.journal.append([JournalEntry("step", step)])
     lines = "/api/runs/far/lines?text=afar"
     until("the step is shown", lambda: client.get(lines).json()["lines"])
     assert client.get("/api/runs/far/series").status_code == 200

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from interlock.journal import Store
 from interlock.runtime import Supervisor
-from interlock.web.background import Background
+from interlock.web.background import BackgroundServer
 
 from .pages import OpenPage, run_page
 from .runs import stop_run, work, write_run
@@ -61,7 +61,9 @@ USEFUL = (
 )
 
 
-def test_empty_and_wrong_pages_say_something_useful(open_page: OpenPage, dashboard: Background, store: Store) -> None:
+def test_empty_and_wrong_pages_say_something_useful(
+    open_page: OpenPage, dashboard: BackgroundServer, store: Store
+) -> None:
     write_run(store, "bare", steps=0, end=False)
     write_run(store, "torn").journal.write_bytes(b"torn" * 1000)
     page = open_page("/")
@@ -70,7 +72,7 @@ def test_empty_and_wrong_pages_say_something_useful(open_page: OpenPage, dashboa
         expect(page.locator("main")).to_contain_text(re.compile(re.escape(words), re.IGNORECASE))
 
 
-def test_without_the_token_the_page_asks_for_it(open_page: OpenPage, dashboard: Background) -> None:
+def test_without_the_token_the_page_asks_for_it(open_page: OpenPage, dashboard: BackgroundServer) -> None:
     page = open_page("/")
     page.context.clear_cookies()
     page.goto(f"{dashboard.address}/")
@@ -95,7 +97,7 @@ def test_dark_mode_follows_the_system_and_the_button(open_page: OpenPage) -> Non
 
 
 def test_nothing_is_wider_than_a_phone(
-    open_page: OpenPage, dashboard: Background, live: Supervisor, store: Store, home: Path
+    open_page: OpenPage, dashboard: BackgroundServer, live: Supervisor, store: Store, home: Path
 ) -> None:
     incident = stop_run(store, "stopped-small", ("agent",), home)
     page = open_page("/", viewport={"width": 360, "height": 740})

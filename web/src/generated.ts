@@ -268,7 +268,7 @@ export interface Tried {
 
 export interface StoredIncident {
   incident: Incident;
-  report: Report;
+  report: IncidentReport;
   options: RecoveryOption[];
   status: "aborted" | "continued" | "open";
   option: string | null;
@@ -360,7 +360,7 @@ export interface Action {
   time?: number | null;
 }
 
-export interface Report {
+export interface IncidentReport {
   incident_id: string;
   run_id: string;
   time: number;

@@ -24,11 +24,11 @@ from claude_agent_sdk import (
 )
 
 from ..core import Usage
-from ..process.family import MARKER, add_marker
+from ..process.process_family import MARKER, add_marker
 from ..runtime import Options
-from .abilities import CLAUDE_AGENT_SDK
+from .capability_sets import CLAUDE_AGENT_SDK
 from .hooks.results import content_of, exit_code_in
-from .inprocess import Asked, Outcome, RunStopped, Session, Supervision
+from .inprocess import CallDecision, CallOutcome, RunStopped, Session, Supervision
 
 __all__ = ["RunStopped", "SupervisedClient", "query", "supervise"]
 
@@ -63,7 +63,7 @@ class SupervisedClient(ClaudeSDKClient):
             more["workspace"] = given.cwd
         self.supervision = Supervision("claude-agent-sdk", CLAUDE_AGENT_SDK, more)
         self._given = given
-        self._asked: dict[str, Asked] = {}
+        self._asked: dict[str, CallDecision] = {}
         self._seen: set[str] = set()
         self._model: str | None = None
         self._tokens = _Tokens()
@@ -145,14 +145,14 @@ class SupervisedClient(ClaudeSDKClient):
         if asked is not None:
             failed = "error" in told
             content = str(told["error"]) if failed else content_of(told.get("tool_response"))
-            outcome = Outcome(content, True if failed else None, exit_code_in(content))
+            outcome = CallOutcome(content, True if failed else None, exit_code_in(content))
             self.session.tell(asked, outcome, _number(told.get("duration_ms")))
         return {}
 
     async def _before_request(self, told: Json, call_id: str | None, context: object) -> Json:
         """PostToolBatch: all calls of a turn are over, and the model is about to be asked."""
         for call in _list(told.get("tool_calls")):
-            name, outcome = str(call.get("tool_use_id")), Outcome(content_of(call.get("tool_response")), True)
+            name, outcome = str(call.get("tool_use_id")), CallOutcome(content_of(call.get("tool_response")), True)
             asked = self._asked.pop(name, None)
             if asked is not None:
                 # It was let go on, but never ran: the user's own permissions forbid it.

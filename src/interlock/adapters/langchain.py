@@ -19,8 +19,8 @@ from langgraph.types import Command
 
 from ..core import Usage
 from ..runtime import Options
-from .abilities import LANGCHAIN
-from .inprocess import Asked, Outcome, Session, Supervision, Turn
+from .capability_sets import LANGCHAIN
+from .inprocess import CallDecision, CallOutcome, ModelTurn, Session, Supervision
 
 Update: TypeAlias = "dict[str, object] | None"
 Result: TypeAlias = "ToolMessage | Command"
@@ -116,7 +116,7 @@ class InterlockMiddleware(AgentMiddleware):
         return self._sessions[run_id]
 
 
-def _update(turn: Turn, messages: list[BaseMessage]) -> Update:
+def _update(turn: ModelTurn, messages: list[BaseMessage]) -> Update:
     """What a turn changes in the agent's state."""
     if turn.stopped is not None:
         return {"messages": [AIMessage(f"Stopped by Interlock: {turn.stopped}")], "jump_to": "end"}
@@ -162,16 +162,16 @@ def _with(request: ToolCallRequest, arguments: dict[str, object]) -> ToolCallReq
     return request.override(tool_call={**request.tool_call, "args": arguments})
 
 
-def _refuse(request: ToolCallRequest, asked: Asked) -> ToolMessage:
+def _refuse(request: ToolCallRequest, asked: CallDecision) -> ToolMessage:
     return ToolMessage(
         asked.words, name=request.tool_call["name"], tool_call_id=request.tool_call["id"], status="error"
     )
 
 
-def _outcome(result: Result) -> Outcome:
+def _outcome(result: Result) -> CallOutcome:
     if isinstance(result, ToolMessage):
-        return Outcome(_text(result), True if result.status == "error" else None)
-    return Outcome(str(result.update))
+        return CallOutcome(_text(result), True if result.status == "error" else None)
+    return CallOutcome(str(result.update))
 
 
 def _text(message: BaseMessage) -> str:

@@ -15,8 +15,8 @@ from minisweagent.exceptions import InterruptAgentFlow
 
 from ..core import Usage
 from ..runtime import Options
-from .abilities import MINI_SWE_AGENT
-from .inprocess import Outcome, Session, Supervision, read_outcome
+from .capability_sets import MINI_SWE_AGENT
+from .inprocess import CallOutcome, Session, Supervision, read_outcome
 
 Json: TypeAlias = "dict[str, object]"
 A = TypeVar("A", bound=DefaultAgent)
@@ -102,9 +102,9 @@ class _Environment(_Stand):
         )
 
 
-def _outcome(done: Json) -> Outcome:
+def _outcome(done: Json) -> CallOutcome:
     told = read_outcome(done)
-    return Outcome(told.content or str(done.get("exception_info") or ""), told.error, told.exit_code)
+    return CallOutcome(told.content or str(done.get("exception_info") or ""), told.error, told.exit_code)
 
 
 def _usage(answer: Mapping[str, object]) -> Usage | None:

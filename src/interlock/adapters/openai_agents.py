@@ -35,8 +35,8 @@ from agents import (
 
 from ..core import Usage
 from ..runtime import Options
-from .abilities import OPENAI_AGENTS
-from .inprocess import Edits, Outcome, RunStopped, Session, Supervision, read_outcome
+from .capability_sets import OPENAI_AGENTS
+from .inprocess import CallOutcome, HistoryEdits, RunStopped, Session, Supervision, read_outcome
 
 Input: TypeAlias = "str | list[TResponseInputItem] | RunState"
 Filter: TypeAlias = Callable[[CallModelData], "ModelInputData | Awaitable[ModelInputData]"]
@@ -114,7 +114,7 @@ class _Watched:
         self._config = copy.copy(config) if isinstance(config, RunConfig) else RunConfig()
         self._given: Filter | None = self._config.call_model_input_filter
         self._config.call_model_input_filter = self._filter
-        self._edits: Edits[TResponseInputItem] = Edits()
+        self._edits: HistoryEdits[TResponseInputItem] = HistoryEdits()
         self._agents: dict[int, Agent] = {}
 
     def arguments(self, more: dict[str, object]) -> dict[str, object]:
@@ -240,9 +240,9 @@ class _Hooks(RunHooks):
         await self._on_llm_end(context, agent, response)
 
 
-def _outcome(result: object) -> Outcome:
+def _outcome(result: object) -> CallOutcome:
     outcome = read_outcome(result)
-    return Outcome(outcome.content, True) if outcome.content.startswith(FAILED) else outcome
+    return CallOutcome(outcome.content, True) if outcome.content.startswith(FAILED) else outcome
 
 
 def _arguments(text: str) -> dict[str, object]:

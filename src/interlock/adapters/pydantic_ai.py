@@ -20,7 +20,7 @@ from pydantic_ai.run import AgentRunResult
 
 from ..core import Usage
 from ..runtime import Options
-from .abilities import PYDANTIC_AI
+from .capability_sets import PYDANTIC_AI
 from .inprocess import RunStopped, Session, Supervision
 
 Arguments: TypeAlias = "Mapping[str, object]"

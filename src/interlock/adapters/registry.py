@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from ..core import Capability
-from . import abilities
+from . import capability_sets
 from .hooks.clients import BUILT_IN
 from .proxy import PROXIED
 from .steps.adapter import SILENT, SPEAKING
@@ -32,27 +32,27 @@ class Client(Struct, frozen=True):
 PYTHON: tuple[Client, ...] = (
     Client(
         "langchain", "LangChain, LangGraph", "`middleware=[supervise()]`", "interlock.adapters.langchain",
-        abilities.LANGCHAIN, "a stopped run ends with a message that says so",
+        capability_sets.LANGCHAIN, "a stopped run ends with a message that says so",
     ),
     Client(
         "openai-agents", "OpenAI Agents SDK", "`supervise().run(agent)`", "interlock.adapters.openai_agents",
-        abilities.OPENAI_AGENTS, "hosted tools are seen in the conversation only",
+        capability_sets.OPENAI_AGENTS, "hosted tools are seen in the conversation only",
     ),
     Client(
         "claude-agent-sdk", "Claude Agent SDK", "`supervise(options)`", "interlock.adapters.claude_agent_sdk",
-        abilities.CLAUDE_AGENT_SDK, "files go back, the conversation stays",
+        capability_sets.CLAUDE_AGENT_SDK, "files go back, the conversation stays",
     ),
     Client(
         "pydantic-ai", "Pydantic AI", "`capabilities=[supervise()]`", "interlock.adapters.pydantic_ai",
-        abilities.PYDANTIC_AI,
+        capability_sets.PYDANTIC_AI,
     ),
     Client(
         "mini-swe-agent", "mini-swe-agent", "`supervise(agent).run()`", "interlock.adapters.mini_swe_agent",
-        abilities.MINI_SWE_AGENT,
+        capability_sets.MINI_SWE_AGENT,
     ),
     Client(
         "smolagents", "smolagents", "`supervise(agent).run()`", "interlock.adapters.smolagents",
-        abilities.SMOLAGENTS, "code that the agent writes is seen in the tools that it calls",
+        capability_sets.SMOLAGENTS, "code that the agent writes is seen in the tools that it calls",
     ),
 )  # fmt: skip
 """Frameworks whose agents live in the same process as we do."""

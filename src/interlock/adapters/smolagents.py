@@ -15,7 +15,7 @@ from smolagents.memory import MemoryStep
 
 from ..core import Usage
 from ..runtime import Options
-from .abilities import SMOLAGENTS
+from .capability_sets import SMOLAGENTS
 from .inprocess import RunStopped, Session, Supervision
 
 __all__ = ["RunStopped", "supervise"]

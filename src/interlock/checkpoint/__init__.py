@@ -2,8 +2,8 @@
 
 from .change import Change
 from .checkpoints import Checkpoints, Freeze
-from .own import OwnRecord
-from .plan import LeftAlone, Plan
+from .own_changes import OwnChanges
+from .plan import LeftAlone, RestorePlan
 from .rollback import Restored
 
-__all__ = ["Change", "Checkpoints", "Freeze", "LeftAlone", "OwnRecord", "Plan", "Restored"]
+__all__ = ["Change", "Checkpoints", "Freeze", "LeftAlone", "OwnChanges", "RestorePlan", "Restored"]

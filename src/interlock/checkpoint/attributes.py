@@ -7,7 +7,7 @@ import os
 
 import msgspec
 
-from ..core.typed import from_msgpack
+from ..core.decoding import from_msgpack
 
 _LABELS = ("security.selinux", "security.ima", "security.evm", "security.SMACK64")
 """Set by the system when a file is made; not ours to put back."""

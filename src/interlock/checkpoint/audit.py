@@ -10,15 +10,15 @@ import zstandard
 from msgspec import Struct
 
 from ..core import InvalidState
-from .history import History
-from .intake import EMPTY
-from .large import CHUNK, digest_of
+from .content_intake import EMPTY
+from .history import CheckpointHistory
+from .large_files import CHUNK, digest_of
 from .packs import ZSTD, read_frame
-from .store import Frame, Store
+from .store import CheckpointStore, PackFrame
 from .tree import join, printable
 
 
-class Problem(Struct, frozen=True, omit_defaults=True):
+class StoreDamage(Struct, frozen=True, omit_defaults=True):
     """Something in the store that cannot be trusted."""
 
     what: str
@@ -32,13 +32,13 @@ class Audited(Struct, frozen=True):
     checkpoints: int
     contents: int
     bytes: int
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[StoreDamage, ...] = ()
 
 
 class Audit:
     """One audit. Damaged contents are forgotten, so that the next checkpoint saves anew what is still on the disk."""
 
-    def __init__(self, store: Store, history: History) -> None:
+    def __init__(self, store: CheckpointStore, history: CheckpointHistory) -> None:
         self._store, self._history = store, history
         self._contents = self._bytes = 0
 
@@ -51,7 +51,7 @@ class Audit:
                 self._store.set_meta("reread", "1")
         for (line,) in self._store.rows("PRAGMA integrity_check"):
             if line != "ok":
-                problems.append(Problem(f"the database is damaged: {line}"))
+                problems.append(StoreDamage(f"the database is damaged: {line}"))
         return Audited(len(self._history.infos()), self._contents, self._bytes, tuple(problems))
 
     def bad_contents(
@@ -59,7 +59,7 @@ class Audit:
     ) -> Iterator[tuple[bytes, str]]:
         """Contents that are not what they should be, among the frames after one."""
         rows = self._store.rows("SELECT id, pack, start, length, raw, codec FROM frame WHERE id>?", after)
-        frames = [Frame(*row) for row in rows]
+        frames = [PackFrame(*row) for row in rows]
         for done, frame in enumerate(frames):
             blobs = self._store.rows("SELECT digest, start, size FROM blob WHERE frame=? ORDER BY start", frame.id)
             self._contents += len(blobs)
@@ -79,7 +79,7 @@ class Audit:
             if progress is not None:
                 progress(done + 1, len(frames))
 
-    def _object_digest(self, digest: bytes, frame: Frame) -> bytes:
+    def _object_digest(self, digest: bytes, frame: PackFrame) -> bytes:
         with open(self._store.object_path(digest), "rb") as file:
             if frame.codec != ZSTD:
                 return digest_of(file.fileno(), os.fstat(file.fileno()).st_size, sparse=len(digest) == 33)
@@ -88,17 +88,19 @@ class Audit:
                 sha.update(chunk)
             return sha.digest()
 
-    def affected(self, bad: dict[bytes, str]) -> Iterator[Problem]:
+    def affected(self, bad: dict[bytes, str]) -> Iterator[StoreDamage]:
         """The paths whose content is damaged or missing, each at the first checkpoint that has it."""
         known = {digest for (digest,) in self._store.rows("SELECT digest FROM blob")} - bad.keys() | {EMPTY}
         for seq, name in self._store.rows("SELECT seq, id FROM checkpoint ORDER BY seq"):
             try:
                 _, delta = next(self._history.deltas(seq, seq))
             except InvalidState as error:
-                yield Problem(error.what, name)
+                yield StoreDamage(error.what, name)
                 continue
             for folder, listing in delta.changed.items():
                 for file, entry in listing.items():
                     if entry is not None and entry.is_file and entry.data not in known:
                         why = bad.get(entry.data, "it is missing")
-                        yield Problem(f"content {entry.data.hex()[:16]}: {why}", name, printable(join(folder, file)))
+                        yield StoreDamage(
+                            f"content {entry.data.hex()[:16]}: {why}", name, printable(join(folder, file))
+                        )

@@ -9,8 +9,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from .entry import Entry, same_content, state_of
-from .tree import Delta, Tree, join, printable, within
+from .entry import TreeEntry, same_content, state_of
+from .tree import Delta, WorkspaceTree, join, printable, within
 
 ChangeKind = Literal["created", "deleted", "content", "type", "mode", "attributes", "touched"]
 
@@ -38,8 +38,8 @@ class Difference(Struct, frozen=True, gc=False):
     """A path that is not the same in two trees."""
 
     path: str
-    a: Entry | None
-    b: Entry | None
+    a: TreeEntry | None
+    b: TreeEntry | None
 
     @property
     def kind(self) -> ChangeKind:
@@ -64,13 +64,13 @@ class Difference(Struct, frozen=True, gc=False):
         )
 
 
-def differences(a: Tree, b: Tree, scope: Iterable[str] = ("",)) -> Iterator[Difference]:
+def differences(a: WorkspaceTree, b: WorkspaceTree, scope: Iterable[str] = ("",)) -> Iterator[Difference]:
     """Every path that differs, folders' times aside."""
     tops = tuple(scope)
     everything = "" in tops
     if everything and a.root is not None and b.root is not None and not same_content(a.root, b.root):
         yield Difference("", a.root, b.root)
-    nothing: dict[str, Entry] = {}
+    nothing: dict[str, TreeEntry] = {}
     for folder in a.folders.keys() | b.folders.keys():
         mine, other = a.folders.get(folder, nothing), b.folders.get(folder, nothing)
         if mine == other:
@@ -84,7 +84,7 @@ def differences(a: Tree, b: Tree, scope: Iterable[str] = ("",)) -> Iterator[Diff
                 yield Difference(path, x, y)
 
 
-def changes_by(delta: Delta, tree: Tree) -> Iterator[tuple[str, Entry | None]]:
+def changes_by(delta: Delta, tree: WorkspaceTree) -> Iterator[tuple[str, TreeEntry | None]]:
     """The paths that a delta changes in a tree, with what becomes of them."""
     if delta.root is not None and not alike(tree.root, delta.root):
         yield "", delta.root
@@ -100,7 +100,7 @@ def changes_by(delta: Delta, tree: Tree) -> Iterator[tuple[str, Entry | None]]:
                 yield path, entry
 
 
-def alike(a: Entry | None, b: Entry | None) -> bool:
+def alike(a: TreeEntry | None, b: TreeEntry | None) -> bool:
     """Whether nothing has to be done to make one the other; times count, except a folder's."""
     return same_content(a, b) and (a is None or b is None or a.is_folder or a.mtime_ns == b.mtime_ns)
 

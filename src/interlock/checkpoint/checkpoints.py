@@ -12,22 +12,22 @@ from ..config.model import Checkpoints as Settings
 from ..core import CheckpointInfo, Clock, InvalidState, NotFound
 from .audit import Audit, Audited
 from .change import Change
+from .change_watcher import FITTING, ChangeWatcher
 from .comparison import Comparison
 from .entry import state_of
-from .lock import WAIT_S, Busy, Holder, RunLock, find_holder, find_overlap, operation, taken
-from .loss import drop_lost
-from .own import SINCE, OwnRecord
-from .place import default_store, file_system_of, inside, refuse_missing, refuse_unfit, resolved, store_of
-from .plan import Moment, Plan
+from .errors import as_errors
+from .locations import default_store, file_system_of, inside, refuse_missing, refuse_unfit, resolved, store_of
+from .lock import WAIT_S, Busy, Holder, WorkspaceLock, find_holder, find_overlap, operation, taken
+from .lost_checkpoints import drop_lost
+from .own_changes import SINCE, OwnChanges
+from .plan import KnownTree, RestorePlan
 from .restoration import Restoration, last_done
 from .rollback import Restored, Rollback
 from .scan import without_gc
 from .snapshot import Progress, Snapshots
 from .staging import set_file
-from .store import Store
+from .store import CheckpointStore
 from .sweep import Sweep, Swept
-from .trouble import as_errors
-from .watch import FITTING, Watch
 
 Freeze = Callable[[], AbstractContextManager[object]]
 """Holds the agent still while the context is entered, and lets it go on whatever happens."""
@@ -44,7 +44,9 @@ TIDY_EVERY = 16
 class Checkpoints:
     """The checkpoints of one workspace. Safe to use from several threads; several processes take turns."""
 
-    def __init__(self, workspace: Path, store: Store, settings: Settings, clock: Clock, run_id: str | None) -> None:
+    def __init__(
+        self, workspace: Path, store: CheckpointStore, settings: Settings, clock: Clock, run_id: str | None
+    ) -> None:
         self.workspace, self.run_id = workspace, run_id
         self._store, self._settings, self._clock = store, settings, clock
         self._snapshots = Snapshots(str(workspace), store, settings, clock)
@@ -54,7 +56,7 @@ class Checkpoints:
         self._mutex = threading.RLock()
         self._held = self._closed = False
         self._made = 0
-        self._run_lock: RunLock | None = None
+        self._run_lock: WorkspaceLock | None = None
         self.freeze: Freeze = nullcontext
         self.recovered: list[str] = []
 
@@ -84,14 +86,14 @@ class Checkpoints:
         refuse_missing(workspace, own)
         lock = None
         with as_errors(own):
-            opened = Store(own, alone=run_id is None)
+            opened = CheckpointStore(own, alone=run_id is None)
             try:
                 if run_id is not None:
                     holder = Holder(os.getpid(), str(workspace), run_id, run_name[:80])
                     overlap = find_overlap(stores, workspace, own)
                     if overlap is not None:
                         raise taken(overlap, str(workspace))
-                    lock = RunLock(own, holder)
+                    lock = WorkspaceLock(own, holder)
                 found = cls(workspace, opened, config, clock, run_id)
                 found._run_lock = lock
                 found.freeze = freeze or nullcontext
@@ -99,7 +101,7 @@ class Checkpoints:
                 if watch and file_system_of(workspace) in FITTING:
                     # Where there is none to be had, every checkpoint walks everything.
                     with suppress(OSError):
-                        found._snapshots.watch(Watch(own / "sentinel"))
+                        found._snapshots.watch(ChangeWatcher(own / "sentinel"))
             except BaseException:
                 opened.close()
                 if lock is not None:
@@ -153,7 +155,7 @@ class Checkpoints:
         with self._busy("take a checkpoint"), self.freeze():
             if self._rollback.is_unfinished():
                 self.recovered += self._rollback.recover()
-            made = self._snapshots.take(info, walk=walk, own=own, extra=extra, progress=progress)
+            made = self._snapshots.create(info, walk=walk, own=own, extra=extra, progress=progress)
         if self._snapshots.is_cold:
             threading.Thread(target=self._warm_up, name="checkpoint-warm-up", daemon=True).start()
         self._tidy()
@@ -192,7 +194,9 @@ class Checkpoints:
         with self._busy("compare"):
             return self._comparison.patch(a, b)
 
-    def preview(self, wanted: str, paths: Iterable[AnyPath] = (), *, own_changes: OwnRecord | None = None) -> Plan:
+    def preview(
+        self, wanted: str, paths: Iterable[AnyPath] = (), *, own_changes: OwnChanges | None = None
+    ) -> RestorePlan:
         """What a restore would do."""
         with self._busy("look"):
             then, now = self._comparison.moment(wanted), self._comparison.moment(None)
@@ -204,7 +208,7 @@ class Checkpoints:
         wanted: str,
         paths: Iterable[AnyPath] = (),
         *,
-        own_changes: OwnRecord | None = None,
+        own_changes: OwnChanges | None = None,
         force: bool = False,
         progress: Progress | None = None,
         cause: str = "rollback",
@@ -231,7 +235,7 @@ class Checkpoints:
                 folders=[os.fsdecode(path) for path, _ in last.body.folders],
             )
 
-    def preview_undo(self, *, force: bool = False) -> Plan:
+    def preview_undo(self, *, force: bool = False) -> RestorePlan:
         """What an undo would do."""
         with self._busy("look"):
             last, done = self._last_restore()
@@ -270,11 +274,11 @@ class Checkpoints:
             )
         return infos[0]
 
-    def own_changes(self, since: str, run_id: str | None = None) -> OwnRecord:
+    def own_changes(self, since: str, run_id: str | None = None) -> OwnChanges:
         """What a run changed itself after a checkpoint, from the checkpoints that were made with `own`."""
         with self._reading():
             states = self._history.own(self._history.find(since), run_id or self.run_id)
-            return OwnRecord(states, same=self._comparison.is_same_index)
+            return OwnChanges(states, same=self._comparison.is_same_index)
 
     def gc(self, progress: Progress | None = None) -> Swept:
         """Remove checkpoints by age, count and size, and the contents that only they needed."""
@@ -297,7 +301,7 @@ class Checkpoints:
         self,
         wanted: str,
         paths: Iterable[str],
-        own_changes: OwnRecord | None,
+        own_changes: OwnChanges | None,
         *,
         force: bool,
         progress: Progress | None,
@@ -318,7 +322,7 @@ class Checkpoints:
                 cause="safety",
                 run_id=self.run_id,
             )
-            saved = self._snapshots.take(safety)
+            saved = self._snapshots.create(safety)
             return self._rollback.run(
                 target.id, saved.id, then, paths, own_changes, force=force, progress=progress, folders=folders
             )
@@ -337,15 +341,15 @@ class Checkpoints:
                 self._store.keep_ballast()
                 Sweep(self._store, self._history, self._settings, self._clock.time()).run_if_due()
 
-    def _last_restore(self) -> tuple[Restoration, OwnRecord]:
+    def _last_restore(self) -> tuple[Restoration, OwnChanges]:
         """The last restore, and the states in which it left things."""
         last = last_done(self._store)
         if last is None:
             raise NotFound("there is no rollback to take back", where=str(self.workspace))
         states = {path: state_of(step.b) for path, step in last.body.differences().items()}
-        return last, OwnRecord(states, SINCE, self._comparison.is_same_index)
+        return last, OwnChanges(states, SINCE, self._comparison.is_same_index)
 
-    def _ensure_workspace(self, then: Moment) -> None:
+    def _ensure_workspace(self, then: KnownTree) -> None:
         """A workspace that was deleted as a whole is made again: empty, with the owner and mode that it had."""
         if then.tree.root is None or os.path.lexists(self.workspace):
             return

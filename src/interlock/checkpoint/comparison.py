@@ -9,27 +9,27 @@ from contextlib import suppress
 from ..core import CheckpointInfo, InvalidState
 from .change import Change, Difference, differences
 from .contents import Contents
-from .entry import Entry
+from .entry import TreeEntry
 from .git_index import is_index, same_index
-from .large import LARGE
-from .plan import Moment
+from .large_files import LARGE
+from .plan import KnownTree
 from .snapshot import Snapshots
-from .store import Store
+from .store import CheckpointStore
 from .tree import printable
 
 
 class Comparison:
     """Compares checkpoints with each other and with the disk now."""
 
-    def __init__(self, store: Store, snapshots: Snapshots) -> None:
+    def __init__(self, store: CheckpointStore, snapshots: Snapshots) -> None:
         self._store, self._snapshots, self._history = store, snapshots, snapshots.history
 
-    def moment(self, wanted: str | None) -> Moment:
+    def moment(self, wanted: str | None) -> KnownTree:
         """The workspace at a checkpoint; None: now."""
         if wanted is None:
             return self._snapshots.look()
         seq = self._history.find(wanted)
-        return Moment(self._history.tree(seq), self._history.uncovered(seq))
+        return KnownTree(self._history.tree(seq), self._history.uncovered(seq))
 
     def changes(self, a: str, b: str | None) -> list[Change]:
         return [difference.to_change() for difference in self._between(a, b)]
@@ -37,7 +37,7 @@ class Comparison:
     def patch(self, a: str, b: str | None) -> str:
         contents = Contents(self._store)
 
-        def stored(path: str, entry: Entry) -> bytes:
+        def stored(path: str, entry: TreeEntry) -> bytes:
             return contents.read(entry.data)
 
         found = self._between(a, b)
@@ -53,7 +53,7 @@ class Comparison:
             if any(True for _ in differences(now.tree, self.moment(info.id).tree)):
                 yield info
 
-    def is_same_index(self, path: str, known: str, now: Entry) -> bool:
+    def is_same_index(self, path: str, known: str, now: TreeEntry) -> bool:
         """Whether a repository's index says what it said: git writes it anew when it only looks at files."""
         if not is_index(path) or not known.startswith("file:") or now.kind != "file" or now.size >= LARGE:
             return False
@@ -70,7 +70,7 @@ class Comparison:
 LARGEST = 1024 * 1024
 """Texts from this size on are named, not shown: comparing them would take long."""
 
-Read = Callable[[str, Entry], bytes]
+Read = Callable[[str, TreeEntry], bytes]
 """The content of a file at one of the two moments."""
 
 
@@ -94,7 +94,7 @@ def _one(difference: Difference, read_a: Read, read_b: Read) -> Iterator[str]:
             yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
 
-def _headers(a: Entry | None, b: Entry | None) -> Iterator[str]:
+def _headers(a: TreeEntry | None, b: TreeEntry | None) -> Iterator[str]:
     if a is None and b is not None:
         yield f"new {b.kind} mode {b.mode:o}\n"
     elif b is None and a is not None:
@@ -103,7 +103,7 @@ def _headers(a: Entry | None, b: Entry | None) -> Iterator[str]:
         yield f"old mode {a.mode:o}\nnew mode {b.mode:o}\n"
 
 
-def _text(path: str, entry: Entry | None, read: Read) -> list[str] | None:
+def _text(path: str, entry: TreeEntry | None, read: Read) -> list[str] | None:
     """The lines of a text; None for what is none. A link's text is its target."""
     if entry is None:
         return []

@@ -8,11 +8,11 @@ import os
 import zstandard
 
 from ..core import InvalidState
-from .entry import Entry
-from .intake import EMPTY
-from .large import digest_of, unpack
+from .content_intake import EMPTY
+from .entry import TreeEntry
+from .large_files import digest_of, unpack
 from .packs import read_frame, write_all
-from .store import Frame, Place, Store
+from .store import CheckpointStore, ContentLocation, PackFrame
 
 CACHED = 8
 """Frames kept unpacked: files that were saved together are read together."""
@@ -21,7 +21,7 @@ CACHED = 8
 class Contents:
     """Reads contents by digest, keeping the last few frames at hand."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: CheckpointStore) -> None:
         self._store = store
         self._frames: dict[int, bytes] = {}
 
@@ -38,7 +38,7 @@ class Contents:
             raise damaged(self._store, digest, "its checksum is wrong")
         return content
 
-    def write(self, entry: Entry, out: int) -> None:
+    def write(self, entry: TreeEntry, out: int) -> None:
         """Write a file's content into an open, empty file and check what was written."""
         if entry.data == EMPTY:
             return
@@ -53,13 +53,13 @@ class Contents:
         if digest_of(out, os.fstat(out).st_size, sparse=entry.is_sparse) != entry.data:
             raise damaged(self._store, entry.data, "its checksum is wrong")
 
-    def _find(self, digest: bytes) -> Place:
+    def _find(self, digest: bytes) -> ContentLocation:
         place = self._store.find(digest)
         if place is None:
             raise damaged(self._store, digest, "it is missing")
         return place
 
-    def _frame(self, frame: Frame) -> bytes:
+    def _frame(self, frame: PackFrame) -> bytes:
         content = self._frames.get(frame.id)
         if content is None:
             content = read_frame(self._store, frame)
@@ -69,7 +69,7 @@ class Contents:
         return content
 
 
-def damaged(store: Store, digest: bytes, why: str) -> InvalidState:
+def damaged(store: CheckpointStore, digest: bytes, why: str) -> InvalidState:
     return InvalidState(
         f"stored content {digest.hex()[:16]} cannot be read: {why}; nothing was changed",
         where=str(store.path),

@@ -1,4 +1,4 @@
-"""Entry: what a checkpoint knows of one path."""
+"""TreeEntry: what a checkpoint knows of one path."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SPARSE = b"\x01"
 """Marks the digest of a file with holes, which is taken over its data only."""
 
 
-class Entry(Struct, frozen=True, array_like=True, gc=False):
+class TreeEntry(Struct, frozen=True, array_like=True, gc=False):
     """One path: what it is, and the identity by which an unchanged one is known without reading it.
 
     `data` is the digest of a file, the target of a link, nothing for a folder. `owner` is uid << 32 | gid.
@@ -64,9 +64,9 @@ class Entry(Struct, frozen=True, array_like=True, gc=False):
         )
 
 
-def make_entry(found: os.stat_result, data: bytes, attrs: bytes, *, fresh_ns: int) -> Entry:
+def make_entry(found: os.stat_result, data: bytes, attrs: bytes, *, fresh_ns: int) -> TreeEntry:
     """The entry of something just looked at; a change time after `fresh_ns` is too fresh to be trusted."""
-    return Entry(
+    return TreeEntry(
         found.st_mode,
         found.st_size,
         found.st_mtime_ns,
@@ -78,14 +78,14 @@ def make_entry(found: os.stat_result, data: bytes, attrs: bytes, *, fresh_ns: in
     )
 
 
-def same_content(a: Entry | None, b: Entry | None) -> bool:
+def same_content(a: TreeEntry | None, b: TreeEntry | None) -> bool:
     """Whether two entries say the same of content, type, mode, owner and attributes (times aside)."""
     if a is None or b is None:
         return a is b
     return a.mode == b.mode and a.data == b.data and a.owner == b.owner and a.attrs == b.attrs
 
 
-def state_of(entry: Entry | None) -> str:
+def state_of(entry: TreeEntry | None) -> str:
     """The state of a path as one comparable word: absent, or type, mode and content."""
     if entry is None:
         return ABSENT

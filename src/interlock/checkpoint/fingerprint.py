@@ -11,15 +11,15 @@ import stat
 from array import array
 from collections.abc import Collection, Sequence
 
-from .descent import Descent
-from .policy import Policy
+from .folder_descent import Descent
+from .policy import ExclusionPolicy
 from .scan import without_gc
-from .tree import Tree
+from .tree import WorkspaceTree
 
 _COVERED = frozenset((stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK))
 
 
-def of_tree(tree: Tree) -> str | None:
+def of_tree(tree: WorkspaceTree) -> str | None:
     """The fingerprint of a tree; None where a file in it was too fresh to be known again."""
     root = tree.root
     if root is None:
@@ -37,7 +37,7 @@ def of_tree(tree: Tree) -> str | None:
     return _whole(parts)
 
 
-def of_disk(root: int, policy: Policy, uncovered: Collection[str]) -> str | None:
+def of_disk(root: int, policy: ExclusionPolicy, uncovered: Collection[str]) -> str | None:
     """The fingerprint of a folder as it is now, without what is not covered; None where it cannot be looked through."""
     try:
         with without_gc(), Descent(root) as descent:
@@ -46,7 +46,7 @@ def of_disk(root: int, policy: Policy, uncovered: Collection[str]) -> str | None
         return None
 
 
-def _of_disk(root: int, descent: Descent, policy: Policy, uncovered: Collection[str]) -> str:
+def _of_disk(root: int, descent: Descent, policy: ExclusionPolicy, uncovered: Collection[str]) -> str:
     top = os.fstat(root)
     parts = [_part("", [""], array("q", (top.st_mode, 0, top.st_mtime_ns, top.st_ctime_ns, top.st_ino)))]
     waiting = [""]

@@ -1,4 +1,4 @@
-"""History: the checkpoints of a store in order, each a delta from the one before, with whole trees in between."""
+"""CheckpointHistory: a store's checkpoints in order, each a delta from the one before, with whole trees in between."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import msgspec
 import zstandard
 
 from ..core import CheckpointInfo, InvalidState, NotFound
-from ..core.typed import from_json, from_msgpack
+from ..core.decoding import from_json, from_msgpack
 from .change import changes_by, differences
-from .entry import Entry, state_of
-from .store import Store
-from .tree import Delta, Tree, decode_delta, encode_delta, fold
+from .entry import TreeEntry, state_of
+from .store import CheckpointStore
+from .tree import Delta, WorkspaceTree, decode_delta, encode_delta, fold
 
 LEAST_CHAIN = 65_536
 """Bytes of deltas in a row before a whole tree is written again; more where the tree itself is larger."""
@@ -26,10 +26,10 @@ SHOWN = 50
 """Paths that a checkpoint names as not covered before it only counts them."""
 
 
-class History:
+class CheckpointHistory:
     """Reads and appends checkpoints."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: CheckpointStore) -> None:
         self._store = store
         if store.get_meta("owned") is None:
             self._upgrade()
@@ -64,13 +64,13 @@ class History:
             raise NotFound(f"there is no checkpoint {seq}")
         return from_json(row[0], CheckpointInfo)
 
-    def tree(self, seq: int) -> Tree:
+    def tree(self, seq: int) -> WorkspaceTree:
         """The workspace as it was at a checkpoint."""
         whole = self._store.number("SELECT max(seq) FROM checkpoint WHERE seq<=? AND whole", seq)
-        tree = Tree()
+        tree = WorkspaceTree()
         for at, delta in self.deltas(whole, seq):
             if at == whole:
-                tree = Tree.from_whole(delta)
+                tree = WorkspaceTree.from_whole(delta)
             else:
                 tree.apply(delta)
         return tree
@@ -102,10 +102,10 @@ class History:
         self,
         info: CheckpointInfo,
         delta: Delta,
-        tree: Tree | None,
+        tree: WorkspaceTree | None,
         uncovered: dict[str, str],
         *,
-        own: Iterable[tuple[str, Entry | None]] = (),
+        own: Iterable[tuple[str, TreeEntry | None]] = (),
         whole: bool = False,
     ) -> CheckpointInfo:
         """Add a checkpoint inside the caller's transaction; its id is made here.
@@ -157,14 +157,14 @@ class History:
 
     def _rewrite(self, seq: int, delta: Delta, *, whole: bool) -> None:
         if whole:
-            tree = Tree()
+            tree = WorkspaceTree()
             tree.apply(delta)
             delta = tree.whole()
         self._store.db.execute(
             "UPDATE checkpoint SET whole=?, delta=? WHERE seq=?", (int(whole), encode_delta(delta), seq)
         )
 
-    def _note_own(self, run_id: str | None, seq: int, changes: Iterable[tuple[str, Entry | None]]) -> None:
+    def _note_own(self, run_id: str | None, seq: int, changes: Iterable[tuple[str, TreeEntry | None]]) -> None:
         rows = [(run_id or "", os.fsencode(path), seq, state_of(entry)) for path, entry in changes]
         if rows:
             self._store.db.executemany("INSERT OR REPLACE INTO own VALUES(?,?,?,?)", rows)
@@ -172,14 +172,14 @@ class History:
     def _upgrade(self) -> None:
         """Fill in runs and their own changes for a store that noted them with each checkpoint."""
         with self._store.transaction():
-            tree = Tree()
+            tree = WorkspaceTree()
             rows = self._store.rows("SELECT seq, whole, own, info, delta FROM checkpoint ORDER BY seq")
             for seq, whole, own, body, data in rows:
                 delta, info = self._decode(seq, data), from_json(body, CheckpointInfo)
                 if info.run_id is not None:
                     first = seq if info.cause == "start" else 0
                     self._store.db.execute("INSERT OR IGNORE INTO run VALUES(?,?)", (info.run_id, first))
-                before, tree = (tree, Tree()) if whole else (tree, tree)
+                before, tree = (tree, WorkspaceTree()) if whole else (tree, tree)
                 changes = [] if whole else list(changes_by(delta, tree))
                 tree.apply(delta)
                 if whole:

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from ..core import InvalidState
-from ..core.typed import from_json
+from ..core.decoding import from_json
 
 WAIT_S = 30.0
 """How long an operation waits for another one to end."""
@@ -35,7 +35,7 @@ class Holder(Struct, frozen=True, omit_defaults=True):
         return f"run {self.name or self.run_id} (process {self.pid})" if self.run_id else f"process {self.pid}"
 
 
-class RunLock:
+class WorkspaceLock:
     """A run's hold on a workspace, for as long as it lives; a killed run's lock is free at once."""
 
     def __init__(self, store: Path, holder: Holder) -> None:

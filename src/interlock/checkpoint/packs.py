@@ -11,7 +11,7 @@ from pathlib import Path
 
 import zstandard
 
-from .store import Frame, Store
+from .store import CheckpointStore, PackFrame
 
 FRAME_BYTES = 128 * 1024
 """Raw bytes gathered into one frame: neighbours compress together, and reading one file costs little."""
@@ -41,7 +41,7 @@ Blobs = list[tuple[bytes, int, int]]
 class PackWriter:
     """Takes contents, compresses and appends them beside the caller; nothing counts until `record`."""
 
-    def __init__(self, store: Store, *, new_pack: bool = False, to_the_brim: bool = False) -> None:
+    def __init__(self, store: CheckpointStore, *, new_pack: bool = False, to_the_brim: bool = False) -> None:
         self._store, self._to_the_brim = store, to_the_brim
         self._beside: ThreadPoolExecutor | None = None
         self._working: deque[Future[None]] = deque()
@@ -50,7 +50,7 @@ class PackWriter:
         self._blobs: Blobs = []
         self._known: set[bytes] | None = None
         self._mine: set[bytes] = set()
-        self._frames: list[Frame] = []
+        self._frames: list[PackFrame] = []
         self._rows: list[tuple[bytes, int, int, int]] = []
         self._next_frame = store.number("SELECT max(id) FROM frame") + 1
         newest, length = store.row("SELECT id, length FROM pack ORDER BY id DESC LIMIT 1") or (0, 0)
@@ -90,7 +90,7 @@ class PackWriter:
         """Take note of a content that already lies in a file of its own."""
         self._mine.add(digest)
         self._touched += [self._store.object_path(digest), self._store.objects]
-        frame = Frame(self._take_number(), 0, 0, length, raw, codec)
+        frame = PackFrame(self._take_number(), 0, 0, length, raw, codec)
         self._frames.append(frame)
         self._rows.append((digest, frame.id, 0, raw))
 
@@ -154,7 +154,7 @@ class PackWriter:
             self._unchecked = CHECK_EVERY
         self._unchecked -= len(data)
         write_all(self._fd, data)
-        self._frames.append(Frame(number, self._pack, self._length, len(data), len(content), codec))
+        self._frames.append(PackFrame(number, self._pack, self._length, len(data), len(content), codec))
         self._rows.extend((digest, number, start, size) for digest, start, size in blobs)
         self._length += len(data)
         self._lengths[self._pack] = self._length
@@ -168,7 +168,7 @@ class PackWriter:
         os.lseek(self._fd, self._length, os.SEEK_SET)
 
 
-def read_frame(store: Store, frame: Frame) -> bytes:
+def read_frame(store: CheckpointStore, frame: PackFrame) -> bytes:
     """The raw content of a pack's frame; OSError, EOFError or zstandard.ZstdError where it is damaged."""
     fd = os.open(store.pack_path(frame.pack), os.O_RDONLY | os.O_CLOEXEC)
     try:

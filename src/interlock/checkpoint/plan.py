@@ -1,4 +1,4 @@
-"""Plan: what going back would do, and what it would leave alone."""
+"""RestorePlan: what going back would do, and what it would leave alone."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from msgspec import Struct, field
 
 from ..core import BadInput
 from .change import Change, Difference, differences
-from .entry import Entry, state_of
-from .own import OwnRecord
+from .entry import TreeEntry, state_of
+from .own_changes import OwnChanges
 from .policy import SPECIAL_WORDS
-from .tree import Tree, join, printable, within
+from .tree import WorkspaceTree, join, printable, within
 
 UNCOVERED_NOW = "no checkpoint covers it now"
 UNCOVERED_THEN = "the checkpoint does not cover it"
@@ -24,7 +24,7 @@ class LeftAlone(Struct, frozen=True):
     reason: str
 
 
-class Plan(Struct, frozen=True):
+class RestorePlan(Struct, frozen=True):
     """What a restore would do: `changes` lead from the disk now to the checkpoint."""
 
     checkpoint: str
@@ -34,10 +34,10 @@ class Plan(Struct, frozen=True):
     locks: tuple[str, ...] = ()
 
 
-class Moment(Struct, frozen=True):
+class KnownTree(Struct, frozen=True):
     """A tree, and what it says nothing about."""
 
-    tree: Tree
+    tree: WorkspaceTree
     uncovered: dict[str, str]
 
 
@@ -49,7 +49,7 @@ class Draft(Struct):
     locks: list[str] = field(default_factory=list)
 
 
-def draft(now: Moment, then: Moment, paths: Iterable[str], own: OwnRecord | None, *, force: bool) -> Draft:
+def draft(now: KnownTree, then: KnownTree, paths: Iterable[str], own: OwnChanges | None, *, force: bool) -> Draft:
     """Decide for every differing path whether it goes back."""
     scope = _scope(now, then, paths)
     made = Draft(locks=[] if force else _foreign_locks(now.tree, scope, own))
@@ -66,7 +66,7 @@ def draft(now: Moment, then: Moment, paths: Iterable[str], own: OwnRecord | None
     return made
 
 
-def _scope(now: Moment, then: Moment, paths: Iterable[str]) -> tuple[str, ...]:
+def _scope(now: KnownTree, then: KnownTree, paths: Iterable[str]) -> tuple[str, ...]:
     scope = tuple(dict.fromkeys(path.strip("/") for path in paths))
     for path in scope:
         if path and now.tree.get(path) is None and then.tree.get(path) is None:
@@ -80,7 +80,7 @@ def _scope(now: Moment, then: Moment, paths: Iterable[str]) -> tuple[str, ...]:
     return scope or ("",)
 
 
-def _hands_off(path: str, now: Moment, then: Moment, *, force: bool) -> str | None:
+def _hands_off(path: str, now: KnownTree, then: KnownTree, *, force: bool) -> str | None:
     """Why a path must not be touched: one of the two moments has no record of it."""
     if then.uncovered and (at := _covering(path, then.uncovered)):
         return f"{UNCOVERED_THEN} ({then.uncovered[at]})"
@@ -101,7 +101,7 @@ def _covering(path: str, uncovered: dict[str, str]) -> str | None:
     return None
 
 
-def _foreign_locks(tree: Tree, scope: tuple[str, ...], own: OwnRecord | None) -> list[str]:
+def _foreign_locks(tree: WorkspaceTree, scope: tuple[str, ...], own: OwnChanges | None) -> list[str]:
     """Locks that a git command of someone else holds in a repository that would be touched."""
     found = []
     for folder, listing in tree.folders.items():
@@ -115,7 +115,7 @@ def _foreign_locks(tree: Tree, scope: tuple[str, ...], own: OwnRecord | None) ->
     return found
 
 
-def _keep_consistent(made: Draft, now: Moment) -> None:
+def _keep_consistent(made: Draft, now: KnownTree) -> None:
     """A folder that holds something left alone stays; what would lie below something left alone stays away."""
     stay = {path for path in made.left if now.tree.get(path) is not None} | set(now.uncovered)
     for path in stay:
@@ -139,5 +139,5 @@ def _keep_consistent(made: Draft, now: Moment) -> None:
             made.left[path] = "its folder was left alone"
 
 
-def _is_folder(entry: Entry | None) -> bool:
+def _is_folder(entry: TreeEntry | None) -> bool:
     return entry is not None and entry.is_folder

@@ -1,4 +1,4 @@
-"""Policy: what a checkpoint leaves out, and by whose word."""
+"""ExclusionPolicy: what a checkpoint leaves out, and by whose word."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SPECIAL = {
 SPECIAL_WORDS = frozenset(_SPECIAL.values())
 
 
-class Policy:
+class ExclusionPolicy:
     """Patterns of names (`*.log`, `node_modules`) or of paths (`web/dist`) that are left out."""
 
     def __init__(self, patterns: tuple[str, ...] = ()) -> None:

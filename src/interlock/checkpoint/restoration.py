@@ -9,11 +9,11 @@ import msgspec
 import zstandard
 from msgspec import Struct
 
-from ..core.typed import from_msgpack
+from ..core.decoding import from_msgpack
 from .change import Difference
-from .entry import Entry
-from .outage import SETTLES_S, boot_id, started_at
-from .store import Store
+from .entry import TreeEntry
+from .power_loss import SETTLES_S, boot_id, started_at
+from .store import CheckpointStore
 
 State = Literal["staging", "applying", "done", "abandoned", "taking_back", "taken_back"]
 
@@ -25,8 +25,8 @@ class Body(Struct, array_like=True):
     """
 
     token: str
-    steps: list[tuple[bytes, Entry | None, Entry | None]]
-    folders: list[tuple[bytes, Entry]]
+    steps: list[tuple[bytes, TreeEntry | None, TreeEntry | None]]
+    folders: list[tuple[bytes, TreeEntry]]
     keep_times: bool = True
     force: bool = False
     boot: str = ""
@@ -52,7 +52,7 @@ class Restoration(Struct, frozen=True):
 
 
 def make_body(
-    token: str, steps: dict[str, Difference], folders: dict[str, Entry], *, keep_times: bool, force: bool
+    token: str, steps: dict[str, Difference], folders: dict[str, TreeEntry], *, keep_times: bool, force: bool
 ) -> Body:
     return Body(
         token,
@@ -64,7 +64,7 @@ def make_body(
     )
 
 
-def begin(store: Store, target: str, safety: str, now: float, body: Body) -> int:
+def begin(store: CheckpointStore, target: str, safety: str, now: float, body: Body) -> int:
     """Write down what is about to be done; on the disk before the first file is moved (see `advance`)."""
     with store.transaction():
         store.db.execute(
@@ -74,7 +74,7 @@ def begin(store: Store, target: str, safety: str, now: float, body: Body) -> int
         return store.db.last_insert_rowid()
 
 
-def advance(store: Store, n: int, state: State, body: Body | None = None) -> None:
+def advance(store: CheckpointStore, n: int, state: State, body: Body | None = None) -> None:
     """Note that a restore has come further; durable when it returns, if the workspace changes next."""
     with store.transaction(durable=state in ("applying", "taking_back")):
         if body is None:
@@ -83,22 +83,22 @@ def advance(store: Store, n: int, state: State, body: Body | None = None) -> Non
             store.db.execute("UPDATE restore SET state=?, body=? WHERE n=?", (state, _encode(body), n))
 
 
-def unfinished(store: Store) -> list[Restoration]:
+def unfinished(store: CheckpointStore) -> list[Restoration]:
     """Restores that were cut short, oldest first."""
     return _load(store, "state IN ('staging','applying','taking_back') ORDER BY n")
 
 
-def is_unfinished(store: Store) -> bool:
+def is_unfinished(store: CheckpointStore) -> bool:
     return store.row("SELECT 1 FROM restore WHERE state IN ('staging','applying','taking_back')") is not None
 
 
-def last_done(store: Store) -> Restoration | None:
+def last_done(store: CheckpointStore) -> Restoration | None:
     """The newest restore that took effect."""
     found = _load(store, "state='done' ORDER BY n DESC LIMIT 1")
     return found[0] if found else None
 
 
-def lost_in_outage(store: Store) -> list[Restoration]:
+def lost_in_outage(store: CheckpointStore) -> list[Restoration]:
     """The last restore, if the machine went down so soon after it that the disk may not have all of it."""
     last = last_done(store)
     if last is None or last.body.boot in ("", boot_id()):
@@ -106,7 +106,7 @@ def lost_in_outage(store: Store) -> list[Restoration]:
     return [last] if started_at() - last.time < SETTLES_S else []
 
 
-def _load(store: Store, where: str) -> list[Restoration]:
+def _load(store: CheckpointStore, where: str) -> list[Restoration]:
     rows = store.rows(f"SELECT n, state, target, safety, time, body FROM restore WHERE {where}")
     return [Restoration(n, state, target, safety, at, _decode(body)) for n, state, target, safety, at, body in rows]
 

@@ -10,19 +10,19 @@ from contextlib import suppress
 from msgspec import Struct
 
 from ..core import Clock, InvalidState, Unknown
-from .applying import Applying
 from .change import Change, Difference, differences
 from .contents import Contents
-from .descent import Descent
-from .finishing import folders_to_finish
-from .own import OwnRecord
-from .plan import Draft, LeftAlone, Moment, Plan, draft
+from .folder_descent import Descent
+from .folder_metadata import folders_to_finish
+from .own_changes import OwnChanges
+from .plan import Draft, KnownTree, LeftAlone, RestorePlan, draft
 from .restoration import Body, Restoration, advance, begin, is_unfinished, lost_in_outage, make_body, unfinished
+from .restore_steps import RestoreSteps
 from .snapshot import Progress, Snapshots, describe_uncovered
 from .staging import Staging, remove_folder
-from .store import FULL_ERRORS, Store, full
-from .tree import Delta, Tree, printable, within
-from .verification import Verification
+from .store import FULL_ERRORS, CheckpointStore, full
+from .tree import Delta, WorkspaceTree, printable, within
+from .verification import RestoreVerification
 
 
 class Restored(Struct, frozen=True, omit_defaults=True):
@@ -40,13 +40,15 @@ class Restored(Struct, frozen=True, omit_defaults=True):
 class Rollback:
     """Takes a workspace back to a moment."""
 
-    def __init__(self, store: Store, snapshots: Snapshots, clock: Clock) -> None:
+    def __init__(self, store: CheckpointStore, snapshots: Snapshots, clock: Clock) -> None:
         self._store, self._snapshots, self._clock = store, snapshots, clock
 
-    def preview(self, target: str, now: Moment, then: Moment, paths: Iterable[str], own: OwnRecord | None) -> Plan:
+    def preview(
+        self, target: str, now: KnownTree, then: KnownTree, paths: Iterable[str], own: OwnChanges | None
+    ) -> RestorePlan:
         """What a restore would do; nothing is touched."""
         made = draft(now, then, paths, own, force=False)
-        return Plan(
+        return RestorePlan(
             target,
             tuple(step.to_change() for step in _in_order(made.steps)),
             _named(made.left),
@@ -58,9 +60,9 @@ class Rollback:
         self,
         target: str,
         safety: str,
-        then: Moment,
+        then: KnownTree,
         paths: Iterable[str],
-        own: OwnRecord | None,
+        own: OwnChanges | None,
         *,
         force: bool,
         progress: Progress | None,
@@ -138,12 +140,14 @@ class Rollback:
         left = f"; left alone: {', '.join(printable(path) for path in applying.left)}" if applying.left else ""
         return f"a rollback to {restoration.target} was cut short and is finished now{left}"
 
-    def _carry_out(self, n: int, root: int, body: Body, before: Tree, progress: Progress | None) -> Applying:
+    def _carry_out(
+        self, n: int, root: int, body: Body, before: WorkspaceTree, progress: Progress | None
+    ) -> RestoreSteps:
         with Descent(root) as descent:
             try:
                 staging = Staging(root, body.folder, Contents(self._store), keep_times=body.keep_times)
                 try:
-                    Applying(root, body, staging, descent).stage(progress)
+                    RestoreSteps(root, body, staging, descent).stage(progress)
                 finally:
                     os.close(staging.fd)
             except (OSError, InvalidState) as error:
@@ -162,10 +166,10 @@ class Rollback:
                 raise full("the workspace") from error
             raise
 
-    def _apply(self, root: int, body: Body, progress: Progress | None) -> Applying:
+    def _apply(self, root: int, body: Body, progress: Progress | None) -> RestoreSteps:
         with Descent(root) as descent:
             staging = Staging(root, body.folder, Contents(self._store), keep_times=body.keep_times)
-            applying = Applying(root, body, staging, descent)
+            applying = RestoreSteps(root, body, staging, descent)
             try:
                 applying.run(progress)
             except BaseException:
@@ -175,7 +179,7 @@ class Rollback:
             applying.finish_folders()
         return applying
 
-    def _take_back(self, n: int, root: int, body: Body, before: Tree, error: Exception) -> None:
+    def _take_back(self, n: int, root: int, body: Body, before: WorkspaceTree, error: Exception) -> None:
         """Put everything back that a failing restore has moved so far."""
         now = self._snapshots.look()
         touched = set(body.differences())
@@ -188,7 +192,7 @@ class Rollback:
             with Descent(root) as descent:
                 staging = Staging(root, back.folder, Contents(self._store), keep_times=True)
                 try:
-                    Applying(root, back, staging, descent).stage()
+                    RestoreSteps(root, back, staging, descent).stage()
                 finally:
                     os.close(staging.fd)
             self._apply(root, back, None)
@@ -199,15 +203,15 @@ class Rollback:
             ) from error
         advance(self._store, n, "taken_back")
 
-    def _verify(self, root: int, applying: Applying, now: Moment, *, keep_times: bool) -> dict[str, str]:
+    def _verify(self, root: int, applying: RestoreSteps, now: KnownTree, *, keep_times: bool) -> dict[str, str]:
         expected = now.tree.copy()
         expected.apply(_as_delta(applying.done))
         written = {step.path for step in applying.done}
-        check = Verification(expected, written, now.uncovered, self._snapshots.policy, keep_times=keep_times)
+        check = RestoreVerification(expected, written, now.uncovered, self._snapshots.policy, keep_times=keep_times)
         wrong = check.run(root)
         return {path: why for path, why in wrong.items() if not within(path, applying.left)}
 
-    def _as_done(self, body: Body, applying: Applying) -> Body:
+    def _as_done(self, body: Body, applying: RestoreSteps) -> Body:
         """The record of what was really done, which is what an undo takes back."""
         done = {step.path: step for step in applying.done}
         folders = {os.fsdecode(path): entry for path, entry in body.folders}

@@ -15,11 +15,11 @@ from msgspec import Struct, field
 
 from ..core import Clock, InvalidState
 from .attributes import read_attributes
-from .descent import Descent
-from .entry import Entry, make_entry
-from .policy import DEEPEST, Policy, special
-from .tree import Delta, Tree, join, printable
-from .watch import Hints, Watch
+from .change_watcher import ChangeWatcher, Hints
+from .entry import TreeEntry, make_entry
+from .folder_descent import Descent
+from .policy import DEEPEST, ExclusionPolicy, special
+from .tree import Delta, WorkspaceTree, join, printable
 
 FRESH_NS = 20_000_000
 """A file changed this shortly before the walk may change again without its times moving (older kernels tick slowly)."""
@@ -33,7 +33,7 @@ MOUNTED = "mounted from elsewhere"
 _COVERED = frozenset((stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK))
 
 
-class Pending(Struct):
+class PendingRead(Struct):
     """A file or link that has to be read."""
 
     folder: str
@@ -45,7 +45,7 @@ class Pending(Struct):
         return join(self.folder, self.name)
 
 
-class Budget(Struct, frozen=True):
+class ScanBudget(Struct, frozen=True):
     """What a walk may meet before it stops with a clear word."""
 
     files: int
@@ -61,7 +61,7 @@ class Scan(Struct):
     """
 
     delta: Delta = field(default_factory=Delta)
-    pending: list[Pending] = field(default_factory=list)
+    pending: list[PendingRead] = field(default_factory=list)
     uncovered: dict[str, str] = field(default_factory=dict)
     fresh_ns: int = 0
     folders: set[str] | None = None
@@ -77,18 +77,18 @@ class Visit(NamedTuple):
     deep: bool = False
 
 
-class Scanner:
+class WorkspaceScanner:
     """Walks a workspace through folder descriptors and reports what differs from the known tree."""
 
     def __init__(
         self,
         root: int,
-        known: Tree,
-        policy: Policy,
-        budget: Budget,
+        known: WorkspaceTree,
+        policy: ExclusionPolicy,
+        budget: ScanBudget,
         clock: Clock,
         *,
-        watch: Watch | None = None,
+        watch: ChangeWatcher | None = None,
         linked: dict[int, set[str]] | None = None,
         mounts: Collection[str] = (),
     ) -> None:
@@ -112,7 +112,7 @@ class Scanner:
         self._look([Visit("", deep=True)])
         return self._scan
 
-    def glance(self, hints: Hints, more: Iterable[str] = ()) -> Scan:
+    def scan_changed(self, hints: Hints, more: Iterable[str] = ()) -> Scan:
         """Look only where the hints point, at `more` known folders, and at whatever is new there."""
         self._files = self._known.files + len(self._known.folders)
         self._scan.folders = set()
@@ -243,7 +243,7 @@ class Scanner:
         folder: str,
         name: str,
         found: os.stat_result,
-        old: Entry | None,
+        old: TreeEntry | None,
         waiting: list[Visit],
         *,
         deep: bool = False,
@@ -277,7 +277,7 @@ class Scanner:
             self._bytes += min(found.st_size, found.st_blocks * 512)
             if self._bytes > self._budget.bytes:
                 raise over_budget(f"{self._budget.bytes:,} bytes", folder)
-            self._scan.pending.append(Pending(folder, name, found))
+            self._scan.pending.append(PendingRead(folder, name, found))
 
     def _follow_links(self, path: str, inode: int, waiting: list[Visit]) -> None:
         """The other names of a file changed with it, and nothing tells of them."""
@@ -321,7 +321,7 @@ class Scanner:
         self._scan.delta.wiped.update(child for child, entry in self._known.below(path) if entry.is_folder)
 
 
-def nothing_left(known: Tree) -> Scan:
+def nothing_left(known: WorkspaceTree) -> Scan:
     """What a walk would find in a workspace that was deleted as a whole: that everything in it is gone."""
     scan = Scan()
     for name in known.folders.get("", {}):

@@ -12,19 +12,19 @@ import msgspec
 from ..config.model import Checkpoints as Settings
 from ..core import CheckpointInfo, Clock, InvalidState
 from .change import changes_by, differences
-from .descent import READ_FLAGS, Descent, open_root
-from .entry import Entry
+from .change_watcher import ChangeWatcher, Hints
+from .content_intake import ContentIntake
+from .entry import TreeEntry
 from .fingerprint import of_disk, of_tree
-from .history import SHOWN, History
-from .intake import Intake
+from .folder_descent import READ_FLAGS, Descent, open_root
+from .history import SHOWN, CheckpointHistory
+from .locations import mounts_inside
 from .packs import PackWriter
-from .place import mounts_inside
-from .plan import Moment
-from .policy import Policy
-from .scan import Budget, Scan, Scanner, nothing_left
-from .store import Store, no_space
-from .tree import Delta, Tree, printable
-from .watch import Hints, Watch
+from .plan import KnownTree
+from .policy import ExclusionPolicy
+from .scan import Scan, ScanBudget, WorkspaceScanner, nothing_left
+from .store import CheckpointStore, no_space
+from .tree import Delta, WorkspaceTree, printable
 
 Progress = Callable[[int, int], None]
 
@@ -35,23 +35,23 @@ PATROL = 64
 class Snapshots:
     """Keeps the newest tree at hand, so that only what changed is read."""
 
-    def __init__(self, workspace: str, store: Store, settings: Settings, clock: Clock) -> None:
+    def __init__(self, workspace: str, store: CheckpointStore, settings: Settings, clock: Clock) -> None:
         self._workspace, self._store, self._clock = workspace, store, clock
-        self.history = History(store)
-        self.policy = Policy(settings.exclude)
-        self._budget = Budget(settings.budget_files, settings.budget_bytes, settings.budget_ms / 1000)
-        self._tree = Tree()
+        self.history = CheckpointHistory(store)
+        self.policy = ExclusionPolicy(settings.exclude)
+        self._budget = ScanBudget(settings.budget_files, settings.budget_bytes, settings.budget_ms / 1000)
+        self._tree = WorkspaceTree()
         self._uncovered: dict[str, str] = {}
         self._seq = -1
         self._newest: CheckpointInfo | None = None
         self._walked = False
-        self._watch: Watch | None = None
+        self._watch: ChangeWatcher | None = None
         self._linked: dict[int, set[str]] = {}
         self._patrol: Iterator[str] = iter(())
         self._suspects = Hints()
         self._mounts: frozenset[str] = frozenset()
 
-    def watch(self, watch: Watch) -> None:
+    def watch(self, watch: ChangeWatcher) -> None:
         """Look only where the watch points from now on, after one more walk."""
         self._watch, self._walked = watch, False
 
@@ -60,7 +60,7 @@ class Snapshots:
             self._watch.close()
             self._watch = None
 
-    def take(
+    def create(
         self,
         info: CheckpointInfo,
         *,
@@ -87,7 +87,7 @@ class Snapshots:
                 anew = not self._same_policy()
                 # Only new identities: kept in memory, and not worth a delta.
                 delta = Delta() if self._tree.stays(scan.delta) else scan.delta
-                before = self._tree if not anew else self.history.tree(self._seq) if self._seq else Tree()
+                before = self._tree if not anew else self.history.tree(self._seq) if self._seq else WorkspaceTree()
                 mine = list(changes_by(scan.delta, before)) if own and not anew else []
                 self._seq = -1
                 self._take_over(scan)
@@ -115,7 +115,7 @@ class Snapshots:
                 os.close(root)
         return info
 
-    def look(self) -> Moment:
+    def look(self) -> KnownTree:
         """The workspace now, compared but not kept."""
         root = self._open_if_there()
         try:
@@ -126,7 +126,7 @@ class Snapshots:
                 os.close(root)
         tree = self._tree.copy()
         tree.apply(scan.delta)
-        return Moment(tree, scan.uncovered)
+        return KnownTree(tree, scan.uncovered)
 
     def warm_up(self) -> None:
         """Load the newest tree and watch every folder; what differs from the tree is looked at next time."""
@@ -165,7 +165,7 @@ class Snapshots:
                 self._store.set_meta("fingerprint", f"{self._seq}:{mark}")
 
     @contextmanager
-    def reader(self) -> Iterator[Callable[[str, Entry], bytes]]:
+    def reader(self) -> Iterator[Callable[[str, TreeEntry], bytes]]:
         """Reads files of the workspace as they are now."""
         root = self._open_if_there()
         if root is None:
@@ -173,7 +173,7 @@ class Snapshots:
             return
         with Descent(root) as descent:
 
-            def read(path: str, entry: Entry) -> bytes:
+            def read(path: str, entry: TreeEntry) -> bytes:
                 folder, _, name = path.rpartition("/")
                 fd = os.open(name, READ_FLAGS, dir_fd=descent.folder(folder))
                 try:
@@ -186,16 +186,16 @@ class Snapshots:
             finally:
                 os.close(root)
 
-    def newest(self) -> Moment:
+    def newest(self) -> KnownTree:
         """The tree of the newest checkpoint; not to be changed."""
         self._refresh()
-        return Moment(self._tree, self._uncovered)
+        return KnownTree(self._tree, self._uncovered)
 
-    def moment(self, seq: int) -> Moment:
+    def moment(self, seq: int) -> KnownTree:
         """The workspace at a checkpoint; not to be changed."""
         if seq == self._seq == self.history.head() and self._same_policy() and self._store.get_meta("reread") is None:
-            return Moment(self._tree, self._uncovered)
-        return Moment(self.history.tree(seq), self.history.uncovered(seq))
+            return KnownTree(self._tree, self._uncovered)
+        return KnownTree(self.history.tree(seq), self.history.uncovered(seq))
 
     def distrust(self) -> None:
         """Forget that hints were enough: the next checkpoint walks everything."""
@@ -224,7 +224,7 @@ class Snapshots:
         reread = self._store.get_meta("reread") is not None
         if head == self._seq and not reread:
             return
-        self._tree = self.history.tree(head) if head and self._same_policy() else Tree()
+        self._tree = self.history.tree(head) if head and self._same_policy() else WorkspaceTree()
         self._uncovered = self.history.uncovered(head) if head else {}
         self._seq, self._newest = head, None
         self._walked = False
@@ -287,12 +287,12 @@ class Snapshots:
         if hints is None:
             self._mounts = mounts_inside(self._workspace)
         scanner = self._scanner(root, self._watch if writer is not None else None)
-        scan = scanner.walk() if hints is None else scanner.glance(hints, self._others())
-        Intake(root, self._tree, scan, self._store, writer).run(self._budget, self._clock, progress)
+        scan = scanner.walk() if hints is None else scanner.scan_changed(hints, self._others())
+        ContentIntake(root, self._tree, scan, self._store, writer).run(self._budget, self._clock, progress)
         return scan
 
-    def _scanner(self, root: int, watch: Watch | None) -> Scanner:
-        return Scanner(
+    def _scanner(self, root: int, watch: ChangeWatcher | None) -> WorkspaceScanner:
+        return WorkspaceScanner(
             root,
             self._tree,
             self.policy,
@@ -377,5 +377,5 @@ def describe_uncovered(uncovered: dict[str, str]) -> tuple[str, ...]:
     return (*lines, f"and {more:,} more") if more > 0 else tuple(lines)
 
 
-def _nothing_to_read(path: str, entry: Entry) -> bytes:
+def _nothing_to_read(path: str, entry: TreeEntry) -> bytes:
     raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)

@@ -10,8 +10,8 @@ from contextlib import suppress
 from .attributes import write_attributes
 from .change import Difference
 from .contents import Contents
-from .descent import FOLDER_FLAGS, READ_FLAGS, Descent
-from .entry import Entry
+from .entry import TreeEntry
+from .folder_descent import FOLDER_FLAGS, READ_FLAGS, Descent
 
 
 class Staging:
@@ -31,7 +31,7 @@ class Staging:
             return True
         return not _can_change_in_place(step, descent)
 
-    def make(self, index: int, entry: Entry) -> None:
+    def make(self, index: int, entry: TreeEntry) -> None:
         """Make one file or link ready under its number."""
         name = str(index)
         with suppress(FileNotFoundError):
@@ -76,7 +76,7 @@ def remove_folder(root: int, name: str) -> None:
     os.rmdir(name, dir_fd=root)
 
 
-def set_file(fd: int, entry: Entry, *, keep_times: bool) -> None:
+def set_file(fd: int, entry: TreeEntry, *, keep_times: bool) -> None:
     """Owner, attributes, mode and time of an open file or folder, in the order in which they last."""
     found = os.fstat(fd)
     uid, gid = entry.owner >> 32, entry.owner & 0xFFFFFFFF
@@ -89,7 +89,7 @@ def set_file(fd: int, entry: Entry, *, keep_times: bool) -> None:
         os.utime(fd, ns=(time.time_ns(), entry.mtime_ns))
 
 
-def set_link(name: str, entry: Entry, folder: int, *, keep_times: bool) -> None:
+def set_link(name: str, entry: TreeEntry, folder: int, *, keep_times: bool) -> None:
     found = os.stat(name, dir_fd=folder, follow_symlinks=False)
     uid, gid = entry.owner >> 32, entry.owner & 0xFFFFFFFF
     if (found.st_uid, found.st_gid) != (uid, gid):

@@ -1,4 +1,4 @@
-"""Store: the SQLite file of one workspace's checkpoints, and where everything lies."""
+"""CheckpointStore: the SQLite file of one workspace's checkpoints, and where everything lies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from ..core import InvalidState
 from .flush import Flush
-from .outage import boot_id
+from .power_loss import boot_id
 
 VERSION = 2
 
@@ -52,7 +52,7 @@ CREATE TABLE IF NOT EXISTS restore(
 """
 
 
-class Frame(Struct, frozen=True, gc=False):
+class PackFrame(Struct, frozen=True, gc=False):
     """A compressed stretch of a pack, or (pack 0) a file of its own."""
 
     id: int
@@ -63,15 +63,15 @@ class Frame(Struct, frozen=True, gc=False):
     codec: int
 
 
-class Place(Struct, frozen=True, gc=False):
+class ContentLocation(Struct, frozen=True, gc=False):
     """Where the content with a digest lies."""
 
-    frame: Frame
+    frame: PackFrame
     start: int
     size: int
 
 
-class Store:
+class CheckpointStore:
     """The database and folders of one workspace's checkpoints; owner-only."""
 
     def __init__(self, path: Path, *, alone: bool = False) -> None:
@@ -154,14 +154,14 @@ class Store:
     def drop_meta(self, key: str) -> None:
         self.db.execute("DELETE FROM meta WHERE key=?", (key,))
 
-    def find(self, digest: bytes) -> Place | None:
+    def find(self, digest: bytes) -> ContentLocation | None:
         """Where the content with this digest lies, if it is stored."""
         row = self.row(
             "SELECT f.id, f.pack, f.start, f.length, f.raw, f.codec, b.start, b.size"
             " FROM blob b JOIN frame f ON f.id=b.frame WHERE b.digest=?",
             digest,
         )
-        return Place(Frame(*row[:6]), row[6], row[7]) if row else None
+        return ContentLocation(PackFrame(*row[:6]), row[6], row[7]) if row else None
 
     def has(self, digest: bytes) -> bool:
         return self.row("SELECT 1 FROM blob WHERE digest=?", digest) is not None

@@ -14,13 +14,13 @@ from pathlib import Path
 from msgspec import Struct
 
 from ..config.model import Checkpoints as Settings
+from .compact import free_dead_stretches, in_parts, move_frames
 from .entry import ABSENT
-from .history import History
+from .history import CheckpointHistory
 from .packs import PackWriter, read_frame
 from .restoration import last_done, unfinished
 from .retention import thin
-from .squeeze import free_dead_stretches, in_parts, move_frames
-from .store import ROOMY, Frame, NoSpace, Store, no_space
+from .store import ROOMY, CheckpointStore, NoSpace, PackFrame, no_space
 from .tree import Delta, encode_delta, join
 
 THIN = 0.5
@@ -49,7 +49,7 @@ class Swept(Struct, frozen=True):
 class Sweep:
     """One collection, in small durable steps: killed at any point, the store is whole."""
 
-    def __init__(self, store: Store, history: History, settings: Settings, now: float) -> None:
+    def __init__(self, store: CheckpointStore, history: CheckpointHistory, settings: Settings, now: float) -> None:
         self._store, self._history, self._settings, self._now = store, history, settings, now
 
     def run(self, progress: Callable[[int, int], None] | None = None) -> Swept:
@@ -260,7 +260,7 @@ class Sweep:
         writer = PackWriter(self._store, new_pack=True)
         try:
             for row in self._store.rows("SELECT id, pack, start, length, raw, codec FROM frame WHERE pack=?", pack):
-                frame = Frame(*row)
+                frame = PackFrame(*row)
                 content = read_frame(self._store, frame)
                 for digest, start, size in self._store.rows(
                     "SELECT digest, start, size FROM blob WHERE frame=?", frame.id
@@ -277,7 +277,7 @@ class Sweep:
         self._store.pack_path(pack).unlink(missing_ok=True)
 
 
-def remove_strays(store: Store) -> None:
+def remove_strays(store: CheckpointStore) -> None:
     """Delete files that the database knows nothing of: what a killed snapshot or collection left."""
     known = {store.pack_path(row[0]).name for row in store.rows("SELECT id FROM pack")}
     objects = store.rows("SELECT b.digest FROM blob b JOIN frame f ON f.id=b.frame WHERE f.pack=0")

@@ -1,4 +1,4 @@
-"""Tree: a workspace at one moment; Delta: how one tree becomes the next."""
+"""WorkspaceTree: a workspace at one moment; Delta: how one tree becomes the next."""
 
 from __future__ import annotations
 
@@ -10,43 +10,43 @@ import msgspec
 import zstandard
 from msgspec import Struct
 
-from ..core.typed import msgpack_decoder
-from .entry import Entry, same_content
+from ..core.decoding import msgpack_decoder
+from .entry import TreeEntry, same_content
 
-Listing = dict[str, Entry]
+Listing = dict[str, TreeEntry]
 
 
 class Delta(Struct):
     """Folders that went away with all they held, then what changed; a name with None is gone."""
 
-    root: Entry | None = None
+    root: TreeEntry | None = None
     wiped: set[str] = msgspec.field(default_factory=set)
-    changed: dict[str, dict[str, Entry | None]] = msgspec.field(default_factory=dict)
+    changed: dict[str, dict[str, TreeEntry | None]] = msgspec.field(default_factory=dict)
 
-    def put(self, folder: str, name: str, entry: Entry | None) -> None:
+    def put(self, folder: str, name: str, entry: TreeEntry | None) -> None:
         self.changed.setdefault(folder, {})[name] = entry
 
     def __bool__(self) -> bool:
         return bool(self.root or self.wiped or self.changed)
 
 
-class Tree:
+class WorkspaceTree:
     """Folders by path ("" is the workspace itself), each a listing by name; names are as `os.fsdecode` gives them."""
 
     def __init__(self) -> None:
-        self.root: Entry | None = None
+        self.root: TreeEntry | None = None
         self.folders: dict[str, Listing] = {}
         self.files = 0
         self.bytes = 0
 
-    def get(self, path: str) -> Entry | None:
+    def get(self, path: str) -> TreeEntry | None:
         if not path:
             return self.root
         folder, _, name = path.rpartition("/")
         listing = self.folders.get(folder)
         return listing.get(name) if listing is not None else None
 
-    def below(self, path: str) -> Iterator[tuple[str, Entry]]:
+    def below(self, path: str) -> Iterator[tuple[str, TreeEntry]]:
         """Everything below a folder, parents first."""
         waiting = [path]
         while waiting:
@@ -58,7 +58,7 @@ class Tree:
                     waiting.append(child)
 
     @classmethod
-    def from_whole(cls, delta: Delta) -> Tree:
+    def from_whole(cls, delta: Delta) -> WorkspaceTree:
         """The tree that `whole` gave."""
         tree = cls()
         tree.root = delta.root
@@ -109,22 +109,22 @@ class Tree:
 
     def whole(self) -> Delta:
         """This tree as the delta from nothing."""
-        changed: dict[str, dict[str, Entry | None]] = {folder: dict(held) for folder, held in self.folders.items()}
+        changed: dict[str, dict[str, TreeEntry | None]] = {folder: dict(held) for folder, held in self.folders.items()}
         return Delta(self.root, set(), changed)
 
-    def copy(self) -> Tree:
-        twin = Tree()
+    def copy(self) -> WorkspaceTree:
+        twin = WorkspaceTree()
         twin.root, twin.files, twin.bytes = self.root, self.files, self.bytes
         twin.folders = {folder: dict(held) for folder, held in self.folders.items()}
         return twin
 
-    def _count(self, entry: Entry, sign: int) -> None:
+    def _count(self, entry: TreeEntry, sign: int) -> None:
         if not entry.is_folder:
             self.files += sign
             self.bytes += sign * entry.size
 
 
-def _equal(a: Entry | None, b: Entry | None) -> bool:
+def _equal(a: TreeEntry | None, b: TreeEntry | None) -> bool:
     return same_content(a, b) and (a is None or b is None or a.mtime_ns == b.mtime_ns)
 
 
@@ -153,9 +153,9 @@ def printable(path: str) -> str:
 class _Stored(Struct, array_like=True):
     """A delta as it is written: names are bytes, for they need not be UTF-8."""
 
-    root: Entry | None
+    root: TreeEntry | None
     wiped: list[bytes]
-    changed: dict[bytes, dict[bytes, Entry | None]]
+    changed: dict[bytes, dict[bytes, TreeEntry | None]]
 
 
 _DECODER = msgpack_decoder(_Stored)

@@ -1,4 +1,4 @@
-"""Verification: after a restore, an independent walk says whether the workspace is what it should be.
+"""RestoreVerification: after a restore, an independent walk says whether the workspace is what it should be.
 
 Shares nothing with the walk that found the changes but the way to open a folder; what was written is read anew.
 """
@@ -11,22 +11,22 @@ import stat
 from collections.abc import Collection
 
 from .attributes import read_attributes
-from .descent import READ_FLAGS, Descent
-from .entry import Entry
-from .large import digest_of
-from .policy import Policy
-from .tree import Tree, join
+from .entry import TreeEntry
+from .folder_descent import READ_FLAGS, Descent
+from .large_files import digest_of
+from .policy import ExclusionPolicy
+from .tree import WorkspaceTree, join
 
 
-class Verification:
+class RestoreVerification:
     """Compares a folder on the disk with the tree that it should be."""
 
     def __init__(
         self,
-        expected: Tree,
+        expected: WorkspaceTree,
         written: Collection[str],
         uncovered: Collection[str],
-        policy: Policy,
+        policy: ExclusionPolicy,
         *,
         keep_times: bool = True,
     ) -> None:
@@ -68,7 +68,7 @@ class Verification:
                 waiting += [join(here, name) for name, entry in wanted.items() if entry.is_folder and name in found]
         return self._wrong
 
-    def _check(self, path: str, wanted: Entry | None, name: str, fd: int, found: os.stat_result) -> None:
+    def _check(self, path: str, wanted: TreeEntry | None, name: str, fd: int, found: os.stat_result) -> None:
         """One path that was written, or is not the very thing that the safety checkpoint saw."""
         if wanted is None:
             if path not in self._uncovered and not self._policy.excludes(path):
@@ -89,7 +89,7 @@ class Verification:
             except OSError as error:
                 self._wrong[path] = f"cannot be read: {error.strerror}"
 
-    def _check_content(self, path: str, wanted: Entry, name: str, folder: int, found: os.stat_result) -> None:
+    def _check_content(self, path: str, wanted: TreeEntry, name: str, folder: int, found: os.stat_result) -> None:
         if stat.S_ISLNK(found.st_mode):
             if os.fsencode(os.readlink(name, dir_fd=folder)) != wanted.data:
                 self._wrong[path] = "points elsewhere"

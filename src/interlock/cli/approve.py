@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .steering_command import answer_to_step
+from .control_command import answer_to_step
 
 app = answer_to_step(
     "approve",

@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..checkpoint import Change, LeftAlone, Plan, Restored
-from ..checkpoint.own import FORCIBLE
+from ..checkpoint import Change, LeftAlone, Restored, RestorePlan
+from ..checkpoint.own_changes import FORCIBLE
 from ..core import CheckpointInfo
 from .output import ROOMY, many, print_table
 from .runs import moment
@@ -37,7 +37,7 @@ def restored_as_json(done: Restored) -> dict[str, object]:
     return {name: getattr(done, name) for name in done.__struct_fields__}
 
 
-def plan_as_json(plan: Plan) -> dict[str, object]:
+def plan_as_json(plan: RestorePlan) -> dict[str, object]:
     return {name: getattr(plan, name) for name in plan.__struct_fields__}
 
 
@@ -89,7 +89,7 @@ def print_changes(console: Console, changes: Sequence[Change], *, everything: bo
         console.print(Text(f"  and {len(changes) - len(shown):,} more"))
 
 
-def print_plan(console: Console, plan: Plan) -> None:
+def print_plan(console: Console, plan: RestorePlan) -> None:
     """What a rollback would do."""
     console.print(
         Text(f"Going back to {plan.checkpoint} changes {many(len(plan.changes), 'path')}{':' * bool(plan.changes)}")
@@ -104,7 +104,7 @@ def print_plan(console: Console, plan: Plan) -> None:
             console.print(Text(f"  {line}", style="dim"))
 
 
-def print_restored(console: Console, done: Restored, what: str, said: Plan | None = None) -> None:
+def print_restored(console: Console, done: Restored, what: str, said: RestorePlan | None = None) -> None:
     """What a rollback did; what the plan had said it would leave alone is not said again."""
     console.print(Text(f"{what}: {many(len(done.changed), 'path')} changed, {_verified(done)}."))
     print_left(console, [left for left in done.left_alone if said is None or left not in said.left_alone])

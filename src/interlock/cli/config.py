@@ -80,7 +80,7 @@ def trust(
     from ..config.trust import trust as agree
     from ..contain import in_a_run
     from ..core import BadInput, InvalidState
-    from ..core.typed import from_plain
+    from ..core.decoding import from_plain
 
     if in_a_run():
         raise InvalidState("an agent cannot trust a configuration", todo="Run this in a terminal of your own.")

@@ -32,7 +32,7 @@ def demo(
         return
     from rich.console import Console
 
-    from ..demo.stage import Stage
+    from ..demo.display import Stage
 
     console = Console(highlight=False)
     stage = Stage(console, kept=keep)

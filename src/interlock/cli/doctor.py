@@ -20,7 +20,7 @@ app = new_app()
 State = Literal["ok", "missing", "broken"]
 
 
-class Check(Struct, frozen=True):
+class DoctorCheck(Struct, frozen=True):
     """One thing that was looked at."""
 
     what: str
@@ -38,10 +38,10 @@ def doctor(json: Annotated[bool, typer.Option("--json", help='{"checks": [...]}'
     tell_checks(list(examine()), json=json)
 
 
-def examine() -> Iterator[Check]:
+def examine() -> Iterator[DoctorCheck]:
     """Everything worth knowing before a run."""
     version = ".".join(map(str, sys.version_info[:3]))
-    yield Check("Python", "ok" if sys.version_info >= (3, 11) else "broken", version)
+    yield DoctorCheck("Python", "ok" if sys.version_info >= (3, 11) else "broken", version)
     yield from _configuration()
     yield from _sqlite()
     yield from _processes()
@@ -61,71 +61,73 @@ EXTRAS = (
 )
 
 
-def _configuration() -> Iterator[Check]:
+def _configuration() -> Iterator[DoctorCheck]:
     from ..config import load
-    from ..runtime.opening import open_store
+    from ..runtime.assembly import open_store
 
     try:
         config = load()
     except InterlockError as error:
-        yield Check("configuration", "broken", str(error))
+        yield DoctorCheck("configuration", "broken", str(error))
         return
-    yield Check("configuration", "ok", "valid")
+    yield DoctorCheck("configuration", "ok", "valid")
     root = open_store(config).root
     place = root
     while not place.exists():
         place = place.parent
     if os.access(place, os.W_OK):
         free = shutil.disk_usage(place).free / 1024**3
-        yield Check("store", "ok", f"{root}, {free:.0f} GiB free")
+        yield DoctorCheck("store", "ok", f"{root}, {free:.0f} GiB free")
     else:
-        yield Check("store", "broken", f"{root} cannot be written", "Set store.dir")
+        yield DoctorCheck("store", "broken", f"{root} cannot be written", "Set store.dir")
 
 
-def _sqlite() -> Iterator[Check]:
+def _sqlite() -> Iterator[DoctorCheck]:
     import apsw
 
     version = apsw.sqlite_lib_version()
     numbers = tuple(int(part) for part in version.split(".")[:3])
     safe = numbers >= (3, 51, 3)
-    yield Check("SQLite", "ok" if safe else "broken", version, "" if safe else "Install apsw 3.51.3 or newer")
+    yield DoctorCheck("SQLite", "ok" if safe else "broken", version, "" if safe else "Install apsw 3.51.3 or newer")
 
 
-def _processes() -> Iterator[Check]:
+def _processes() -> Iterator[DoctorCheck]:
     from ..process import abilities
 
     for ability in abilities():
-        yield Check(f"process {ability.name}", "missing" if ability.by == "nobody" else "ok", ability.why)
+        yield DoctorCheck(f"process {ability.name}", "missing" if ability.by == "nobody" else "ok", ability.why)
 
 
-def _containment() -> Check:
+def _containment() -> DoctorCheck:
     from ..contain import why_not
 
     missing = why_not()
     if missing:
         found, _, todo = missing.partition(". ")
-        return Check("containment", "missing", f"guard does not work here: {found}", f"{todo}." if todo else "")
+        return DoctorCheck("containment", "missing", f"guard does not work here: {found}", f"{todo}." if todo else "")
     opt_in = "opt-in until the remaining attacks are covered"
-    return Check("containment", "ok", f"guard works here, {opt_in}: interlock run --contain guard")
+    return DoctorCheck("containment", "ok", f"guard works here, {opt_in}: interlock run --contain guard")
 
 
-def _hooks() -> Check:
-    from ..adapters.hooks.building import compile_client
+def _hooks() -> DoctorCheck:
+    from ..adapters.hooks.client_build import compile_client
 
     compiled = compile_client()
     if compiled is None:
-        return Check("hook client", "missing", "Python does it, more slowly", "Install a C compiler (Debian's gcc).")
-    return Check("hook client", "ok", f"compiled, {compiled}")
+        return DoctorCheck(
+            "hook client", "missing", "Python does it, more slowly", "Install a C compiler (Debian's gcc)."
+        )
+    return DoctorCheck("hook client", "ok", f"compiled, {compiled}")
 
 
-def _optional(program: str, purpose: str) -> Check:
+def _optional(program: str, purpose: str) -> DoctorCheck:
     path = shutil.which(program)
-    return Check(program, "ok" if path else "missing", path or f"not installed; only for {purpose}")
+    return DoctorCheck(program, "ok" if path else "missing", path or f"not installed; only for {purpose}")
 
 
-def _extra(module: str, extra: str, purpose: str) -> Check:
+def _extra(module: str, extra: str, purpose: str) -> DoctorCheck:
     from importlib.util import find_spec
 
     if find_spec(module) is not None:
-        return Check(f"interlock[{extra}]", "ok", purpose)
-    return Check(f"interlock[{extra}]", "missing", f"for {purpose}", f"Install interlock[{extra}]")
+        return DoctorCheck(f"interlock[{extra}]", "ok", purpose)
+    return DoctorCheck(f"interlock[{extra}]", "missing", f"for {purpose}", f"Install interlock[{extra}]")

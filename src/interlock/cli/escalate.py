@@ -7,14 +7,14 @@ from typing import Annotated
 import typer
 
 from .app import new_app
-from .steering import (
+from .control_requests import (
     TIMEOUT_S,
     AllOption,
-    Choice,
     HubOption,
     JsonOption,
     ReasonOption,
     RunArgument,
+    RunChoice,
     TimeoutOption,
     VerboseOption,
     WhereOption,
@@ -45,7 +45,7 @@ def escalate(
 
     Example: interlock escalate fix-tests --model opus --reason "it goes in circles"
     """
-    choice = Choice(
+    choice = RunChoice(
         run=run, every=every, where=tuple(where or ()), hub=hub, timeout=timeout, json=json, verbose=verbose
     )
     payload: dict[str, object] = {"model": model}

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from .app import new_app
-from .completing import offer_runs
+from .completion import offer_runs
 from .output import print_json
 
 app = new_app()

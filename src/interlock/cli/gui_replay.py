@@ -14,7 +14,7 @@ from .output import print_json
 
 if TYPE_CHECKING:
     from ..gui.orchestrator import InterventionEvent
-    from ..gui.replaying import Replayed
+    from ..gui.supervised_replay import Replayed
 
 
 def replay(
@@ -46,7 +46,7 @@ def replay(
     Example: interlock gui replay demo.json --workspace ./demo --start-editor
     """
     from ..config import load
-    from ..gui.replaying import Wishes, replay
+    from ..gui.supervised_replay import Wishes, replay
     from .gui_report import write_report
 
     wishes = Wishes(
@@ -70,7 +70,7 @@ def replay(
     raise typer.Exit(done.exit_status)
 
 
-class Shown(NamedTuple):
+class ReplayProgress(NamedTuple):
     """Where the news of a replay go while it runs."""
 
     say: Callable[[str], None] = lambda line: None
@@ -79,7 +79,7 @@ class Shown(NamedTuple):
 
 
 @contextmanager
-def _progress(*, quiet: bool) -> Iterator[Shown]:
+def _progress(*, quiet: bool) -> Iterator[ReplayProgress]:
     """A bar on a terminal's stderr, plain lines elsewhere; events as they happen on both."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -93,15 +93,15 @@ def _progress(*, quiet: bool) -> Iterator[Shown]:
             print_event(console, news)
 
     if quiet:
-        yield Shown()
+        yield ReplayProgress()
         return
     if not sys.stderr.isatty():
-        yield Shown(console.print, _lines(console.print), event)
+        yield ReplayProgress(console.print, _lines(console.print), event)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bars:
         task = bars.add_task("Starting", total=None)
-        yield Shown(
+        yield ReplayProgress(
             lambda line: bars.update(task, description=line),
             lambda done, total, path: bars.update(task, description=path, completed=done, total=total),
             event,

@@ -38,7 +38,7 @@ def watch(
 
     from ..config import load
     from ..gui.orchestrator import InterventionEvent
-    from ..gui.watching import Watching, watch_display
+    from ..gui.watcher import Watching, watch_display
     from .gui_text import print_event
 
     console = Console(highlight=False, soft_wrap=True)

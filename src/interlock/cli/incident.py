@@ -10,7 +10,7 @@ import typer
 from ..core import InvalidState
 from ..intervene.options import OptionName
 from .app import new_app
-from .completing import offer_incidents
+from .completion import offer_incidents
 from .output import print_hanging, print_json, say_error
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ def continue_(
     """
     from ..config import load
     from ..runtime import Incidents
-    from ..runtime.continuing import abort, choose, continue_run
-    from ..runtime.opening import open_store
+    from ..runtime.assembly import open_store
+    from ..runtime.continuation import abort, choose, continue_run
 
     settings = load(config, tell=say_error)
     store = open_store(settings)
@@ -71,7 +71,7 @@ def continue_(
         raise InvalidState("a run that goes on has no JSON of its own", todo="Use --summary FILE")
     from ..adapters.process import Launch
     from ..core import Context
-    from .launching import launch_and_exit
+    from .run_result import launch_and_exit
 
     going_on = continue_run(store, stored, chosen, settings)
     spec = going_on.spec

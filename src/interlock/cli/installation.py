@@ -13,7 +13,7 @@ from ..core import BadInput
 from .output import print_json
 
 if TYPE_CHECKING:
-    from ..adapters.hooks.installing import Change
+    from ..adapters.hooks.installation import FileChange
 
 Agent = Annotated[str, typer.Argument(help="claude-code, codex, gemini or opencode.", metavar="AGENT")]
 Project = Annotated[
@@ -25,7 +25,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print what was changed as 
 
 
 def carry_out(
-    plan: Callable[[str, Path | None], tuple[Change, ...]],
+    plan: Callable[[str, Path | None], tuple[FileChange, ...]],
     agent: str,
     project: Path | None,
     *,

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from ..core import BadInput, InterlockError
-from ..core.typed import from_json
+from ..core.decoding import from_json
 from .app import new_app
 from .output import print_json, say_error
 

@@ -55,8 +55,8 @@ def notify(
 def try_channel(url: str) -> tuple[bool, str]:
     """Send a message through one channel; whether it was taken, and why not."""
     from ..core import Notify
-    from ..runtime.hands import timed
-    from ..runtime.notify import apprise_channel
+    from ..runtime.directive_executor import with_timeout
+    from ..runtime.notifier import apprise_channel
 
     words = Notify("Interlock: a test", "If you can read this, alerts of your runs will reach you.", "info")
 
@@ -64,9 +64,9 @@ def try_channel(url: str) -> tuple[bool, str]:
         try:
             apprise_channel(url)(words)
         except Exception as error:  # noqa: BLE001  a channel is foreign code: whatever it raises is its answer
-            from ..runtime.border import redact_text
+            from ..redact import redact_text
 
             return False, redact_text(str(error))
         return True, ""
 
-    return timed(attempt, PATIENCE_S, (False, f"no answer within {PATIENCE_S:.0f} s"))
+    return with_timeout(attempt, PATIENCE_S, (False, f"no answer within {PATIENCE_S:.0f} s"))

@@ -7,15 +7,15 @@ from typing import Annotated
 import typer
 
 from .app import new_app
-from .steering import (
+from .control_requests import (
     TIMEOUT_S,
     AllOption,
-    Choice,
     HubOption,
     JsonOption,
-    Place,
+    LocalRuns,
     ReasonOption,
     RunArgument,
+    RunChoice,
     TimeoutOption,
     VerboseOption,
     WhereOption,
@@ -47,10 +47,10 @@ def pause(
     Example: interlock pause fix-tests --now
     """
 
-    def payload(place: Place, run_id: str) -> dict[str, object]:
+    def payload(place: LocalRuns, run_id: str) -> dict[str, object]:
         return {"now": True} if now else {}
 
-    choice = Choice(
+    choice = RunChoice(
         run=run, every=every, where=tuple(where or ()), hub=hub, timeout=timeout, json=json, verbose=verbose
     )
     control_run("pause", choice, payload, reason=reason)

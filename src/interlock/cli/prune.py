@@ -33,7 +33,7 @@ def prune(
     """
     from ..config import load
     from ..journal import Pruned
-    from ..runtime.opening import open_store
+    from ..runtime.assembly import open_store
 
     config = load()
     failed: list[Pruned] = []

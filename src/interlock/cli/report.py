@@ -10,7 +10,7 @@ import typer
 
 from ..core import BadInput
 from .app import new_app
-from .completing import offer_runs
+from .completion import offer_runs
 
 app = new_app()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .steering_command import command_to_runs
+from .control_command import command_to_runs
 
 app = command_to_runs(
     "resume",

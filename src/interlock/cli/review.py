@@ -12,7 +12,7 @@ import msgspec
 import typer
 
 from ..core import BadInput, Review
-from ..core.typed import from_json
+from ..core.decoding import from_json
 from .app import new_app
 from .output import print_json, say_error
 
@@ -27,14 +27,14 @@ MAX_LINE = 32 * 1024 * 1024
 EXAMPLE = '{"command": "ls"}'
 
 
-class Request(msgspec.Struct, frozen=True):
+class ReviewInput(msgspec.Struct, frozen=True):
     """One line of input."""
 
     command: str
     cwd: str | None = None
 
 
-class Answer(msgspec.Struct, frozen=True):
+class ReviewOutput(msgspec.Struct, frozen=True):
     """One line of output."""
 
     command: str
@@ -119,12 +119,12 @@ def read_lines() -> Iterator[bytes]:
             line = source.readline(MAX_LINE) or b"\n"
 
 
-def read_request(line: bytes) -> Request:
+def read_request(line: bytes) -> ReviewInput:
     """One line, or what is wrong with it."""
     if len(line) > MAX_LINE:
         raise BadInput("the line is longer than 32 MiB", todo="Give shorter commands.")
     try:
-        request = from_json(line, Request)
+        request = from_json(line, ReviewInput)
     except msgspec.ValidationError as error:
         raise BadInput(f"not a request: {error}", todo=f"Give an object such as {EXAMPLE}.") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -151,12 +151,12 @@ def check(command: str) -> None:
         raise BadInput("the command is not UTF-8", todo="Give it as UTF-8 text.") from None
 
 
-def as_answer(command: str, found: Review) -> Answer:
-    return Answer(shown(command), found.verdict, found.risk, found.rules, found.reason, found.instead)
+def as_answer(command: str, found: Review) -> ReviewOutput:
+    return ReviewOutput(shown(command), found.verdict, found.risk, found.rules, found.reason, found.instead)
 
 
 def shown(command: str) -> str:
     """A command as it may be shown: without its secrets. Everything that this command prints of its input goes here."""
-    from ..runtime.border import redact_text
+    from ..redact import redact_text
 
     return redact_text(command)

@@ -81,8 +81,8 @@ def run(
     from ..config import load
     from ..core import BadInput, Context, RunSpec
     from ..journal import new_run_id
-    from ..runtime.opening import open_store
-    from .launching import launch_and_exit
+    from ..runtime.assembly import open_store
+    from .run_result import launch_and_exit
 
     if summary is not None:
         check_writable(summary)
@@ -128,7 +128,7 @@ def _with_hub(config: Config, url: str | None) -> Config:
     from msgspec.structs import replace
 
     from ..core import BadInput
-    from ..link.reach import check_url, look_for_hub
+    from ..link.hub_address import check_url, look_for_hub
 
     if url is not None:
         config = replace(config, hub=replace(config.hub, url=url))

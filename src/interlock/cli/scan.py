@@ -42,7 +42,7 @@ def scan(
     """
     _collect_seldom()
     from ..adapters.traces.lines import LineError
-    from ..adapters.traces.scan import Scanner
+    from ..adapters.traces.scan import TraceScanner
     from ..runtime.mutes import read_mutes
     from ..runtime.plugins import Plugins
     from .scan_config import scan_config
@@ -50,7 +50,7 @@ def scan(
     if not json:
         from .scan_table import Progress, print_scanned, print_total
     picture = _new_page(html)
-    scanner = Scanner(scan_config(config, sensitivity), Plugins(muted=read_mutes(Path.cwd())))
+    scanner = TraceScanner(scan_config(config, sensitivity), Plugins(muted=read_mutes(Path.cwd())))
     gc.freeze()
     found = bad = traces = 0
     said: Counter[str] = Counter()

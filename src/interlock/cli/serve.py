@@ -41,12 +41,12 @@ def serve(
     import signal
     import sys
 
-    from ..adapters.hooks.http_door import HttpDoor
-    from ..adapters.hooks.resident import Resident
+    from ..adapters.hooks.http_server import HookHttpServer
+    from ..adapters.hooks.resident import ResidentSupervisor
     from ..config import load
     from ..core import InvalidState
     from ..link import is_served, listen, serve_socket
-    from ..runtime.opening import open_store
+    from ..runtime.assembly import open_store
     from .output import print_json
 
     if hub is not None:
@@ -67,7 +67,7 @@ def serve(
     signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
     # What is there from the start stays: looking through it for rubbish would keep a hook waiting for 50 ms.
     gc.freeze()
-    resident = Resident(listen(path), store, config)
+    resident = ResidentSupervisor(listen(path), store, config)
     resident.start()
     absent = None
     if settings.hub.url:
@@ -81,7 +81,7 @@ def serve(
     door = None
     if http is not None:
         token = secrets.token_urlsafe(24)
-        door = HttpDoor(token, resident.answer, http)
+        door = HookHttpServer(token, resident.answer, http)
         door.start()
         where |= {"url": door.url, "token": token}
     if as_json:

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from ..core import BadInput
-from ..core.typed import from_json
+from ..core.decoding import from_json
 from .app import new_app
-from .completing import offer_runs
+from .completion import offer_runs
 from .output import print_json
 
 app = new_app()
@@ -36,7 +36,7 @@ def show(
     from ..journal import JournalReader
     from ..journal.store import summarize
     from ..report.episodes import read_problems
-    from ..report.moment import read_moment
+    from ..report.timeline_entry import read_moment
     from .runs import the_store
     from .timeline import print_header, print_moment, print_problems
 

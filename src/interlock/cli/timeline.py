@@ -10,7 +10,7 @@ from rich.text import Text
 
 from ..core import RunSpec
 from ..journal import RunSummary
-from ..report import Level, Moment, Problem
+from ..report import Level, Problem, TimelineMoment
 from ..report.episodes import tried_line
 from .output import many
 from .runs import STATUS, moment, shown_status, spent
@@ -53,7 +53,7 @@ def print_problems(console: Console, problems: list[Problem]) -> None:
     console.print()
 
 
-def print_moment(console: Console, told: Moment) -> None:
+def print_moment(console: Console, told: TimelineMoment) -> None:
     """One line of the timeline. A step is cut to the terminal's width; what was found and done goes on below."""
     at = datetime.fromtimestamp(told.time).strftime("%H:%M:%S")
     step = f"{told.step:>5}" if told.step is not None else " " * 5

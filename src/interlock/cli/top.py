@@ -9,7 +9,7 @@ import typer
 
 from ..core import BadInput
 from .app import new_app
-from .completing import offer_runs
+from .completion import offer_runs
 from .output import say_error
 
 app = new_app()
@@ -34,7 +34,7 @@ def top(
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise BadInput("top needs a terminal", todo="Use interlock ps --json, or interlock web.")
     try:
-        from ..tui import Place, Top
+        from ..tui import RunSource, Top
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "textual":
             raise
@@ -46,7 +46,7 @@ def top(
     config = load_anyway(say_error) if hub is None else load()
     store = the_store(config)
     run_id = store.find(run).run_id if run is not None else None
-    place = Place(store, config, hub=open_hub(hub) if hub else None, hub_name=hub or "")
+    place = RunSource(store, config, hub=open_hub(hub) if hub else None, hub_name=hub or "")
     try:
         Top(place, run_id=run_id).run()
     finally:

@@ -6,11 +6,11 @@ import contextlib
 import time
 from pathlib import Path
 
-from ..control import Answer, Command
+from ..control import Command, RequestOutcome
 from ..journal import RunFolder, write_whole
 from ..journal.folder import HELD, TREE
-from ..journal.tree import read_tree
-from ..process import Tree, attach
+from ..journal.process_tree import read_tree
+from ..process import ProcessTree, attach
 
 PATIENCE_S = 1.0
 """How long an owner may take to acknowledge a pause or a cancel."""
@@ -31,14 +31,16 @@ def patience_for(folder: RunFolder) -> float | None:
     return PATIENCE_S if folder.owner() is not None else DEAD_S
 
 
-def steer_without_owner(folder: RunFolder, command: Command) -> Answer | None:
+def steer_without_owner(folder: RunFolder, command: Command) -> RequestOutcome | None:
     """Do it to the processes themselves; None where there are none on record, or it cannot be done like this."""
     handle = read_tree(folder)
     if handle is None or command not in STEERABLE:
         return None
     tree = attach(handle)
     if not tree.alive():
-        return Answer(outcome="failure", code="not_found", message="its owner is dead and its processes have ended")
+        return RequestOutcome(
+            outcome="failure", code="not_found", message="its owner is dead and its processes have ended"
+        )
     if command == "pause":
         return _pause(folder, tree)
     return _resume(folder, tree) if command == "resume" else _cancel(tree)
@@ -49,32 +51,32 @@ def describe(pids: tuple[int, ...]) -> str:
     return ", ".join(f"{pid} ({_command(pid)})" for pid in pids[:10])
 
 
-def _pause(folder: RunFolder, tree: Tree) -> Answer:
+def _pause(folder: RunFolder, tree: ProcessTree) -> RequestOutcome:
     with contextlib.suppress(OSError):
         # For an owner that comes back: it must not let them go on.
         write_whole(folder.path / HELD, f"{time.time()}\n".encode())
     how = tree.freeze()
     if not how.held:
-        return Answer(
+        return RequestOutcome(
             outcome="failure", code="failed", message=f"not all of its processes could be stopped: {how.words}"
         )
-    return Answer(outcome="success", message=f"paused without its owner: {how.words}")
+    return RequestOutcome(outcome="success", message=f"paused without its owner: {how.words}")
 
 
-def _resume(folder: RunFolder, tree: Tree) -> Answer | None:
+def _resume(folder: RunFolder, tree: ProcessTree) -> RequestOutcome | None:
     if not (folder.path / HELD).exists():
         # It is paused by what its journal says; only an owner may change that.
         return None
     (folder.path / HELD).unlink(missing_ok=True)
-    return Answer(outcome="success", message=f"resumed without its owner: {tree.thaw().words}")
+    return RequestOutcome(outcome="success", message=f"resumed without its owner: {tree.thaw().words}")
 
 
-def _cancel(tree: Tree) -> Answer:
+def _cancel(tree: ProcessTree) -> RequestOutcome:
     ended = tree.end(GRACE_S)
     if tree.alive():
         left = describe(ended.left or tree.pids())
-        return Answer(outcome="failure", code="failed", message=f"still running: {left}")
-    return Answer(outcome="success", message=f"cancelled without its owner: {ended.words}")
+        return RequestOutcome(outcome="failure", code="failed", message=f"still running: {left}")
+    return RequestOutcome(outcome="success", message=f"cancelled without its owner: {ended.words}")
 
 
 def _command(pid: int) -> str:

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from .app import new_app
+from .control_requests import HubOption
 from .output import say_error
-from .steering import HubOption
 
 app = new_app()
 

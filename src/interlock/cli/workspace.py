@@ -16,7 +16,7 @@ Progress = Callable[[int, int], None]
 
 def resolve_workspace(run: str | None) -> Path:
     """The workspace of a run; without one the nearest known workspace from here upwards, else this folder."""
-    from ..checkpoint.place import known_workspace, resolved
+    from ..checkpoint.locations import known_workspace, resolved
 
     if run is None:
         here = standing()

@@ -2,6 +2,6 @@
 
 from .load import Examined, examine, find, load, load_anyway, user_file
 from .model import Config
-from .problem import Problem
+from .problem import ConfigProblem
 
-__all__ = ["Config", "Examined", "Problem", "examine", "find", "load", "load_anyway", "user_file"]
+__all__ = ["Config", "ConfigProblem", "Examined", "examine", "find", "load", "load_anyway", "user_file"]

@@ -8,7 +8,7 @@ import yaml
 from yaml.constructor import ConstructorError, SafeConstructor
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from .problem import Problem
+from .problem import ConfigProblem
 
 MAX_BYTES = 256 * 1024
 MAX_NODES = 10_000
@@ -22,10 +22,10 @@ TAGS = frozenset(("null", "bool", "int", "float", "str", "timestamp", "merge", "
 NO_YAML = "A configuration is a YAML text of keys and values; interlock config init writes one."
 
 
-class Unreadable(Exception):
+class UnreadableDocument(Exception):
     """Raised when there is no document to look at; carries the one problem."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: ConfigProblem) -> None:
         super().__init__(str(problem))
         self.problem = problem
 
@@ -125,5 +125,5 @@ def _count(node: Node, source: str, depth: int, counted: list[int]) -> None:
             _count(item, source, depth + 1, counted)
 
 
-def _unreadable(source: str, what: str, line: int | None = None, todo: str = "") -> Unreadable:
-    return Unreadable(Problem(what=what, source=source, line=line, todo=todo))
+def _unreadable(source: str, what: str, line: int | None = None, todo: str = "") -> UnreadableDocument:
+    return UnreadableDocument(ConfigProblem(what=what, source=source, line=line, todo=todo))

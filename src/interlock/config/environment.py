@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import inspect, structs
 
-from .document import Unreadable, parse
-from .naming import PREFIX, is_override
+from .document import UnreadableDocument, parse
+from .document_check import ALIASES, WRONG, DocumentCheck
+from .key_types import Key, join, keys_of, root, without_none
 from .nearest import say_unknown
-from .problem import Problem
-from .shape import Key, join, keys_of, root, without_none
-from .walk import ALIASES, WRONG, Walk
+from .problem import ConfigProblem
+from .variables import PREFIX, is_override
 
 NOTHING = ("", "null", "~")
 """What takes a key that may be empty back to empty."""
@@ -24,7 +24,7 @@ class Override:
         self.name = name
         self.path: tuple[str, ...] = ()
         self.value: object = WRONG
-        self.problems: list[Problem] = []
+        self.problems: list[ConfigProblem] = []
         self._set(text)
 
     def apply(self, values: dict[str, object]) -> None:
@@ -61,10 +61,10 @@ class Override:
             self.path = (*self.path, real)
             section, rest = key.section, words[index + 1 :]
             if section is None or not rest:
-                self._take(text, key, rest)
+                self._assign(text, key, rest)
                 return
 
-    def _take(self, text: str, key: Key, rest: list[str]) -> None:
+    def _assign(self, text: str, key: Key, rest: list[str]) -> None:
         """Read the text as the value of a key, or of one name in a key that maps names to values."""
         kind, nullable = without_none(key.kind)
         if rest:
@@ -79,12 +79,12 @@ class Override:
         try:
             node = parse(text, self.name) or parse("null", self.name)
             assert node is not None
-        except Unreadable as unreadable:
+        except UnreadableDocument as unreadable:
             # A parser's own words may repeat what it read.
             what = unreadable.problem.what
             self._report(self._dotted, "is not YAML" if what.startswith("is not YAML") else what)
             return
-        walk = Walk(self.name, secret=True)
+        walk = DocumentCheck(self.name, secret=True)
         self.value = walk.value(
             node, inspect.UnionType((kind, inspect.NoneType())) if nullable else kind, self._dotted, key
         )
@@ -95,7 +95,7 @@ class Override:
         return ".".join(self.path)
 
     def _report(self, path: str, what: str, todo: str = "") -> None:
-        self.problems.append(Problem(what=what, path=path, source=self.name, todo=todo))
+        self.problems.append(ConfigProblem(what=what, path=path, source=self.name, todo=todo))
 
 
 def overrides(env: Mapping[str, str]) -> Iterator[Override]:

@@ -10,10 +10,10 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from ..core.typed import from_plain
+from ..core.decoding import from_plain
 from .model import Config
-from .naming import is_override
-from .problem import Problem
+from .problem import ConfigProblem
+from .variables import is_override
 
 FILE_NAME = "interlock.yaml"
 
@@ -28,7 +28,7 @@ class Examined(Struct, frozen=True, kw_only=True):
     config: Config
     file: str | None = None
     sources: dict[str, str] = {}
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[ConfigProblem, ...] = ()
     ignored: tuple[str, ...] = ()
 
     @property
@@ -40,7 +40,7 @@ class Examined(Struct, frozen=True, kw_only=True):
         return f"{self.file} would loosen supervision ({keys}): ignored until you run: interlock config trust"
 
     @property
-    def errors(self) -> tuple[Problem, ...]:
+    def errors(self) -> tuple[ConfigProblem, ...]:
         return tuple(problem for problem in self.problems if problem.level == "error")
 
 
@@ -82,7 +82,7 @@ def examine(path: Path | None = None, env: Mapping[str, str] | None = None, cwd:
         return Examined(config=Config())
     if file is not None and path is None and not file.is_file():
         # Nobody named it, so that it can keep nobody waiting: a pipe in its place, say.
-        problem = Problem(what="is no file that can be read", source=str(file), todo="Remove it, or name a file.")
+        problem = ConfigProblem(what="is no file that can be read", source=str(file), todo="Remove it, or name a file.")
         return Examined(config=Config(), file=str(file), problems=(problem,))
     if path is None and file is not None and file != user_file():
         return _examine(file, env, of_workspace=True)
@@ -109,24 +109,24 @@ def user_file() -> Path:
 
 def _examine(file: Path | None, env: Mapping[str, str], *, of_workspace: bool = False) -> Examined:
     # What reads YAML takes time to import, and most runs have neither a file nor a variable.
-    from .document import Unreadable, read
+    from .document import UnreadableDocument, read
+    from .document_check import DocumentCheck
     from .environment import overrides
+    from .key_types import root
     from .rules import check
-    from .shape import root
     from .trust import is_trusted, merge, split
-    from .walk import Walk
 
     name = str(file) if file else None
     values: dict[str, object] = {}
     sources: dict[str, str] = {}
-    problems: list[Problem] = []
+    problems: list[ConfigProblem] = []
     ignored: tuple[str, ...] = ()
     layers = [user_file()] if of_workspace and user_file().is_file() else []
     for layer in [*layers, *([file] if file is not None else [])]:
-        walk = Walk(str(layer))
+        walk = DocumentCheck(str(layer))
         try:
             found = walk.section(read(layer), root(), "")
-        except Unreadable as unreadable:
+        except UnreadableDocument as unreadable:
             return Examined(config=Config(), file=name, problems=(unreadable.problem,))
         problems += sorted(walk.problems, key=lambda problem: problem.line or 0)
         if of_workspace and layer is file and not walk.problems and not is_trusted(layer, found):
@@ -148,14 +148,14 @@ def _examine(file: Path | None, env: Mapping[str, str], *, of_workspace: bool = 
 
 def read_values(file: Path) -> dict[str, object]:
     """The values that a file sets, as they are in it. Raises BadInput with the first thing that is wrong."""
-    from .document import Unreadable, read
-    from .shape import root
-    from .walk import Walk
+    from .document import UnreadableDocument, read
+    from .document_check import DocumentCheck
+    from .key_types import root
 
-    walk = Walk(str(file))
+    walk = DocumentCheck(str(file))
     try:
         values = walk.section(read(file), root(), "")
-    except Unreadable as unreadable:
+    except UnreadableDocument as unreadable:
         raise unreadable.problem.error() from None
     for problem in walk.problems:
         raise problem.error()
@@ -171,7 +171,7 @@ def _rest(values: dict[str, object]) -> Config:
     return config
 
 
-def _place(problem: Problem, sources: Mapping[str, str]) -> Problem:
+def _place(problem: ConfigProblem, sources: Mapping[str, str]) -> ConfigProblem:
     """A problem with where its key was set."""
     source = sources.get(problem.path, "")
     file, _, line = source.rpartition(":")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..core.typed import from_plain
+from ..core.decoding import from_plain
 from .model import Config, ModelInfo
 from .model_order import Maker, Order, Traits, listed_price, order, read_traits
 
@@ -17,7 +17,7 @@ TIER = 100
 """Strength from one tier to the next."""
 
 
-class Price(NamedTuple):
+class PricePerMillion(NamedTuple):
     """US dollars per million tokens."""
 
     input: float
@@ -36,7 +36,7 @@ class Shipped(Struct, frozen=True):
     openai: tuple[Tier, ...]
     google: tuple[Tier, ...]
     retired: frozenset[str]
-    prices: dict[str, Price]
+    prices: dict[str, PricePerMillion]
     makers: dict[str, Maker]
 
 
@@ -105,13 +105,13 @@ class Models(Struct, frozen=True):
         price = self.price(name)
         return price.input + price.output if price is not None else listed_price(plain(name))
 
-    def price(self, name: str) -> Price | None:
+    def price(self, name: str) -> PricePerMillion | None:
         """The price that we know ourselves; None where the price list is to be asked."""
         found = self.resolve(name)
         info = self.infos[found] if found else None
         if info is None or info.input_usd_per_million is None or info.output_usd_per_million is None:
             return None
-        return Price(info.input_usd_per_million, info.output_usd_per_million)
+        return PricePerMillion(info.input_usd_per_million, info.output_usd_per_million)
 
 
 @cache

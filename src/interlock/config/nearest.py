@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from msgspec import inspect
 
-from .shape import homes_of, join, keys_of, sections
+from .key_types import homes_of, join, keys_of, sections
 
 CLOSE = 60
 """Similarity (0 to 100) from which a name is offered as the one that was meant."""

@@ -1,4 +1,4 @@
-"""Problem: one thing that is wrong, or doubtful, in a configuration, and where."""
+"""ConfigProblem: one thing that is wrong, or doubtful, in a configuration, and where."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import Struct
 from ..core import BadInput
 
 
-class Problem(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ConfigProblem(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What is wrong with the key `path`, in which file and line or environment variable, and what to do."""
 
     what: str

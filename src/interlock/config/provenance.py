@@ -8,13 +8,13 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Struct
 
+from .key_types import join
 from .load import Examined
 from .model import Config
-from .shape import join
 from .template import show
 
 
-class Setting(Struct, frozen=True):
+class EffectiveValue(Struct, frozen=True):
     """One key as it holds now; `source` is empty for a default."""
 
     path: str
@@ -23,7 +23,7 @@ class Setting(Struct, frozen=True):
     changed: bool
 
 
-def settings(examined: Examined) -> Iterator[Setting]:
+def settings(examined: Examined) -> Iterator[EffectiveValue]:
     """Every key that is no section, in the order of the model."""
     yield from _walk(examined, visible(examined.config), Config(), "")
 
@@ -55,13 +55,13 @@ def render(examined: Examined) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _walk(examined: Examined, section: Struct, default: Struct, path: str) -> Iterator[Setting]:
+def _walk(examined: Examined, section: Struct, default: Struct, path: str) -> Iterator[EffectiveValue]:
     for name in section.__struct_fields__:
         value, standard, here = getattr(section, name), getattr(default, name), join(path, name)
         if isinstance(value, Struct):
             yield from _walk(examined, value, standard, here)
         else:
-            yield Setting(here, value, _source(examined, here), value != standard)
+            yield EffectiveValue(here, value, _source(examined, here), value != standard)
 
 
 def _source(examined: Examined, path: str) -> str:

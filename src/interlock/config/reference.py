@@ -6,9 +6,9 @@ import sys
 
 from msgspec import inspect
 
-from .shape import Key, bare, keys_of, sections, without_none
+from .document_check import expected
+from .key_types import Key, bare, keys_of, sections, without_none
 from .template import show
-from .walk import expected
 
 HEAD = """\
 # Configuration

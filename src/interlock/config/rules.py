@@ -8,14 +8,14 @@ from ..core import ISSUE_TYPES, BadInput
 from .model import Config
 from .models import Models
 from .nearest import nearest
-from .problem import Problem
+from .problem import ConfigProblem
 from .screen_models import find_screen_model
 
 STRATEGIES = ("progressive", "severity", "pattern_specific", "custom")
 TLS_KEYS = ("ca_file", "cert_file", "key_file")
 
 
-def check(config: Config) -> Iterator[Problem]:
+def check(config: Config) -> Iterator[ConfigProblem]:
     """Everything that does not fit together, errors and warnings; where it stands in a file is not known here."""
     yield from _channels(config)
     yield from _tls(config)
@@ -26,24 +26,24 @@ def check(config: Config) -> Iterator[Problem]:
     yield from _screen_models(config)
 
 
-def _channels(config: Config) -> Iterator[Problem]:
+def _channels(config: Config) -> Iterator[ConfigProblem]:
     known = config.notifications.channels
     for name in config.interventions.emergency_stop.notification_channels:
         if name not in known:
-            yield Problem(
+            yield ConfigProblem(
                 path="interventions.emergency_stop.notification_channels",
                 what=f"there is no channel {name!r} under notifications.channels",
                 todo=_known(name, known) if known else f"Add {name} with its address there.",
             )
 
 
-def _tls(config: Config) -> Iterator[Problem]:
+def _tls(config: Config) -> Iterator[ConfigProblem]:
     for name in config.hub.tls:
         if name not in TLS_KEYS:
-            yield Problem(path=f"hub.tls.{name}", what="unknown key", todo=_known(name, TLS_KEYS))
+            yield ConfigProblem(path=f"hub.tls.{name}", what="unknown key", todo=_known(name, TLS_KEYS))
 
 
-def _rising(config: Config) -> Iterator[Problem]:
+def _rising(config: Config) -> Iterator[ConfigProblem]:
     """Levels that make no sense unless each is at least the one before."""
     risk, rationality = config.review.risk_levels, config.review.rationality_levels
     verification = config.gui.verification
@@ -60,44 +60,46 @@ def _rising(config: Config) -> Iterator[Problem]:
         ),
     ):
         if lower > higher:
-            yield Problem(path=path, what=f"{low} ({lower:g}) is above {high} ({higher:g})", todo="Put them in order.")
+            yield ConfigProblem(
+                path=path, what=f"{low} ({lower:g}) is above {high} ({higher:g})", todo="Put them in order."
+            )
 
 
-def _strategy(config: Config) -> Iterator[Problem]:
+def _strategy(config: Config) -> Iterator[ConfigProblem]:
     name = config.interventions.strategy.type
     if name not in STRATEGIES:
         what = f"{name!r} is no strategy that ships; it must be registered under this name"
         near = nearest(name, STRATEGIES)
         todo = f"Did you mean {near}?" if near else f"The ones that ship: {', '.join(STRATEGIES)}."
-        yield Problem(path="interventions.strategy.type", what=what, todo=todo, level="warning")
+        yield ConfigProblem(path="interventions.strategy.type", what=what, todo=todo, level="warning")
 
 
-def _exceptions(config: Config) -> Iterator[Problem]:
+def _exceptions(config: Config) -> Iterator[ConfigProblem]:
     for tool, types in config.detect.exceptions.items():
         for name in types:
             if name not in (*ISSUE_TYPES, "*"):
                 what = f"{name!r} is no issue type that ships; only a plug-in can raise it"
                 todo = _known(name, ISSUE_TYPES)
-                yield Problem(path=f"detect.exceptions.{tool}", what=what, todo=todo, level="warning")
+                yield ConfigProblem(path=f"detect.exceptions.{tool}", what=what, todo=todo, level="warning")
 
 
-def _models(config: Config) -> Iterator[Problem]:
+def _models(config: Config) -> Iterator[ConfigProblem]:
     models = Models.from_config(config)
     path, name = "detect.second_opinion.model", config.detect.second_opinion.model
     if name is not None and models.retired(name):
-        yield Problem(path=path, what=f"the model {name!r} has been retired by its maker", level="warning")
+        yield ConfigProblem(path=path, what=f"the model {name!r} has been retired by its maker", level="warning")
     elif name is not None and not models.known(name):
         what = f"the model {name!r} is not known"
-        yield Problem(path=path, what=what, todo="Add it under models if it exists.", level="warning")
+        yield ConfigProblem(path=path, what=what, todo="Add it under models if it exists.", level="warning")
 
 
-def _screen_models(config: Config) -> Iterator[Problem]:
+def _screen_models(config: Config) -> Iterator[ConfigProblem]:
     """A model that cannot be asked would end a GUI session after its editor has opened."""
     for path, name in (("gui.model", config.gui.model), ("gui.small_model", config.gui.small_model)):
         try:
             find_screen_model(name, config.models)
         except BadInput as error:
-            yield Problem(path=path, what=error.what, todo=error.todo)
+            yield ConfigProblem(path=path, what=error.what, todo=error.todo)
 
 
 def _known(name: str, names: Iterable[str]) -> str:

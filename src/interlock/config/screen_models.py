@@ -9,7 +9,7 @@ from importlib import resources
 from msgspec import Struct
 
 from ..core import BadInput
-from ..core.typed import from_json
+from ..core.decoding import from_json
 from .model import ModelInfo
 from .nearest import nearest
 

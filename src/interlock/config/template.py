@@ -9,7 +9,7 @@ import msgspec
 import yaml
 from msgspec import inspect
 
-from .shape import Key, keys_of, root
+from .key_types import Key, keys_of, root
 
 HEAD = """\
 # The configuration of Interlock: every key with its default.

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 from ..process import TreeHandle, proc
-from ..process.family import MARKER, has_marker
-from ..process.hierarchy import PREFIX
+from ..process.cgroup_hierarchy import PREFIX
+from ..process.process_family import MARKER, has_marker
 
 
 class Insiders:

@@ -1,4 +1,4 @@
-"""Controller: the sender's side of one request. Sends, waits, retries, and ends in one clear answer."""
+"""RequestClient: the sender's side of one request. Sends, waits, retries, and ends in one clear answer."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from .decoding import decode_control
 from .messages import Ack, Command, Request, Result, Target, encode, format_time
-from .recovery import Found
-from .state import Moment
+from .recovery import RequestRecord
+from .state import ClockReading
 
 ACK_WAIT_S = 30.0
 """How long one copy is waited for; then the next one goes out."""
@@ -21,7 +21,7 @@ LAST_SEND_S = 270.0
 Outcome = Literal["success", "failure", "unknown"]
 
 
-class Answer(Struct, frozen=True, kw_only=True):
+class RequestOutcome(Struct, frozen=True, kw_only=True):
     """What became of a request. `unknown` is neither done nor failed: `accepted` says whether the run has it."""
 
     outcome: Outcome
@@ -71,7 +71,7 @@ def new_request(
     )
 
 
-class Controller:
+class RequestClient:
     """One request on its way. Feed it messages and time; do what it returns; read `answer` when it is not None.
 
     `timeout` is how long the RESULT is waited for at most, from the first copy.
@@ -82,12 +82,12 @@ class Controller:
         self.timeout = timeout
         self.attempts = 0
         self.accepted = False
-        self.answer: Answer | None = None
+        self.answer: RequestOutcome | None = None
         self._started = 0.0
         self._next = 0.0
         self._looking = False
 
-    def start(self, now: Moment) -> list[Action]:
+    def start(self, now: ClockReading) -> list[Action]:
         """Send the first copy."""
         self._started = now.steady
         return self._transmit(now)
@@ -107,7 +107,7 @@ class Controller:
         if self.answer is not None or message is None:
             return
         if direct and isinstance(message, Result) and message.request_id is None:
-            self._take_result(message)
+            self._record_result(message)
         if message.request_id != self.request.request_id:
             return
         if message.command != self.request.command:
@@ -118,9 +118,9 @@ class Controller:
         if isinstance(message, Ack):
             self.accepted = True
         elif isinstance(message, Result):
-            self._take_result(message)
+            self._record_result(message)
 
-    def tick(self, now: Moment) -> list[Action]:
+    def tick(self, now: ClockReading) -> list[Action]:
         """Time has passed: retry, or look up how it stands."""
         if self.answer is not None or self._looking:
             return []
@@ -135,20 +135,20 @@ class Controller:
             return []
         return self._transmit(now)
 
-    def retry(self, now: Moment) -> list[Action]:
+    def retry(self, now: ClockReading) -> list[Action]:
         """The connection broke: send the next copy now rather than later."""
         if self.answer is not None or self._looking or now.steady - self._started > LAST_SEND_S:
             return []
         return self._transmit(now)
 
-    def found(self, found: Found) -> None:
+    def found(self, found: RequestRecord) -> None:
         """What the log says of the request: the last word, and never "failed" where nothing is known."""
         self._looking = False
         if self.answer is not None:
             return
         stored = decode_control(found.result) if found.result is not None else None
         if isinstance(stored, Result):
-            self._take_result(stored)
+            self._record_result(stored)
         elif found.accepted:
             self._end("unknown", "accepted, and not finished yet", accepted=True)
         elif found.run_ended:
@@ -161,13 +161,13 @@ class Controller:
         if self.answer is None:
             self._end("failure", message, code=code)
 
-    def _transmit(self, now: Moment) -> list[Action]:
+    def _transmit(self, now: ClockReading) -> list[Action]:
         self.attempts += 1
         self._next = now.steady + ACK_WAIT_S
         copy = replace(self.request, timestamp=format_time(now.wall), attempt=self.attempts)
         return [Transmit(encode(copy), self.attempts)]
 
-    def _take_result(self, result: Result) -> None:
+    def _record_result(self, result: Result) -> None:
         payload = result.payload
         code = payload.code if payload.code is not UNSET else None
         if code == "duplicate":
@@ -189,7 +189,7 @@ class Controller:
         result: Result | None = None,
         accepted: bool = False,
     ) -> None:
-        self.answer = Answer(
+        self.answer = RequestOutcome(
             outcome=outcome,
             message=message,
             code=code,

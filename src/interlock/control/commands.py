@@ -6,8 +6,8 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from ..core import Status
-from ..core.typed import from_plain
-from .effects import Desired, Entry
+from ..core.decoding import from_plain
+from .effects import Desired, LogEntry
 from .events import Actuated, Executed, Held, Released
 from .messages import (
     ABORT_REASONS,
@@ -20,16 +20,16 @@ from .messages import (
     Waiting,
 )
 from .state import InFlight, Phase
-from .turn import Turn, fail, succeed
+from .transition import Transition, fail, succeed
 
 
-def work(turn: Turn) -> None:
+def work(turn: Transition) -> None:
     """Begin commands in sequence until one has to wait for the outside."""
     while turn.state.queue and turn.state.phase == "idle":
         begin(turn, turn.state.queue[0].request)
 
 
-def begin(turn: Turn, request: Request) -> None:
+def begin(turn: Transition, request: Request) -> None:
     match request.command:
         case "pause":
             begin_pause(turn, is_at_once(request))
@@ -47,7 +47,7 @@ def begin(turn: Turn, request: Request) -> None:
             turn.execute(request)
 
 
-def begin_pause(turn: Turn, at_once: bool) -> None:
+def begin_pause(turn: Transition, at_once: bool) -> None:
     if turn.state.status != "running" and not (at_once and turn.state.status == "pausing"):
         refuse(turn, f"the run is {turn.state.status} already")
     else:
@@ -60,17 +60,17 @@ def is_at_once(request: Request) -> bool:
     return request.payload.get("now") is True
 
 
-def begin_resume(turn: Turn) -> None:
+def begin_resume(turn: Transition) -> None:
     if turn.state.status == "running":
         refuse(turn, "the run is running already")
         return
     turn.change(status="running", revision=turn.state.revision + 1, held=None)
     finish(turn, succeed(f"resumed at iteration {turn.state.iter}"), tell_state=True)
     # Open only now: no iteration may start before the RESULT is durable.
-    be(turn, desired_now(turn))
+    set_desired(turn, desired_now(turn))
 
 
-def begin_escalate(turn: Turn, payload: EscalatePayload) -> None:
+def begin_escalate(turn: Transition, payload: EscalatePayload) -> None:
     state, model = turn.state, payload.model
     if state.rules.cannot_switch:
         refuse(turn, state.rules.cannot_switch)
@@ -86,7 +86,7 @@ def begin_escalate(turn: Turn, payload: EscalatePayload) -> None:
         ask(turn, "switching", status=state.status, shut=state.status != "running", model=model)
 
 
-def begin_answer(turn: Turn, request: Request, payload: AnswerPayload) -> None:
+def begin_answer(turn: Transition, request: Request, payload: AnswerPayload) -> None:
     if all(item.step != payload.step for item in turn.state.waiting):
         refuse(turn, f"step {payload.step} does not wait for a person")
     else:
@@ -94,7 +94,7 @@ def begin_answer(turn: Turn, request: Request, payload: AnswerPayload) -> None:
         turn.execute(request)
 
 
-def ask(turn: Turn, phase: Phase, *, status: Status, shut: bool, model: str | None = None) -> None:
+def ask(turn: Transition, phase: Phase, *, status: Status, shut: bool, model: str | None = None) -> None:
     """Have the actuator do it before the RESULT says so."""
     desired = Desired(turn.state.revision + 1, status, shut, model or turn.state.ordered)
     gate_open = turn.state.gate_open and not shut
@@ -102,19 +102,19 @@ def ask(turn: Turn, phase: Phase, *, status: Status, shut: bool, model: str | No
     turn.actuate(desired)
 
 
-def be(turn: Turn, desired: Desired) -> None:
+def set_desired(turn: Transition, desired: Desired) -> None:
     """Have the actuator follow what the log says already; told again until it has."""
     turn.change(untold=desired, gate_open=False)
     turn.actuate(desired)
 
 
-def desired_now(turn: Turn) -> Desired:
+def desired_now(turn: Transition) -> Desired:
     """What the actuator has to be for the run to be what the log says."""
     state = turn.state
     return Desired(state.revision, state.status, state.status != "running", state.ordered)
 
 
-def take_actuated(turn: Turn, event: Actuated) -> None:
+def apply_actuated(turn: Transition, event: Actuated) -> None:
     """The actuator's answer; one to an older revision says nothing about now."""
     state = turn.state
     if state.asked is not None and event.revision == state.asked.revision and state.queue:
@@ -122,14 +122,14 @@ def take_actuated(turn: Turn, event: Actuated) -> None:
         if later := turn.state.later:
             turn.change(later=())
             for wish in later:
-                take_supervisor(turn, wish)
+                apply_supervisor_order(turn, wish)
         park(turn)
         work(turn)
     elif state.untold is not None and event.revision == state.untold.revision and event.ok:
         turn.change(untold=None, gate_open=not state.untold.shut)
 
 
-def conclude(turn: Turn, asked: Desired, request: Request, event: Actuated) -> None:
+def conclude(turn: Transition, asked: Desired, request: Request, event: Actuated) -> None:
     """The actuator did what the first command needs, or could not."""
     state = turn.state
     turn.change(phase="idle", asked=None)
@@ -141,19 +141,19 @@ def conclude(turn: Turn, asked: Desired, request: Request, event: Actuated) -> N
         finish(turn, fail("failed", event.detail or f"{request.command} could not be carried out"))
         # Nothing has changed, but the log must know every revision that an actuator may have seen.
         turn.persist(turn.state_entry())
-        be(turn, desired_now(turn))
+        set_desired(turn, desired_now(turn))
     elif request.command == "pause":
         status = "pausing" if state.under_way and not is_at_once(request) else "paused"
         moved_on = status != asked.status
         turn.change(status=status, cause=request.request_id, revision=state.revision + moved_on)
         finish(turn, succeed(f"paused at iteration {state.iter}", run_status=status), tell_state=True)
         if moved_on:
-            be(turn, desired_now(turn))
+            set_desired(turn, desired_now(turn))
     else:
         conclude_escalate(turn, asked, from_plain(request.payload, EscalatePayload))
 
 
-def conclude_escalate(turn: Turn, asked: Desired, payload: EscalatePayload) -> None:
+def conclude_escalate(turn: Transition, asked: Desired, payload: EscalatePayload) -> None:
     previous, frame = turn.state.model, turn.state.stack[-1]
     frame = replace(frame, model=asked.model, escalation_reason=payload.reason or frame.escalation_reason)
     turn.change(stack=(*turn.state.stack[:-1], frame), gate_open=not asked.shut, ordered=asked.model)
@@ -161,7 +161,7 @@ def conclude_escalate(turn: Turn, asked: Desired, payload: EscalatePayload) -> N
     finish(turn, succeed(message, previous_model=previous, new_model=payload.model), tell_state=True)
 
 
-def take_executed(turn: Turn, event: Executed) -> None:
+def apply_executed(turn: Transition, event: Executed) -> None:
     """How a command that took its time went."""
     state = turn.state
     if state.phase != "executing" or not state.queue or state.queue[0].request.request_id != event.request_id:
@@ -180,15 +180,15 @@ def take_executed(turn: Turn, event: Executed) -> None:
     work(turn)
 
 
-def park(turn: Turn) -> None:
+def park(turn: Transition) -> None:
     """Pausing becomes paused when nothing is under way any more, and not while the actuator has a command to answer."""
     if turn.state.status == "pausing" and not turn.state.under_way and turn.state.asked is None:
         turn.change(status="paused", revision=turn.state.revision + 1)
         turn.persist(turn.state_entry(turn.state.cause))
-        be(turn, desired_now(turn))
+        set_desired(turn, desired_now(turn))
 
 
-def take_supervisor(turn: Turn, event: Held | Released) -> None:
+def apply_supervisor_order(turn: Transition, event: Held | Released) -> None:
     """The supervisor pauses the run, or lets it go on; not while the actuator has a command to answer."""
     if turn.state.asked is not None:
         turn.change(later=(*turn.state.later, event))
@@ -198,7 +198,7 @@ def take_supervisor(turn: Turn, event: Held | Released) -> None:
         release(turn)
 
 
-def hold(turn: Turn, waiting: Waiting) -> None:
+def hold(turn: Transition, waiting: Waiting) -> None:
     """Shut, then said. A run that is paused already only learns why."""
     if turn.state.ended:
         return
@@ -206,11 +206,11 @@ def hold(turn: Turn, waiting: Waiting) -> None:
     if turn.state.status == "running":
         status: Status = "pausing" if turn.state.under_way else "paused"
         turn.change(status=status, revision=turn.state.revision + 1, cause=None)
-        be(turn, desired_now(turn))
+        set_desired(turn, desired_now(turn))
     turn.persist(turn.state_entry())
 
 
-def release(turn: Turn) -> None:
+def release(turn: Transition) -> None:
     """Said, then opened; but what a person paused only a person resumes."""
     if turn.state.held is None:
         return
@@ -220,10 +220,10 @@ def release(turn: Turn) -> None:
     else:
         turn.change(status="running", revision=turn.state.revision + 1)
         turn.persist(turn.state_entry())
-        be(turn, desired_now(turn))
+        set_desired(turn, desired_now(turn))
 
 
-def end_run(turn: Turn, reason: AbortReason | DoneReason, by: str | None = None) -> None:
+def end_run(turn: Transition, reason: AbortReason | DoneReason, by: str | None = None) -> None:
     """The end, in one transaction: whatever was in flight gets `not_found`, except the cancel that brought it about."""
     if turn.state.ended:
         return
@@ -242,17 +242,17 @@ def end_run(turn: Turn, reason: AbortReason | DoneReason, by: str | None = None)
         asked=None,
         cause=by,
     )
-    entries: list[Entry] = []
+    entries: list[LogEntry] = []
     if by is not None:
         first, queue = queue[0], queue[1:]
         entries.append(turn.answer(first.request, first.fingerprint, succeed("cancelled")))
     entries.append(turn.end_entry(reason, by))
     entries += [_too_late(turn, item) for item in queue]
     turn.persist(*entries)
-    be(turn, desired_now(turn))
+    set_desired(turn, desired_now(turn))
 
 
-def finish(turn: Turn, payload: ResultPayload, *, tell_state: bool = False) -> None:
+def finish(turn: Transition, payload: ResultPayload, *, tell_state: bool = False) -> None:
     """The one RESULT of the first command, with the state event that it causes, in one transaction."""
     first, rest = turn.state.queue[0], turn.state.queue[1:]
     turn.change(queue=rest, phase="idle", asked=None)
@@ -262,9 +262,9 @@ def finish(turn: Turn, payload: ResultPayload, *, tell_state: bool = False) -> N
     turn.persist(*entries)
 
 
-def refuse(turn: Turn, why: str) -> None:
+def refuse(turn: Transition, why: str) -> None:
     finish(turn, fail("invalid_state", why, run_status=turn.state.status))
 
 
-def _too_late(turn: Turn, item: InFlight) -> Entry:
+def _too_late(turn: Transition, item: InFlight) -> LogEntry:
     return turn.answer(item.request, item.fingerprint, fail("not_found", "the run ended before this was executed"))

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from ..core.typed import from_plain, json_decoder
+from ..core.decoding import from_plain, json_decoder
 from .messages import PAYLOADS, Ack, ControlMessage, CurrentMessage, Request, Target
 
 MAX_MESSAGE: Final = 262_144
@@ -33,7 +33,7 @@ _plain_decoder = json_decoder(Any)
 _fingerprinter = msgspec.json.Encoder(order="deterministic")
 
 
-class Unreadable(Struct, frozen=True):
+class UnreadableMessage(Struct, frozen=True):
     """No request_id can be read, so nobody can be answered."""
 
     problem: str
@@ -54,10 +54,10 @@ class NotForUs(Struct, frozen=True):
     type: str
 
 
-def decode_request(data: bytes, *, strict_ids: bool = False) -> Request | Malformed | Unreadable | NotForUs:
+def decode_request(data: bytes, *, strict_ids: bool = False) -> Request | Malformed | UnreadableMessage | NotForUs:
     """What a run makes of one message of loop:control."""
     if len(data) > MAX_MESSAGE:
-        return Unreadable(f"longer than {MAX_MESSAGE:,} bytes")
+        return UnreadableMessage(f"longer than {MAX_MESSAGE:,} bytes")
     try:
         request = _control_decoder.decode(data)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
@@ -88,7 +88,7 @@ def decode_current(data: bytes) -> CurrentMessage | None:
     return message
 
 
-def take_fingerprint(request: Request) -> bytes:
+def fingerprint_of(request: Request) -> bytes:
     """Command, target and payload: what must be the same under the same request_id."""
     return _fingerprinter.encode((request.command, request.target, request.payload))
 
@@ -111,17 +111,17 @@ def _find_problem(request: Request, strict_ids: bool) -> str | None:
     return None
 
 
-def _explain(data: bytes) -> Malformed | Unreadable | NotForUs:
+def _explain(data: bytes) -> Malformed | UnreadableMessage | NotForUs:
     """Why a message is no request, and how much of it can be echoed."""
     try:
         plain = _plain_decoder.decode(data)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-        return Unreadable(f"not JSON: {error}")
+        return UnreadableMessage(f"not JSON: {error}")
     if not isinstance(plain, dict):
-        return Unreadable("not a JSON object")
+        return UnreadableMessage("not a JSON object")
     request_id = plain.get("request_id")
     if not isinstance(request_id, str) or not 1 <= len(request_id) <= 128:
-        return Unreadable("request_id must be a string of 1 to 128 characters")
+        return UnreadableMessage("request_id must be a string of 1 to 128 characters")
     if plain.get("type") in ("ACK", "RESULT"):
         return NotForUs(plain["type"])
     command = plain.get("command")

@@ -18,7 +18,7 @@ CONTROL_KINDS: frozenset[str] = frozenset(("request", "ack", "result", "state"))
 """What recovery reads."""
 
 
-class Entry(Struct, frozen=True):
+class LogEntry(Struct, frozen=True):
     """One record of the log: the JSON of a message (or of an audit row), byte for byte."""
 
     kind: EntryKind
@@ -47,7 +47,7 @@ class Persist(Struct, frozen=True):
     If it cannot be committed, nothing after it may be carried out.
     """
 
-    entries: tuple[Entry, ...]
+    entries: tuple[LogEntry, ...]
     durable: bool = True
 
 

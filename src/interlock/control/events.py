@@ -16,7 +16,7 @@ class Received(Struct, frozen=True):
     actor: str | None = None
 
 
-class Refused(Struct, frozen=True):
+class ClientRefused(Struct, frozen=True):
     """The transport turned somebody away before a message was read."""
 
     why: str
@@ -24,7 +24,7 @@ class Refused(Struct, frozen=True):
     via: object = None
 
 
-class Started(Struct, frozen=True):
+class OwnerStarted(Struct, frozen=True):
     """The owner has come up; `revision` is the newest one that the actuator has."""
 
     revision: int = 0
@@ -101,8 +101,8 @@ class Tick(Struct, frozen=True):
 
 Event = (
     Received
-    | Refused
-    | Started
+    | ClientRefused
+    | OwnerStarted
     | IterationStarted
     | IterationEnded
     | ModelSeen

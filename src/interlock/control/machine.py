@@ -5,33 +5,33 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from . import commands
-from .decoding import Malformed, NotForUs, Unreadable, decode_request, take_fingerprint
-from .effects import Effect, Entry
+from .decoding import Malformed, NotForUs, UnreadableMessage, decode_request, fingerprint_of
+from .effects import Effect, LogEntry
 from .events import (
     Actuated,
+    ClientRefused,
     Event,
     Executed,
     Held,
     IterationEnded,
     IterationStarted,
     ModelSeen,
+    OwnerStarted,
     PersonAnswered,
     Received,
-    Refused,
     Released,
     RunEnded,
-    Started,
     Tick,
     WaitingForPerson,
 )
 from .messages import Request, ResultPayload, encode
-from .state import EXPIRY_S, WINDOW_S, ControlState, InFlight, Moment
-from .turn import Turn, fail
+from .state import EXPIRY_S, WINDOW_S, ClockReading, ControlState, InFlight
+from .transition import Transition, fail
 
 
-def handle(state: ControlState, event: Event, now: Moment) -> tuple[ControlState, list[Effect]]:
+def handle(state: ControlState, event: Event, now: ClockReading) -> tuple[ControlState, list[Effect]]:
     """What one event makes of a run."""
-    turn = Turn(state, now)
+    turn = Transition(state, now)
     match event:
         case IterationStarted():
             start_iteration(turn, event)
@@ -41,36 +41,36 @@ def handle(state: ControlState, event: Event, now: Moment) -> tuple[ControlState
             forget_old(turn)
             receive(turn, event)
         case Actuated():
-            commands.take_actuated(turn, event)
+            commands.apply_actuated(turn, event)
         case Executed():
-            commands.take_executed(turn, event)
+            commands.apply_executed(turn, event)
         case Tick():
             forget_old(turn)
-            look_after(turn)
+            check_deadlines(turn)
         case RunEnded():
             commands.end_run(turn, event.reason)
-        case Started():
+        case OwnerStarted():
             start(turn, event)
         case WaitingForPerson():
             wait_for_person(turn, event)
         case PersonAnswered():
             stop_waiting(turn, event.step)
         case Held() | Released():
-            commands.take_supervisor(turn, event)
+            commands.apply_supervisor_order(turn, event)
         case ModelSeen():
             see_model(turn, event)
-        case Refused():
+        case ClientRefused():
             turn.audit("refused", why=event.why, actor=event.actor)
             turn.send(turn.reply(None, None, None, fail("bad_request", event.why)), event.via, None, direct=True)
     return turn.state, turn.effects
 
 
-def receive(turn: Turn, event: Received) -> None:
+def receive(turn: Transition, event: Received) -> None:
     """One copy of a message."""
     match decode_request(event.data, strict_ids=turn.state.rules.strict_ids):
         case NotForUs():
             return
-        case Unreadable() as broken:
+        case UnreadableMessage() as broken:
             turn.audit("unreadable", problem=broken.problem, bytes=len(event.data), actor=event.actor)
             body = turn.reply(None, None, None, fail("bad_request", broken.problem))
             turn.send(body, event.via, None, direct=True)
@@ -79,12 +79,12 @@ def receive(turn: Turn, event: Received) -> None:
             body = turn.reply(bad.request_id, bad.command, bad.target, fail("bad_request", bad.problem))
             turn.send(body, event.via, bad.request_id)
         case request:
-            judge(turn, event, request)
+            validate(turn, event, request)
 
 
-def judge(turn: Turn, event: Received, request: Request) -> None:
+def validate(turn: Transition, event: Received, request: Request) -> None:
     """Whether a well-formed request is known, too old, refused or accepted."""
-    fingerprint = take_fingerprint(request)
+    fingerprint = fingerprint_of(request)
     request_id, state = request.request_id, turn.state
     known = state.find(request_id) or state.answered.get(request_id)
     if known is not None:
@@ -104,7 +104,7 @@ def judge(turn: Turn, event: Received, request: Request) -> None:
     if event.actor is not None:
         actor = event.actor if request.actor is None else f"{event.actor} for {request.actor}"
         request = replace(request, actor=actor)
-    taken = Entry("request", encode(request), request_id)
+    taken = LogEntry("request", encode(request), request_id)
     refusal = find_refusal(state, request)
     if refusal is not None:
         turn.persist(taken, turn.answer(request, fingerprint, refusal))
@@ -130,31 +130,31 @@ def find_refusal(state: ControlState, request: Request) -> ResultPayload | None:
     return None
 
 
-def forget_old(turn: Turn) -> None:
+def forget_old(turn: Transition) -> None:
     """Let go of stored results whose window is over; commands in flight never expire."""
     answered, horizon = turn.state.answered, turn.now.steady - WINDOW_S
     if answered.oldest < horizon:
         turn.change(answered=answered.since(horizon))
 
 
-def start(turn: Turn, event: Started) -> None:
+def start(turn: Transition, event: OwnerStarted) -> None:
     """The owner is up: tell the actuator what the log says, then finish what was in flight."""
     state = turn.state
     # The owner before us may have asked for one revision more than the log knows.
     turn.change(revision=max(state.revision, event.revision) + 2, gate_open=False, phase="idle", asked=None)
     if state.ended:
-        commands.be(turn, commands.desired_now(turn))
+        commands.set_desired(turn, commands.desired_now(turn))
         return
     turn.persist(turn.state_entry())
     # A gate that a command in flight had shut stays shut until that command has its RESULT.
     first = state.queue[0].request.command if state.queue else None
     if not (state.status == "running" and first in ("pause", "cancel")):
-        commands.be(turn, commands.desired_now(turn))
+        commands.set_desired(turn, commands.desired_now(turn))
     commands.park(turn)
     commands.work(turn)
 
 
-def start_iteration(turn: Turn, event: IterationStarted) -> None:
+def start_iteration(turn: Transition, event: IterationStarted) -> None:
     state = turn.state
     if not state.gate_open:
         return
@@ -165,13 +165,13 @@ def start_iteration(turn: Turn, event: IterationStarted) -> None:
     turn.change(iterations=iterations, stack=stack, under_way=state.under_way | {event.key}, quiet=state.quiet + 1)
 
 
-def end_iteration(turn: Turn, event: IterationEnded) -> None:
+def end_iteration(turn: Transition, event: IterationEnded) -> None:
     if event.key in turn.state.under_way:
         turn.change(under_way=turn.state.under_way - {event.key})
         commands.park(turn)
 
 
-def look_after(turn: Turn) -> None:
+def check_deadlines(turn: Transition) -> None:
     """Announce iterations that went by, and tell the actuator again what it has not taken."""
     if turn.state.untold is not None:
         turn.actuate(turn.state.untold)
@@ -179,7 +179,7 @@ def look_after(turn: Turn) -> None:
         turn.persist(turn.state_entry(), durable=False)
 
 
-def wait_for_person(turn: Turn, event: WaitingForPerson) -> None:
+def wait_for_person(turn: Transition, event: WaitingForPerson) -> None:
     if turn.state.ended:
         return
     others = tuple(item for item in turn.state.waiting if item.step != event.waiting.step)
@@ -187,14 +187,14 @@ def wait_for_person(turn: Turn, event: WaitingForPerson) -> None:
     turn.persist(turn.state_entry())
 
 
-def stop_waiting(turn: Turn, step: int) -> None:
+def stop_waiting(turn: Transition, step: int) -> None:
     left = tuple(item for item in turn.state.waiting if item.step != step)
     if len(left) != len(turn.state.waiting) and not turn.state.ended:
         turn.change(waiting=left)
         turn.persist(turn.state_entry())
 
 
-def see_model(turn: Turn, event: ModelSeen) -> None:
+def see_model(turn: Transition, event: ModelSeen) -> None:
     """Say in the current frame what the agent uses."""
     frame = turn.state.frame
     if turn.state.ended or frame is None or frame.model == event.model:

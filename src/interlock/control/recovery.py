@@ -9,15 +9,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..core import Record, Status
-from ..core.typed import from_json, json_decoder
-from .answers import Answered, Answers
-from .decoding import decode_current, take_fingerprint
+from ..core.decoding import from_json, json_decoder
+from .decoding import decode_current, fingerprint_of
 from .messages import Abort, CurrentMessage, Done, Request, Result, State
-from .state import ControlState, InFlight, Moment
+from .state import ClockReading, ControlState, InFlight
+from .stored_results import StoredResult, StoredResults
 
 
 def recover(
-    records: Iterable[Record], fresh: ControlState, now: Moment, under_way: frozenset[str] = frozenset()
+    records: Iterable[Record], fresh: ControlState, now: ClockReading, under_way: frozenset[str] = frozenset()
 ) -> ControlState:
     """The run as its log says, on top of a fresh state. Hand `Started` to the machine next.
 
@@ -25,7 +25,7 @@ def recover(
     """
     requests: dict[str, Request] = {}
     queue: dict[str, InFlight] = {}
-    answered: dict[str, Answered] = {}
+    answered: dict[str, StoredResult] = {}
     state, cause, ordered = fresh, None, fresh.ordered
     for record in records:
         body = bytes(record.body)
@@ -35,7 +35,7 @@ def recover(
         elif record.kind == "ack":
             asked = requests.get(_request_id(body))
             if asked is not None:
-                queue[asked.request_id] = InFlight(asked, take_fingerprint(asked))
+                queue[asked.request_id] = InFlight(asked, fingerprint_of(asked))
         elif record.kind == "result":
             request_id = _request_id(body)
             queue.pop(request_id, None)
@@ -43,7 +43,7 @@ def recover(
             answered.pop(request_id, None)
             asked = requests.get(request_id)
             if asked is not None:
-                answered[request_id] = Answered(take_fingerprint(asked), body, now.steady)
+                answered[request_id] = StoredResult(fingerprint_of(asked), body, now.steady)
                 if asked.command == "escalate" and from_json(body, Result).payload.status == "success":
                     ordered = str(asked.payload["model"])
         elif record.kind == "state":
@@ -51,14 +51,16 @@ def recover(
             if event is not None:
                 if state.status == "running":
                     cause = event.request_id
-                state = _take_event(state, event)
+                state = _apply_event(state, event)
     state = replace(state, ordered=ordered)
     if state.ended:
-        return replace(state, answered=Answers(answered), queue=(), cause=cause)
-    return replace(state, answered=Answers(answered), queue=tuple(queue.values()), cause=cause, under_way=under_way)
+        return replace(state, answered=StoredResults(answered), queue=(), cause=cause)
+    return replace(
+        state, answered=StoredResults(answered), queue=tuple(queue.values()), cause=cause, under_way=under_way
+    )
 
 
-class Found(Struct, frozen=True):
+class RequestRecord(Struct, frozen=True):
     """What a log says of one request: its RESULT, or that it was accepted, or nothing; and how the run is."""
 
     result: bytes | None = None
@@ -70,9 +72,9 @@ class Found(Struct, frozen=True):
         return self.run_status in ("done", "aborted")
 
 
-def find_request(records: Iterable[Record], request_id: str) -> Found:
+def find_request(records: Iterable[Record], request_id: str) -> RequestRecord:
     """Look one request up. Later records count: an id may be used again when its window is over."""
-    found = Found()
+    found = RequestRecord()
     for record in records:
         if record.kind == "state":
             event = decode_current(bytes(record.body))
@@ -111,7 +113,7 @@ def _request_id(body: bytes) -> str:
     return _id_decoder.decode(body).request_id
 
 
-def _take_event(state: ControlState, event: CurrentMessage) -> ControlState:
+def _apply_event(state: ControlState, event: CurrentMessage) -> ControlState:
     revision = max(state.revision, event.revision or 0)
     if not isinstance(event, State):
         return replace(state, status=status_of(event), stack=(), waiting=(), held=None, revision=revision)

@@ -9,10 +9,10 @@ from msgspec import Struct
 from ..config.model_order import Order
 from ..config.models import Models, ship
 from ..core import ENDED, Status
-from .answers import NOTHING, Answers
 from .effects import Desired
 from .events import Held, Released
 from .messages import Frame, Request, Waiting
+from .stored_results import NOTHING, StoredResults
 
 WINDOW_S = 300.0
 """How long a stored RESULT lives, from the RESULT."""
@@ -24,14 +24,14 @@ Phase = Literal["idle", "closing", "switching", "executing"]
 """What the first command of the queue waits for: nothing, a shut gate, another model, somebody who executes it."""
 
 
-class Moment(Struct, frozen=True):
+class ClockReading(Struct, frozen=True):
     """Now, on two clocks: `wall` is for people, `steady` never steps and counts windows."""
 
     wall: float
     steady: float
 
 
-class Rules(Struct, frozen=True, kw_only=True):
+class ControlRules(Struct, frozen=True, kw_only=True):
     """What an endpoint may accept. `cannot_switch` says why the adapter cannot change models; empty if it can.
 
     Without `models` the ones that ship are known.
@@ -55,7 +55,7 @@ class Rules(Struct, frozen=True, kw_only=True):
         return "stronger" if than is None else (self.models or ship()).compare(model, than)
 
 
-DEFAULT_RULES = Rules()
+DEFAULT_RULES = ControlRules()
 
 
 class InFlight(Struct, frozen=True):
@@ -77,7 +77,7 @@ class ControlState(Struct, frozen=True, kw_only=True):
     """
 
     run_id: str
-    rules: Rules = DEFAULT_RULES
+    rules: ControlRules = DEFAULT_RULES
     status: Status = "running"
     revision: int = 0
     stack: tuple[Frame, ...] = ()
@@ -92,7 +92,7 @@ class ControlState(Struct, frozen=True, kw_only=True):
     asked: Desired | None = None
     untold: Desired | None = None
     ordered: str | None = None
-    answered: Answers = NOTHING
+    answered: StoredResults = NOTHING
     cause: str | None = None
     quiet: int = 0
 
@@ -124,7 +124,7 @@ class ControlState(Struct, frozen=True, kw_only=True):
 def new_state(
     run_id: str,
     *,
-    rules: Rules = DEFAULT_RULES,
+    rules: ControlRules = DEFAULT_RULES,
     model: str | None = None,
     mode: str = "loop",
     max_iterations: int | None = None,

@@ -45,7 +45,7 @@ class ExtensionPoint:
         """What is installed and registered, each with its name; BadInput for an entry point to something else."""
         path = tuple(sys.path)
         if path not in self._installed:
-            loaded = tuple((point.name, self._load(point, fits)) for point in installed(self.group))
+            loaded = tuple((point.name, self._load(point, fits)) for point in entry_points_of(self.group))
             self._installed = {path: loaded}
         return (*self._installed[path], *self._registered)
 
@@ -82,7 +82,7 @@ OURS = b"[interlock."
 """How a group of ours begins in a package's list."""
 
 
-def installed(group: str) -> Iterable[EntryPoint]:
+def entry_points_of(group: str) -> Iterable[EntryPoint]:
     """The entry points of a group. Most machines have none, and to ask the library is a twelfth of a start."""
     if not _may_have_any(tuple(sys.path)):
         return ()

@@ -3,7 +3,7 @@
 from .capabilities import NEEDS
 from .controller import Controller
 from .episode import Episode
-from .following import strongest
+from .episode_tracking import strongest
 from .history import remember
 from .registry import find_strategy, register_strategy, unregister_strategy
 from .ruling import Observed, Ruling, Rulings, Sighting

@@ -9,9 +9,8 @@ from msgspec.structs import replace
 from ..config.model import Interventions
 from ..core import LADDER, BadInput, Capability, Intervention, Issue, Outcome, RunState
 from ..intervene import BUILT_IN, Answer, Custom, Stopped, Templates, custom_interventions, pause_for_person
-from .answer import answer_with
+from .apply_rung import apply_rung
 from .capabilities import can_restore
-from .case import Case, Weight, answerable, weigh
 from .effectiveness import judge
 from .history import remember
 from .ladder import TOP, Ladder
@@ -19,8 +18,9 @@ from .obstacles import before_acting, before_limit
 from .progressive import Progressive
 from .registry import find_strategy
 from .ruling import Observed, Ruling, Rulings
-from .state import ControllerState, Pending
+from .state import ControllerState, PendingEffect
 from .strategies import PROGRESSIVE, Situation, Strategy, level_from
+from .weighed_issue import IssueWeight, WeighedIssue, answerable, weigh
 
 Ruled = tuple[ControllerState, RunState, Ruling]
 
@@ -103,7 +103,7 @@ class Controller:
         return ControllerState(observing=self._config.observe, recorded=state.recorded, pace=state.pace)
 
     def _rule(
-        self, state: ControllerState, weight: Weight, run: RunState, now: float, earlier: Sequence[Ruling]
+        self, state: ControllerState, weight: IssueWeight, run: RunState, now: float, earlier: Sequence[Ruling]
     ) -> Ruled:
         case = self._case(state, weight, run, now)
         if obstacle := before_limit(case, self._config, run, earlier):
@@ -114,7 +114,7 @@ class Controller:
             return self._leave(state, case, run, now, obstacle)
         return self._act(state, case, run, now)
 
-    def _case(self, state: ControllerState, weight: Weight, run: RunState, now: float) -> Case:
+    def _case(self, state: ControllerState, weight: IssueWeight, run: RunState, now: float) -> WeighedIssue:
         """Strategy, repeat rule, one level up at most, switched-off rungs, capabilities; in this order."""
         known, name = state.of(weight.issue.type), self._config.strategy.type
         situation = Situation(
@@ -130,29 +130,29 @@ class Controller:
         level, climbed = self._ladder.climb(wanted, weight.issue, known, now)
         restorable = can_restore(run) if self._restorable is None else self._restorable
         rung = self._ladder.find(level, weight.issue, restorable=restorable)
-        return Case(weight, rung, (f"{name} wants {LADDER[wanted]}", *climbed, *rung.reasons))
+        return WeighedIssue(weight, rung, (f"{name} wants {LADDER[wanted]}", *climbed, *rung.reasons))
 
     def _leave(
-        self, state: ControllerState, case: Case, run: RunState, now: float, obstacle: tuple[Outcome, str]
+        self, state: ControllerState, case: WeighedIssue, run: RunState, now: float, obstacle: tuple[Outcome, str]
     ) -> Ruled:
         outcome, why = obstacle
         made = case.intervention(state.recorded + 1, run, now, outcome, (why,))
         return replace(state, recorded=state.recorded + 1), remember(run, (), (made,)), self._ruling(case, made, None)
 
-    def _end_attempts(self, state: ControllerState, case: Case, run: RunState, now: float) -> Ruled:
+    def _end_attempts(self, state: ControllerState, case: WeighedIssue, run: RunState, now: float) -> Ruled:
         """So many interventions did not work that a person has to look, or that the run is stopped."""
         why = f"{state.failed} interventions did not work"
         stop = self._ladder.find(TOP, case.issue, restorable=False)
         if self._config.on_limit == "stop" and stop.level == TOP and stop.applicable:
-            return self._act(state, Case(case.weight, stop, (why, *stop.reasons)), run, now)
+            return self._act(state, WeighedIssue(case.weight, stop, (why, *stop.reasons)), run, now)
         answer = pause_for_person(case.issue, run, now, why)
         made = case.intervention(state.recorded + 1, run, now, "held_back", (answer.log,))
         state = replace(state, recorded=state.recorded + 1, last_acted=now)
         return state, remember(run, (), (made,)), self._ruling(case, made, answer)
 
-    def _act(self, state: ControllerState, case: Case, run: RunState, now: float) -> Ruled:
+    def _act(self, state: ControllerState, case: WeighedIssue, run: RunState, now: float) -> Ruled:
         rung, watching = case.rung, self._config.observe
-        answer = answer_with(rung, case.issue, run, self._config, now, self._templates)
+        answer = apply_rung(rung, case.issue, run, self._config, now, self._templates)
         reason = f"observe: would have been applied: {answer.log}" if watching else answer.log
         made = case.intervention(state.recorded + 1, run, now, "not_applied" if watching else "pending", (reason,))
         known = state.of(case.issue.type)
@@ -162,14 +162,16 @@ class Controller:
             recorded=state.recorded + 1,
             acted=state.acted + 1,
             last_acted=now,
-            pending=(*state.pending, Pending(replace(made, outcome="pending"))),
+            pending=(*state.pending, PendingEffect(replace(made, outcome="pending"))),
         )
         if not watching and not isinstance(answer, Stopped):
             run = answer.state
         ruling = self._ruling(case, made, answer, escalated=known.is_escalation(rung.level))
         return state, remember(run, (), (made,)), ruling
 
-    def _ruling(self, case: Case, made: Intervention, answer: Answer | None, *, escalated: bool = False) -> Ruling:
+    def _ruling(
+        self, case: WeighedIssue, made: Intervention, answer: Answer | None, *, escalated: bool = False
+    ) -> Ruling:
         asked = answer.directives if answer else ()
         watching = self._config.observe
         return Ruling(
@@ -184,7 +186,7 @@ class Controller:
         )
 
 
-def _strength(weight: Weight) -> tuple[float, int]:
+def _strength(weight: IssueWeight) -> tuple[float, int]:
     return weight.strength
 
 

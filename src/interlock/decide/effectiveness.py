@@ -7,7 +7,7 @@ from collections.abc import Collection
 from msgspec.structs import replace
 
 from ..core import Intervention
-from .state import ControllerState, Pending
+from .state import ControllerState, PendingEffect
 
 
 def judge(
@@ -20,14 +20,14 @@ def judge(
     """
     if not state.pending:
         return state, []
-    waiting: list[Pending] = []
+    waiting: list[PendingEffect] = []
     judged: list[Intervention] = []
     for entry in state.pending:
         made, passed = entry.made, step - entry.made.step
         progress = entry.progressed or (progressed and passed > 0)
         came_back = made.issue_type in seen_types and passed > 0
         if not came_back and not (passed >= steps_needed and progress):
-            waiting.append(Pending(made, progress))
+            waiting.append(PendingEffect(made, progress))
             continue
         outcome = replace(made, outcome="failure" if came_back else "success")
         judged.append(outcome)

@@ -7,15 +7,17 @@ from collections.abc import Sequence
 from ..config.model import Interventions
 from ..core import ENDED, Outcome, RunState
 from ..intervene import Continue
-from .case import Case
 from .pace import COOLDOWN_S, ESCALATION_DELAY_S
 from .ruling import Ruling
 from .state import ControllerState
+from .weighed_issue import WeighedIssue
 
 Obstacle = tuple[Outcome, str]
 
 
-def before_limit(case: Case, config: Interventions, run: RunState, earlier: Sequence[Ruling]) -> Obstacle | None:
+def before_limit(
+    case: WeighedIssue, config: Interventions, run: RunState, earlier: Sequence[Ruling]
+) -> Obstacle | None:
     """What stands in the way of anything at all, also of a pause at the limit."""
     acted = [ruling for ruling in earlier if ruling.answer is not None]
     if not config.enabled:
@@ -31,7 +33,7 @@ def before_limit(case: Case, config: Interventions, run: RunState, earlier: Sequ
     return None
 
 
-def before_acting(case: Case, config: Interventions, state: ControllerState, now: float) -> Obstacle | None:
+def before_acting(case: WeighedIssue, config: Interventions, state: ControllerState, now: float) -> Obstacle | None:
     """What stands in the way of this rung: capabilities, cooldown, escalation delay. Critical issues pass the times."""
     if not case.rung.applicable:
         return "not_applied", "the adapter cannot apply it"

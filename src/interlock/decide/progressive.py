@@ -11,16 +11,16 @@ from ..config.model import Interventions
 from ..core import ENDED, LADDER, Capability, Inject, Intervention, Issue, Outcome, RunState
 from ..core.issue import DESTRUCTIVE_ACTION, LONG_WAIT
 from ..intervene import Answer, Attempt, Continue, Custom, RecoveryNeeded, Stopped, Templates
-from .answer import answer_with
+from .apply_rung import apply_rung
 from .capabilities import can_restore
-from .case import Case, Weight, weigh
 from .episode import KEPT_SAID, Episode, started
-from .following import follow, relapse_rung, start_rung
+from .episode_tracking import follow, relapse_rung, start_rung
 from .history import remember
 from .ladder import TOP, Ladder, Rung
 from .ruling import Observed, Ruling, Rulings
 from .score import band
 from .state import ControllerState
+from .weighed_issue import IssueWeight, WeighedIssue, weigh
 
 ROLLBACK = LADDER.index("checkpoint_rollback")
 
@@ -174,15 +174,15 @@ class Progressive:
             return f"postponed: less than {delay:.3g} s since the last answer to this episode"
         return ""
 
-    def _case(self, episode: Episode, weight: Weight, run: RunState) -> Case:
+    def _case(self, episode: Episode, weight: IssueWeight, run: RunState) -> WeighedIssue:
         restorable = can_restore(run) if self._restorable is None else self._restorable
         rung = self._ladder.at(episode.due or 0, episode.issue, restorable=restorable, reachable=run.reachable)
         before = "first answer" if episode.level is None else f"{LADDER[min(episode.level, TOP)]} did not work"
         if episode.relapses and episode.level is None:
             before = "it is back"
-        return Case(weight, rung, (before, *rung.reasons))
+        return WeighedIssue(weight, rung, (before, *rung.reasons))
 
-    def _answer(self, case: Case, episode: Episode, run: RunState, now: float) -> Answer:
+    def _answer(self, case: WeighedIssue, episode: Episode, run: RunState, now: float) -> Answer:
         attempt = Attempt(
             number=episode.answers + 1,
             again=episode.again if episode.answers else 0,
@@ -191,10 +191,10 @@ class Progressive:
             since=episode.opened_at,
         )
         issue = replace(episode.issue, started_step=episode.began)
-        answer = answer_with(case.rung, issue, run, self._config, now, self._templates, attempt)
+        answer = apply_rung(case.rung, issue, run, self._config, now, self._templates, attempt)
         return _never_twice(answer, episode)
 
-    def _skipped(self, case: Case, answer: Answer | None) -> str:
+    def _skipped(self, case: WeighedIssue, answer: Answer | None) -> str:
         """Why this rung is tried in vain and the next one is due; empty if it can be applied."""
         if answer is None:
             return "; ".join(case.rung.reasons) or "the adapter cannot apply it"
@@ -203,7 +203,7 @@ class Progressive:
         return ""
 
     def _act(
-        self, state: ControllerState, case: Case, episode: Episode, answer: Answer, run: RunState, now: float
+        self, state: ControllerState, case: WeighedIssue, episode: Episode, answer: Answer, run: RunState, now: float
     ) -> tuple[ControllerState, RunState, Ruling]:
         rung, watching = case.rung, self._config.observe
         reason = f"observe: would have been applied: {answer.log}" if watching else answer.log
@@ -230,13 +230,13 @@ class Progressive:
         return state, remember(run, (), (made,)), self._ruling(case, made, answer, escalated=escalated)
 
     def _end_attempts(
-        self, state: ControllerState, episode: Episode, weight: Weight, run: RunState, now: float
+        self, state: ControllerState, episode: Episode, weight: IssueWeight, run: RunState, now: float
     ) -> tuple[ControllerState, RunState, list[Ruling]]:
         """So many interventions did not work that a person has to look, or that the run is stopped."""
         why = f"{state.failed} interventions did not work"
         rung = self._ladder.top(episode.issue, reachable=self._config.on_limit == "pause")
         rung = replace_reasons(rung, (why, *rung.reasons))
-        case = Case(weight, rung, rung.reasons)
+        case = WeighedIssue(weight, rung, rung.reasons)
         answer = self._answer(case, episode, run, now)
         state, run, ruling = self._act(state, case, episode, answer, run, now)
         return state, run, [ruling]
@@ -244,7 +244,7 @@ class Progressive:
     def _made(
         self,
         state: ControllerState,
-        case: Case,
+        case: WeighedIssue,
         episode: Episode,
         run: RunState,
         now: float,
@@ -254,7 +254,9 @@ class Progressive:
         made = case.intervention(state.recorded + 1, run, now, outcome, (reason,))
         return replace(made, episode=episode.id)
 
-    def _ruling(self, case: Case, made: Intervention, answer: Answer | None, *, escalated: bool = False) -> Ruling:
+    def _ruling(
+        self, case: WeighedIssue, made: Intervention, answer: Answer | None, *, escalated: bool = False
+    ) -> Ruling:
         asked, watching = answer.directives if answer else (), self._config.observe
         return Ruling(
             issue=case.issue,

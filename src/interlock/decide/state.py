@@ -81,7 +81,7 @@ class TypeState(Struct, frozen=True, omit_defaults=True, kw_only=True):
         )
 
 
-class Pending(Struct, frozen=True, omit_defaults=True):
+class PendingEffect(Struct, frozen=True, omit_defaults=True):
     """An intervention that waits for its judgement, and whether there was progress since."""
 
     made: Intervention
@@ -92,7 +92,7 @@ class ControllerState(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Bounded: what the windows need, and counters. The journal has every intervention."""
 
     types: dict[str, TypeState] = {}
-    pending: tuple[Pending, ...] = ()
+    pending: tuple[PendingEffect, ...] = ()
     last_acted: float | None = None
     recorded: int = 0
     acted: int = 0

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from .._lazy import lazy
 
 if TYPE_CHECKING:
-    from .playing import Event, play
+    from .player import DemoEvent, play
 
-__all__ = ["Event", "play"]
+__all__ = ["DemoEvent", "play"]
 
 # Late, so that the scripted model beside it starts without the runtime.
-__getattr__ = lazy(__name__, {"playing": ("Event", "play")})
+__getattr__ = lazy(__name__, {"player": ("DemoEvent", "play")})

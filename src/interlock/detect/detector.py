@@ -9,9 +9,9 @@ import msgspec
 from msgspec import Struct
 
 from ..core import Context, InterlockError, Issue, Kind, Seen, Severity, Stuck
-from ..core.typed import from_msgpack
+from ..core.decoding import from_msgpack
+from .agent_history import AgentHistory
 from .fingerprint import fingerprint
-from .history import History
 from .tuning import Tuning
 
 S = TypeVar("S", bound=Struct)
@@ -45,7 +45,7 @@ class Setting(Struct, frozen=True):
 
     context: Context
     tuning: Tuning
-    history: History
+    history: AgentHistory
 
 
 Factory = Callable[[Setting], Detector]
@@ -62,7 +62,7 @@ class DetectorFailed(InterlockError):
         self.detector = detector
 
 
-class Remembering(Generic[S]):
+class StatefulDetector(Generic[S]):
     """A detector whose whole state is one msgspec value in `self.state`, so that saving it is generic."""
 
     type: str

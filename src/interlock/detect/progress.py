@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from .tuning import ECHO, SHORT
 
 if TYPE_CHECKING:
-    from .turn import Turn
+    from .completed_call import CompletedCall
 
 KNOWN = 8192
 """Words remembered; the oldest go first."""
@@ -36,7 +36,7 @@ class Knowledge(Struct):
         _trim(self.named)
         return True
 
-    def take(self, found: set[bytes], asked: set[bytes]) -> tuple[float, bool]:
+    def learn(self, found: set[bytes], asked: set[bytes]) -> tuple[float, bool]:
         """Learn a result's words: the share of them that is new, and whether they only repeat the call."""
         if not found:
             return 0.0, False
@@ -50,7 +50,7 @@ class Knowledge(Struct):
         return (len(fresh) - len(fresh & asked)) / len(found), echo
 
 
-def gained(turn: Turn, before: Sequence[Turn]) -> bool:
+def gained(turn: CompletedCall, before: Sequence[CompletedCall]) -> bool:
     """Whether a turn was a step forward.
 
     Something was written, something new came in, something not yet named was dealt with, or a failure differs from

@@ -1,4 +1,4 @@
-"""Result: what came back from a call, read into what can be compared."""
+"""CallResult: what came back from a call, read into what can be compared."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ REMEMBERED = 256
 """Results whose reading is remembered: of those that runs get, one in three came shortly before."""
 
 
-class Result(Struct, frozen=True):
+class CallResult(Struct, frozen=True):
     """The normalised text of a result, its fingerprint, and the words that it begins with."""
 
     text: bytes
@@ -23,12 +23,12 @@ class Result(Struct, frozen=True):
     words: set[bytes]
 
 
-def read_result(content: str) -> Result:
+def read_result(content: str) -> CallResult:
     """Read what a call brought."""
     return _read(bounded(content))
 
 
 @lru_cache(REMEMBERED)
-def _read(raw: bytes) -> Result:
+def _read(raw: bytes) -> CallResult:
     text = normalise(raw)
-    return Result(text, fingerprint(text), words(text[:READ]))
+    return CallResult(text, fingerprint(text), words(text[:READ]))

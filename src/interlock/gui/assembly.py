@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ..config.model import Gui, ModelInfo
 from .analyzer.auto import Analyzer
-from .analyzer.budget import Budget
+from .analyzer.budget import QuestionBudget
 from .analyzer.evidence import Layer
 from .analyzer.factory import create_analyzer
 from .analyzer.layers.accessibility import AccessibilityLayer
@@ -17,7 +17,7 @@ from .analyzer.layers.debug_port import DebugPortLayer
 from .analyzer.layers.server import ServerLayer
 from .analyzer.layers.window import WindowLayer
 from .analyzer.local import LocalAnalyzer
-from .analyzer.result import Situation
+from .analyzer.result import ScreenSituation
 from .desktop.accessibility import Accessibility, NoAccessibility
 from .desktop.debug_port import DebugPort
 from .desktop.windows import DisplayGone, WindowSystem
@@ -41,14 +41,14 @@ class Screen(Struct, frozen=True, kw_only=True):
     server_answers: Callable[[], bool] | None = None
 
 
-class Watch(Struct, frozen=True):
+class ScreenWatch(Struct, frozen=True):
     """A watch and what its questions may cost."""
 
     orchestrator: InterventionOrchestrator
     local: LocalAnalyzer
-    budget: Budget
+    budget: QuestionBudget
 
-    def follow(self, situation: Callable[[], Situation]) -> None:
+    def follow(self, situation: Callable[[], ScreenSituation]) -> None:
         """Let a replay say what should be on the screen."""
         self.orchestrator.situation = situation
         self.local.live = situation
@@ -64,7 +64,7 @@ def assemble(
     expect_editor: bool = True,
     pictures: Path | None = None,
     more_models: Sequence[ModelInfo] = (),
-) -> Watch:
+) -> ScreenWatch:
     """A watch over a display. `expect_editor` is false for screens where no editor has to be in front."""
     layers = (*_layers(screen, expect_editor), *extra_layers)
     local = LocalAnalyzer(layers, editor=expect_editor, blind_spots=_blind_spots(screen))
@@ -78,7 +78,7 @@ def assemble(
     orchestrator = InterventionOrchestrator(
         config, backend, analyzer, executor, run=run, window_id=window_id, pictures=pictures
     )
-    return Watch(orchestrator, local, budget)
+    return ScreenWatch(orchestrator, local, budget)
 
 
 def _layers(screen: Screen, expect_editor: bool) -> list[Layer]:

@@ -33,7 +33,7 @@ PROGRAMS = {
 """Program to Debian package and purpose."""
 
 
-class Check(Struct, frozen=True):
+class GuiCheck(Struct, frozen=True):
     """One thing that was looked at; `missing` is only in the way of some sessions."""
 
     what: str
@@ -42,13 +42,13 @@ class Check(Struct, frozen=True):
     todo: str = ""
 
 
-def examine(display: str | None = None) -> Iterator[Check]:
+def examine(display: str | None = None) -> Iterator[GuiCheck]:
     """Look at a display: the named one, the environment's, else one that is started for it."""
     yield from _programs()
     yield _editor_installed()
     yield _model()
     with _some_display(display) as place:
-        if isinstance(place, Check):
+        if isinstance(place, GuiCheck):
             yield place
             return
         name, bus, own = place
@@ -56,40 +56,40 @@ def examine(display: str | None = None) -> Iterator[Check]:
             with WindowSystem.open(name) as windows:
                 size = windows.screen_size()
                 where = f"{name}, {size[0]}x{size[1]}" + (" (started for this check)" if own else "")
-                yield Check("display", "ok", where)
+                yield GuiCheck("display", "ok", where)
                 yield _window_manager(windows)
                 yield _title(windows, own)
         except InterlockError as error:
-            yield Check("display", "broken", error.what, error.todo)
+            yield GuiCheck("display", "broken", error.what, error.todo)
             return
         yield from _captures(name)
         yield from _inputs(name)
         yield _accessibility(bus)
 
 
-def _programs() -> Iterator[Check]:
+def _programs() -> Iterator[GuiCheck]:
     for program, (package, purpose) in PROGRAMS.items():
         path = shutil.which(program)
         todo = "" if path else f"Install Debian's {package}"
-        yield Check(program, "ok" if path else "missing", path or f"not installed; for {purpose}", todo)
+        yield GuiCheck(program, "ok" if path else "missing", path or f"not installed; for {purpose}", todo)
 
 
-def _editor_installed() -> Check:
+def _editor_installed() -> GuiCheck:
     from .editor.install import cache_folder, is_installed
 
     if is_installed():
-        return Check("editor", "ok", str(cache_folder()))
-    return Check("editor", "missing", "code-server is not installed", "--start-editor installs it once, in minutes")
+        return GuiCheck("editor", "ok", str(cache_folder()))
+    return GuiCheck("editor", "missing", "code-server is not installed", "--start-editor installs it once, in minutes")
 
 
-def _model() -> Check:
+def _model() -> GuiCheck:
     if os.environ.get("ANTHROPIC_API_KEY", "").strip():
-        return Check("model", "ok", "ANTHROPIC_API_KEY is set; asked where this machine cannot decide")
-    return Check("model", "missing", "no ANTHROPIC_API_KEY; the local analyzer decides alone")
+        return GuiCheck("model", "ok", "ANTHROPIC_API_KEY is set; asked where this machine cannot decide")
+    return GuiCheck("model", "missing", "no ANTHROPIC_API_KEY; the local analyzer decides alone")
 
 
 @contextmanager
-def _some_display(display: str | None) -> Iterator[tuple[str, str | None, bool] | Check]:
+def _some_display(display: str | None) -> Iterator[tuple[str, str | None, bool] | GuiCheck]:
     """Its name, its session bus, and whether it is one of ours."""
     name = display or os.environ.get("DISPLAY")
     if name:
@@ -99,7 +99,7 @@ def _some_display(display: str | None) -> Iterator[tuple[str, str | None, bool] 
         try:
             own = VirtualDisplay(Programs(Path(folder)), 800, 600)
         except InterlockError as error:
-            yield Check("display", "broken", f"none is set, and none can be started ({error.what})", error.todo)
+            yield GuiCheck("display", "broken", f"none is set, and none can be started ({error.what})", error.todo)
             return
         try:
             yield own.name, own.environment["DBUS_SESSION_BUS_ADDRESS"], True
@@ -107,27 +107,29 @@ def _some_display(display: str | None) -> Iterator[tuple[str, str | None, bool] 
             own.close()
 
 
-def _window_manager(windows: WindowSystem) -> Check:
+def _window_manager(windows: WindowSystem) -> GuiCheck:
     name = windows.window_manager()
     if name is None:
-        return Check("window manager", "broken", "none runs: focus and titles are guesswork", "Start openbox")
-    return Check("window manager", "ok", name)
+        return GuiCheck("window manager", "broken", "none runs: focus and titles are guesswork", "Start openbox")
+    return GuiCheck("window manager", "ok", name)
 
 
-def _title(windows: WindowSystem, own: bool) -> Check:
+def _title(windows: WindowSystem, own: bool) -> GuiCheck:
     from .editor.title import parse_title
 
     if any(parse_title(window.title) for window in windows.listed()):
-        return Check("title template", "ok", "an editor's title tells file, unsaved text and focus")
+        return GuiCheck("title template", "ok", "an editor's title tells file, unsaved text and focus")
     editors = [window for window in windows.listed() if "visual studio code" in window.title.casefold()]
     if editors:
         todo = "Write the settings with interlock gui doctor --profile DIR, and open the window again"
-        return Check("title template", "broken", f"the title {editors[0].title[:60]!r} does not tell its state", todo)
+        return GuiCheck(
+            "title template", "broken", f"the title {editors[0].title[:60]!r} does not tell its state", todo
+        )
     todo = "" if own else "--start-editor opens one that does"
-    return Check("title template", "missing", "no editor window is open", todo)
+    return GuiCheck("title template", "missing", "no editor window is open", todo)
 
 
-def _captures(display: str) -> Iterator[Check]:
+def _captures(display: str) -> Iterator[GuiCheck]:
     from .screenshot.backend import NAMES, create_screenshot_backend
 
     for name in NAMES[1:]:
@@ -136,14 +138,14 @@ def _captures(display: str) -> Iterator[Check]:
             works = backend.is_available()
             backend.close()
         except (InterlockError, ImportError) as error:
-            yield Check(f"pictures by {name}", "missing", str(error))
+            yield GuiCheck(f"pictures by {name}", "missing", str(error))
             continue
-        yield Check(
+        yield GuiCheck(
             f"pictures by {name}", "ok" if works else "missing", "a picture was taken" if works else "no picture"
         )
 
 
-def _inputs(display: str) -> Iterator[Check]:
+def _inputs(display: str) -> Iterator[GuiCheck]:
     from .typing_test import SAMPLE, type_and_read
 
     exact = False
@@ -152,24 +154,24 @@ def _inputs(display: str) -> Iterator[Check]:
         try:
             read = type_and_read(display, name)
         except InterlockError as error:
-            yield Check(what, "missing", error.what, error.todo)
+            yield GuiCheck(what, "missing", error.what, error.todo)
             continue
         if read == SAMPLE:
             exact = True
-            yield Check(what, "ok", f"{len(SAMPLE)} characters came out exactly")
+            yield GuiCheck(what, "ok", f"{len(SAMPLE)} characters came out exactly")
         else:
             state: State = "missing" if exact else "broken"
-            yield Check(what, state, f"{SAMPLE!r} came out as {read!r}", "" if exact else "Use another display")
+            yield GuiCheck(what, state, f"{SAMPLE!r} came out as {read!r}", "" if exact else "Use another display")
 
 
-def _accessibility(bus: str | None) -> Check:
+def _accessibility(bus: str | None) -> GuiCheck:
     if bus is None:
-        return Check("accessibility bus", "missing", "DBUS_SESSION_BUS_ADDRESS is not set", "Start a session bus")
+        return GuiCheck("accessibility bus", "missing", "DBUS_SESSION_BUS_ADDRESS is not set", "Start a session bus")
     tree = Accessibility(bus)
     try:
         count = len(tree.frames())
     except InterlockError as error:
-        return Check("accessibility bus", "broken", error.what, error.todo or "Install Debian's at-spi2-core")
+        return GuiCheck("accessibility bus", "broken", error.what, error.todo or "Install Debian's at-spi2-core")
     finally:
         tree.close()
-    return Check("accessibility bus", "ok", f"{count} windows describe themselves")
+    return GuiCheck("accessibility bus", "ok", f"{count} windows describe themselves")

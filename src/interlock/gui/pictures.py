@@ -8,7 +8,7 @@ from ..config.model import Gui
 from ..core import BadInput
 from .analyzer.factory import create_analyzer
 from .analyzer.local import LocalAnalyzer
-from .analyzer.result import AnalysisResult, Situation
+from .analyzer.result import AnalysisResult, ScreenSituation
 from .screenshot.screenshot import Screenshot
 
 
@@ -29,7 +29,7 @@ class PictureJudge:
     """Judges one picture after the other, each on its own."""
 
     def __init__(self, config: Gui, expected_file: str | None = None) -> None:
-        self._config, self._situation = config, Situation(expected_file)
+        self._config, self._situation = config, ScreenSituation(expected_file)
 
     def judge(self, picture: Screenshot) -> AnalysisResult:
         """The verdict of the configured analyzer; a fresh one, for what was seen before must not count."""

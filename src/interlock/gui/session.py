@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from ..core import BadInput
-from ..core.typed import from_json, from_plain
+from ..core.decoding import from_json, from_plain
 
 T = TypeVar("T")
 

@@ -7,7 +7,7 @@ import time
 
 from .desktop.windows import DisplayGone, WindowSystem, connect, lost_errors
 from .input.backend import create_input_backend
-from .waiting import wait_until
+from .wait import wait_until
 
 SAMPLE = "def f(a, b): return {'k': [a ** 2, \"x\"]}  # ~`$! é→✓"
 """Brackets, quotes, shifted and unusual characters."""
@@ -82,11 +82,11 @@ class Catcher:
                 if event.type == X.MappingNotify:
                     self._display.refresh_keyboard_mapping(event)
                 elif event.type == X.KeyPress:
-                    self._take(event.detail, bool(event.state & X.ShiftMask))
+                    self._record_key(event.detail, bool(event.state & X.ShiftMask))
         except lost_errors():
             return
 
-    def _take(self, code: int, shifted: bool) -> None:
+    def _record_key(self, code: int, shifted: bool) -> None:
         symbol = self._display.keycode_to_keysym(code, 1 if shifted else 0)
         if symbol >= 0x1000000:
             self.text += chr(symbol & 0xFFFFFF)

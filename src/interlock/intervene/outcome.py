@@ -7,7 +7,7 @@ from msgspec import Struct
 from ..core import Directive, Issue, Plan, RollbackEntry, RunState
 from .incident import Incident
 from .options import RecoveryOption
-from .report import Report
+from .report import IncidentReport
 
 
 class Continue(Struct, frozen=True, tag_field="gives", tag="continue", kw_only=True, omit_defaults=True):
@@ -33,7 +33,7 @@ class Stopped(Struct, frozen=True, tag_field="gives", tag="stop", kw_only=True, 
 
     issue: Issue
     incident_id: str
-    report: Report
+    report: IncidentReport
     incident: Incident
     recovery_options: tuple[RecoveryOption, ...]
     log: str

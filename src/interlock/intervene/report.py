@@ -1,4 +1,4 @@
-"""Report: what a person reads after an emergency stop."""
+"""IncidentReport: what a person reads after an emergency stop."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OUTCOMES: dict[Outcome, str] = {
 }
 
 
-class Moment(Struct, frozen=True, omit_defaults=True):
+class TimelineEntry(Struct, frozen=True, omit_defaults=True):
     """One entry of the timeline."""
 
     step: int
@@ -52,7 +52,7 @@ class Recommendations(Struct, frozen=True, kw_only=True):
     configuration: tuple[str, ...]
 
 
-class Report(Struct, frozen=True, kw_only=True):
+class IncidentReport(Struct, frozen=True, kw_only=True):
     """An emergency stop explained."""
 
     incident_id: str
@@ -60,7 +60,7 @@ class Report(Struct, frozen=True, kw_only=True):
     time: float
     summary: str
     severity: str
-    timeline: tuple[Moment, ...]
+    timeline: tuple[TimelineEntry, ...]
     impact: Impact
     root_cause: str
     contributing_factors: tuple[str, ...]
@@ -71,10 +71,10 @@ class Report(Struct, frozen=True, kw_only=True):
         return "\n".join(_text_lines(self)) + "\n"
 
 
-def make_report(incident: Incident, state: RunState) -> Report:
+def make_report(incident: Incident, state: RunState) -> IncidentReport:
     """The report of an incident, from whatever is known."""
     issue, advice = incident.issue, advice_for(incident.issue)
-    return Report(
+    return IncidentReport(
         incident_id=incident.id,
         run_id=incident.run_id,
         time=incident.time,
@@ -95,16 +95,18 @@ def make_report(incident: Incident, state: RunState) -> Report:
     )
 
 
-def timeline(incident: Incident, state: RunState) -> tuple[Moment, ...]:
+def timeline(incident: Incident, state: RunState) -> tuple[TimelineEntry, ...]:
     """Issues, interventions and failed actions in the order of steps, ending with the stop."""
-    moments = [Moment(known.step, f"{known.type}: {known.description}") for known in incident.patterns]
-    moments += [Moment(made.step, f"{made.type} {OUTCOMES[made.outcome]}", made.time) for made in state.interventions]
-    moments += [Moment(action.step, action.text, action.time) for action in incident.actions if action.error]
+    moments = [TimelineEntry(known.step, f"{known.type}: {known.description}") for known in incident.patterns]
+    moments += [
+        TimelineEntry(made.step, f"{made.type} {OUTCOMES[made.outcome]}", made.time) for made in state.interventions
+    ]
+    moments += [TimelineEntry(action.step, action.text, action.time) for action in incident.actions if action.error]
     begun = started_step(incident.issue)
     if begun < incident.issue.step:
-        moments.append(Moment(begun, f"{incident.issue.type} began here"))
+        moments.append(TimelineEntry(begun, f"{incident.issue.type} began here"))
     moments.sort(key=lambda moment: moment.step)
-    stop = Moment(max(state.step, incident.issue.step), "emergency_stop", incident.time)
+    stop = TimelineEntry(max(state.step, incident.issue.step), "emergency_stop", incident.time)
     return (*moments[-TIMELINE + 1 :], stop)
 
 
@@ -152,13 +154,13 @@ def files_of(issue: Issue) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))[:MOST_FILES]
 
 
-def with_files(report: Report, changed: Iterable[str]) -> Report:
+def with_files(report: IncidentReport, changed: Iterable[str]) -> IncidentReport:
     """The report with the files that the run has changed, beside those that the issue names."""
     files = tuple(dict.fromkeys((*report.impact.files, *changed)))[:MOST_FILES]
     return replace(report, impact=replace(report.impact, files=files))
 
 
-def _text_lines(report: Report) -> list[str]:
+def _text_lines(report: IncidentReport) -> list[str]:
     impact = report.impact
     duration = "unknown" if impact.duration_s is None else f"{impact.duration_s:,.0f} s"
     lines = [

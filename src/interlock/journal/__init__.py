@@ -1,11 +1,11 @@
 """A run's folder and its SQLite file; reading and following it."""
 
-from .database import Unreadable
-from .durable import write_durably, write_whole
-from .entry import LOST, Entry
+from .database import UnreadableJournal
+from .durable_files import write_durably, write_whole
+from .entry import LOST, JournalEntry
 from .folder import RunFolder
 from .ids import new_run_id
-from .interface import Reading, Trouble, Writing
+from .interface import JournalProblem, JournalReading, JournalWriting
 from .lock import OwnerInfo, RunLock
 from .presence import is_viewed, mark_viewed
 from .prune import Pruned
@@ -15,7 +15,7 @@ from .summary import RunSummary
 from .writer import Journal
 
 __all__ = [
-    "LOST", "Entry", "Journal", "JournalReader", "OwnerInfo", "Pruned", "Reading",
-    "RunFolder", "RunLock", "RunSummary", "Store", "Trouble", "Unreadable", "Writing", "default_root", "is_viewed",
-    "mark_viewed", "new_run_id", "write_durably", "write_whole",
+    "LOST", "Journal", "JournalEntry", "JournalProblem", "JournalReader", "JournalReading", "JournalWriting",
+    "OwnerInfo", "Pruned", "RunFolder", "RunLock", "RunSummary", "Store", "UnreadableJournal", "default_root",
+    "is_viewed", "mark_viewed", "new_run_id", "write_durably", "write_whole",
 ]  # fmt: skip

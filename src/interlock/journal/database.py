@@ -9,7 +9,7 @@ from urllib.parse import quote
 import apsw
 
 from ..core import InterlockError, InvalidState, NotFound
-from .durable import FILE_MODE
+from .durable_files import FILE_MODE
 from .entry import encode_body
 from .summary import RunSummary
 
@@ -31,7 +31,7 @@ MIGRATIONS: tuple[str, ...] = (FIRST,)
 """MIGRATIONS[n] takes a file from version n to n + 1; the file's version is SQLite's user_version."""
 
 
-class Unreadable(InterlockError):
+class UnreadableJournal(InterlockError):
     """Raised when a journal is damaged, or is no journal."""
 
 
@@ -54,7 +54,7 @@ def open_for_writing(path: Path) -> apsw.Connection:
     try:
         version = _version(connection)
         if version == 0:
-            raise Unreadable("this is not a journal", where=str(path))
+            raise UnreadableJournal("this is not a journal", where=str(path))
         if version > len(MIGRATIONS):
             raise InvalidState(
                 f"the journal has version {version}, this program writes version {len(MIGRATIONS)}",
@@ -87,7 +87,7 @@ def open_for_reading(path: Path) -> apsw.Connection:
         # A file in write-ahead mode wants a helper file beside it, and here none can be made.
         connection.close()
         if _has_content(path.with_name(path.name + "-wal")):
-            raise Unreadable(
+            raise UnreadableJournal(
                 "its last records lie in a separate file, which needs a folder that can be written to",
                 where=str(path),
                 todo="Copy the run's folder to a place where you may write.",
@@ -114,7 +114,7 @@ def explain(error: apsw.Error, path: Path) -> InterlockError:
                 todo="Check who owns it, and whether the disk is read-only.",
             )
         case apsw.CorruptError() | apsw.NotADBError() | apsw.SQLError():
-            return Unreadable(
+            return UnreadableJournal(
                 f"the journal is damaged ({error})", where=where, todo="Remove the run with interlock prune."
             )
         case apsw.BusyError() | apsw.LockedError():

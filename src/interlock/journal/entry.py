@@ -1,4 +1,4 @@
-"""Entry: what is handed to a journal; the journal makes it a Record."""
+"""JournalEntry: what is handed to a journal; the journal makes it a Record."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LOST = "lost"
 _encoder = msgspec.json.Encoder()
 
 
-class Entry(Struct, frozen=True):
+class JournalEntry(Struct, frozen=True):
     """One thing that happened. `time` None is the journal's clock."""
 
     kind: str

@@ -11,7 +11,7 @@ import apsw
 
 from ..core import BadInput, InterlockError
 from .database import explain, open_for_reading
-from .durable import FILE_MODE, FOLDER_MODE
+from .durable_files import FILE_MODE, FOLDER_MODE
 from .folder import RunFolder
 
 ARCHIVES = (".tar.gz", ".tgz", ".zip")

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from ..core import InterlockError, NotFound, RunSpec
-from ..core.typed import from_json
+from ..core.decoding import from_json
 from .ids import is_run_id
 from .lock import OwnerInfo, RunLock, find_owner
 
@@ -57,7 +57,7 @@ class RunFolder:
 
     def lock(self) -> RunLock:
         """Become the run's owner, or raise InvalidState with who is."""
-        return RunLock.take(self.lock_file, f"run {self.run_id}")
+        return RunLock.acquire(self.lock_file, f"run {self.run_id}")
 
     def owner(self) -> OwnerInfo | None:
         """The live process that owns the run, if one does."""

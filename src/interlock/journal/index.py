@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from ..core.typed import msgpack_decoder
+from ..core.decoding import msgpack_decoder
 from .folder import RunFolder
 from .summary import RunSummary
 

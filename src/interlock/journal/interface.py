@@ -9,11 +9,11 @@ from typing import Protocol, Self
 from msgspec import Struct
 
 from ..core import Record
-from .entry import Entry
+from .entry import JournalEntry
 from .summary import RunSummary
 
 
-class Trouble(Struct, frozen=True):
+class JournalProblem(Struct, frozen=True):
     """What is wrong with writing, since when, and what it has cost.
 
     `waiting` entries are held in memory and are written as soon as that works again; `lost` ones are gone, and a
@@ -27,7 +27,7 @@ class Trouble(Struct, frozen=True):
     over: bool = False
 
 
-class Reading(Protocol):
+class JournalReading(Protocol):
     """Read a run's records; positions are sequence numbers, from 1 without a gap."""
 
     def read(self, after: int = 0, kinds: Set[str] | None = None, limit: int | None = None) -> Iterator[Record]:
@@ -63,12 +63,14 @@ class Reading(Protocol):
         self.close()
 
 
-class Writing(Protocol):
+class JournalWriting(Protocol):
     """Add to a run's records. Thread-safe."""
 
     run_id: str
 
-    def append(self, entries: Sequence[Entry], *, durable: bool = False, summary: RunSummary | None = None) -> int:
+    def append(
+        self, entries: Sequence[JournalEntry], *, durable: bool = False, summary: RunSummary | None = None
+    ) -> int:
         """Add entries, all or none, and give the last one's seq (0 if they could not be kept).
 
         Without `durable` this never waits and never fails for the disk's sake: see `trouble`. With it, everything up to
@@ -85,11 +87,11 @@ class Writing(Protocol):
         """Return when everything appended so far is on the disk; raise InterlockError if it cannot be."""
         ...
 
-    def trouble(self) -> Trouble | None:
+    def trouble(self) -> JournalProblem | None:
         """What keeps the journal from being complete; None if nothing does."""
         ...
 
-    def reader(self) -> Reading:
+    def reader(self) -> JournalReading:
         """A reader of its own."""
         ...
 

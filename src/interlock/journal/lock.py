@@ -13,8 +13,8 @@ import msgspec
 from msgspec import Struct
 
 from ..core import InterlockError, InvalidState
-from ..core.typed import from_json
-from .durable import FILE_MODE
+from ..core.decoding import from_json
+from .durable_files import FILE_MODE
 
 PATIENCE_S = 0.5
 """How long taking the lock is tried: whoever asks for the owner holds it for some microseconds."""
@@ -35,7 +35,7 @@ class RunLock:
         self._handle: int | None = handle
 
     @classmethod
-    def take(cls, path: Path, what: str, patience_s: float | None = None) -> RunLock:
+    def acquire(cls, path: Path, what: str, patience_s: float | None = None) -> RunLock:
         """Take the lock, or say who has it."""
         try:
             handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)

@@ -42,7 +42,7 @@ def prune_runs(
     failed: list[Pruned] | None = None,
 ) -> list[Pruned]:
     """Runs come newest first and go oldest first. Each bound counts alone. `failed` takes those that would not go."""
-    from .tree import agent_lives
+    from .process_tree import agent_lives
 
     removed: list[Pruned] = []
     sizes = [folder.size() for folder, _ in runs]
@@ -87,7 +87,7 @@ def _be_sure(folder: RunFolder, run: RunSummary) -> None:
 def remove_run(folder: RunFolder) -> bool:
     """Remove one run; False where somebody owns it."""
     try:
-        lock = RunLock.take(folder.lock_file, f"run {folder.run_id}", patience_s=0)
+        lock = RunLock.acquire(folder.lock_file, f"run {folder.run_id}", patience_s=0)
     except InvalidState:
         return False
     with lock:

@@ -11,10 +11,10 @@ import apsw
 import msgspec
 
 from ..core import InterlockError, Record
-from ..core.typed import from_json
-from .database import Unreadable, explain, open_for_reading
+from ..core.decoding import from_json
+from .database import UnreadableJournal, explain, open_for_reading
 from .folder import RunFolder
-from .interface import Reading
+from .interface import JournalReading
 from .summary import RunSummary
 
 CHUNK = 256
@@ -31,7 +31,7 @@ _LIKE = "body LIKE ? ESCAPE '\\'"
 _COLUMNS = "SELECT seq, v, time, kind, body FROM record"
 
 
-class JournalReader(Reading):
+class JournalReader(JournalReading):
     """A journal, open for reading. One reader belongs to one thread."""
 
     def __init__(self, connection: apsw.Connection, folder: RunFolder) -> None:
@@ -50,7 +50,7 @@ class JournalReader(Reading):
             raise
         except IndexError:
             connection.close()
-            raise Unreadable("this is not a journal", where=str(folder.journal)) from None
+            raise UnreadableJournal("this is not a journal", where=str(folder.journal)) from None
 
     def read(self, after: int = 0, kinds: Set[str] | None = None, limit: int | None = None) -> Iterator[Record]:
         left = limit
@@ -159,13 +159,13 @@ class JournalReader(Reading):
         try:
             return from_json(rows[0][0], RunSummary)
         except msgspec.DecodeError as error:
-            raise Unreadable(f"its summary cannot be read ({error})", where=str(self._folder.journal)) from None
+            raise UnreadableJournal(f"its summary cannot be read ({error})", where=str(self._folder.journal)) from None
 
     def check(self) -> list[str]:
         """What SQLite finds wrong with the file; nothing if it is sound."""
         try:
             found = [str(row[0]) for row in self._ask("PRAGMA integrity_check")]
-        except Unreadable as error:
+        except UnreadableJournal as error:
             found = [error.what]
         return [] if found == ["ok"] else found
 

@@ -11,10 +11,10 @@ import msgspec
 
 from ..core import Clock, InterlockError, InvalidState, RunSpec, SystemClock
 from .database import create_database
-from .durable import FOLDER_MODE, sync_folder, write_durably
+from .durable_files import FOLDER_MODE, sync_folder, write_durably
 from .entry import encode_body
 from .export import export_run
-from .finding import find_run
+from .find_run import find_run
 from .folder import RunFolder
 from .ids import check_run_id, is_run_id
 from .index import Index, read_stamp

@@ -11,24 +11,24 @@ import msgspec
 
 from ..core import Clock, InterlockError, LostRecord, SystemClock
 from ..core.record import RECORD_VERSION
-from .commit import Committer
+from .committer import Committer
 from .database import explain
-from .entry import LOST, Entry, encode_body
+from .entry import LOST, JournalEntry, encode_body
 from .folder import RunFolder
-from .interface import Trouble, Writing
+from .interface import JournalProblem, JournalWriting
 from .lock import RunLock
 from .reader import JournalReader
 from .summary import RunSummary
-from .waiting import Batch, Row, Waiting
+from .write_queue import Batch, Row, WriteQueue
 
 
-class Journal(Writing):
+class Journal(JournalWriting):
     """A run's journal, open for writing."""
 
     def __init__(self, folder: RunFolder, committer: Committer, clock: Clock, lock: RunLock | None) -> None:
         self.folder, self.run_id = folder, committer.run_id
         self._committer, self._clock, self._lock = committer, clock, lock
-        self._waiting = Waiting(committer.last_seq + 1)
+        self._waiting = WriteQueue(committer.last_seq + 1)
         self._losses = Losses(clock)
         # Held by whoever commits: the writer's thread, or one that waits for the disk and finds nobody at it.
         self._writing = threading.Lock()
@@ -49,7 +49,9 @@ class Journal(Writing):
             raise
         return cls(folder, committer, clock or SystemClock(), own)
 
-    def append(self, entries: Sequence[Entry], *, durable: bool = False, summary: RunSummary | None = None) -> int:
+    def append(
+        self, entries: Sequence[JournalEntry], *, durable: bool = False, summary: RunSummary | None = None
+    ) -> int:
         now = self._clock.time()
         rows: list[Row] = [
             (entry.v, now if entry.time is None else entry.time, entry.kind, encode_body(entry.body))
@@ -69,7 +71,7 @@ class Journal(Writing):
     def flush(self) -> None:
         self.append((), durable=True)
 
-    def trouble(self) -> Trouble | None:
+    def trouble(self) -> JournalProblem | None:
         return self._losses.trouble(self._waiting.entries)
 
     def reader(self) -> JournalReader:
@@ -87,7 +89,7 @@ class Journal(Writing):
         """Commit in this thread, which spares two changes of thread; the writer's is asked if it is at work."""
         if self._writing.acquire(blocking=False):
             try:
-                self._commit(self._waiting.take_with(batch))
+                self._commit(self._waiting.drain_with(batch))
             finally:
                 self._writing.release()
             if self._committer.is_large or self._committer.is_cramped:
@@ -137,7 +139,7 @@ class Journal(Writing):
         try:
             while self._waiting.wait(lambda: self._committer.untidy):
                 with self._writing:
-                    group = self._waiting.take()
+                    group = self._waiting.drain()
                     self._commit(group)
                     cramped = self._committer.is_cramped
                     self._committer.tidy(only_if_large=cramped or bool(group))
@@ -182,7 +184,7 @@ class Journal(Writing):
         """Let nobody wait for a thread that is gone; there is something left only if it broke."""
         self._waiting.close()
         with self._writing:
-            if left := self._waiting.take():
+            if left := self._waiting.drain():
                 self._abandon(left, InterlockError("the journal's writer has stopped", where=str(self.folder.journal)))
             self._committer.close()
 
@@ -196,7 +198,7 @@ class Losses:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._trouble: Trouble | None = None
+        self._trouble: JournalProblem | None = None
         self.any = False
         """Whether there is something to recover from."""
         self._untold = 0
@@ -223,7 +225,7 @@ class Losses:
             untold, self._untold = self._untold, 0
             return untold
 
-    def trouble(self, waiting: int) -> Trouble | None:
+    def trouble(self, waiting: int) -> JournalProblem | None:
         """What to tell."""
         with self._lock:
             trouble = self._trouble
@@ -233,4 +235,4 @@ class Losses:
         old = self._trouble
         since = self._clock.time() if old is None or old.over else old.since
         self.any = True
-        self._trouble = Trouble(reason, since, lost=lost + (old.lost if old else 0))
+        self._trouble = JournalProblem(reason, since, lost=lost + (old.lost if old else 0))

@@ -16,17 +16,17 @@ from ..control import (
     Actuated,
     ControlState,
     Desired,
-    Entry,
     Event,
     Execute,
     Executed,
     IterationEnded,
     IterationStarted,
+    LogEntry,
+    OwnerStarted,
     Persist,
     Received,
     Result,
     Send,
-    Started,
     Tick,
     handle,
     may_start,
@@ -35,8 +35,8 @@ from ..control import (
 )
 from ..control.effects import Audit
 from ..core import Applied, Clock, InterlockError, Record, SystemClock
-from ..core.typed import from_json
-from .clock import LOOK_S, LiveClock
+from ..core.decoding import from_json
+from .live_clock import LOOK_S, LiveClock
 
 log = logging.getLogger("interlock")
 
@@ -47,7 +47,7 @@ SOON_S = 1.0
 class Log(Protocol):
     """Where the endpoint's records live."""
 
-    def append_atomic(self, entries: Sequence[Entry], state: ControlState, *, durable: bool) -> int:
+    def append_atomic(self, entries: Sequence[LogEntry], state: ControlState, *, durable: bool) -> int:
         """Add entries, all or none, in sequence, and give the last one's number. `state` is the run after them."""
         ...
 
@@ -64,7 +64,7 @@ class Actuator(Protocol):
         """The newest revision that it has."""
         ...
 
-    def be(self, desired: Desired) -> Applied | None:
+    def set_desired(self, desired: Desired) -> Applied | None:
         """Be like this, unless it has a newer revision. None: it takes its time and posts Actuated later."""
         ...
 
@@ -88,7 +88,7 @@ class Reply(Protocol):
 COUNTED = frozenset(("result", "audit"))
 """Entries that a counter of requests goes by."""
 
-Follower = Callable[[int, Entry], None]
+Follower = Callable[[int, LogEntry], None]
 
 
 class Endpoint:
@@ -129,7 +129,7 @@ class Endpoint:
         """Read the log, put the actuator into the state that it tells, and finish what was in flight."""
         with self._turn:
             self._recover(self._state.under_way)
-            self.post(Started(self._actuator.revision))
+            self.post(OwnerStarted(self._actuator.revision))
         if self._ticking:
             self._ticker.start()
 
@@ -155,7 +155,7 @@ class Endpoint:
             self._draining = True
             try:
                 while self._events:
-                    self._take(self._events.popleft())
+                    self._handle_event(self._events.popleft())
             finally:
                 self._draining = False
             self._actuator.rest()
@@ -205,7 +205,7 @@ class Endpoint:
                 if not replies:
                     del self._asking[request_id]
 
-    def _take(self, event: Event) -> None:
+    def _handle_event(self, event: Event) -> None:
         with self._mutex:
             before = self._state
             self._state, effects = handle(before, event, self._clock.now())
@@ -268,7 +268,7 @@ class Endpoint:
 
     def _actuate(self, desired: Desired) -> None:
         try:
-            applied = self._actuator.be(desired)
+            applied = self._actuator.set_desired(desired)
         except (InterlockError, OSError) as error:
             applied = Applied(False, str(error))
         if applied is not None:
@@ -287,7 +287,7 @@ class Endpoint:
         with self._mutex:
             self._state = replace(recovered, gate_open=gate_open and recovered.status == "running")
 
-    def _count(self, entry: Entry) -> None:
+    def _count(self, entry: LogEntry) -> None:
         """What a counter of requests needs: the command and how it ended."""
         if entry.kind == "result":
             result = from_json(entry.body, Result)
@@ -317,7 +317,7 @@ class Endpoint:
     def _look(self) -> None:
         event: Event = Tick()
         if self._must_restart:
-            self._must_restart, event = False, Started(self._actuator.revision)
+            self._must_restart, event = False, OwnerStarted(self._actuator.revision)
         try:
             self.post(event)
         except InterlockError:

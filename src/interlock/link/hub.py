@@ -17,8 +17,8 @@ import msgspec
 
 from ..config.model import Hub as HubSettings
 from ..core import BadInput, InterlockError
-from ..core.typed import from_json
-from .reach import check_url
+from ..core.decoding import from_json
+from .hub_address import check_url
 
 STREAM = "INTERLOCK"
 OLDEST_SERVER = (2, 12)
@@ -66,7 +66,7 @@ def token_of(run_id: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]", lambda found: "".join(f"={byte:02X}" for byte in found[0].encode()), run_id)
 
 
-class Session:
+class HubSession:
     """One connection, from when it is made to when it breaks."""
 
     def __init__(self, client: Any, closed: asyncio.Event) -> None:
@@ -136,7 +136,7 @@ async def telling() -> AsyncIterator[None]:
         raise SessionLost(str(error) or type(error).__name__) from error
 
 
-async def open_session(settings: HubSettings, name: str, *, no_echo: bool = False) -> Session:
+async def open_session(settings: HubSettings, name: str, *, no_echo: bool = False) -> HubSession:
     """Connect, see that the server is new enough, and that the stream is there. InterlockError says what is wrong."""
     try:
         import nats
@@ -175,7 +175,7 @@ async def open_session(settings: HubSettings, name: str, *, no_echo: bool = Fals
         raise InterlockError(
             f"the hub cannot be reached ({problems[-1]})", where=url, todo="Check hub.url and its credentials."
         ) from error
-    session = Session(client, closed)
+    session = HubSession(client, closed)
     try:
         _check_version(client, url)
         _bound_sending(client)
@@ -231,7 +231,7 @@ def _bound_sending(client: Any) -> None:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, SEND_TIMEOUT_MS)
 
 
-async def _ensure_stream(session: Session, url: str) -> None:
+async def _ensure_stream(session: HubSession, url: str) -> None:
     from nats.js import api
     from nats.js.errors import APIError, BadRequestError, NotFoundError, ServiceUnavailableError
 

@@ -22,9 +22,9 @@ from ..control import (
 from ..control import format_time as utc
 from ..control.recovery import status_of
 from ..core import InterlockError
-from .hub import REPLY_HEADER, SEQ_HEADER, Session, SessionLost, open_session, telling
-from .hub_reading import read_all
-from .loop import LoopThread
+from .hub import REPLY_HEADER, SEQ_HEADER, HubSession, SessionLost, open_session, telling
+from .loop_thread import LoopThread
+from .stream_reading import read_all
 
 GROUP = "interlock-absent"
 """Whoever listens in this group shares the work: one of them answers."""
@@ -73,12 +73,12 @@ class AbsentRuns:
                 self.problem = str(error) or "the hub has gone"
             await asyncio.sleep(BACK_OFF_S)
 
-    async def _listen(self, session: Session) -> None:
+    async def _listen(self, session: HubSession) -> None:
         async def hear(message: Any, *, is_new: bool = True) -> None:
             if SEQ_HEADER in (message.headers or {}):
                 # An answer, not a request.
                 return
-            task = asyncio.create_task(self._take(session, message, is_new))
+            task = asyncio.create_task(self._handle_message(session, message, is_new))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
@@ -91,7 +91,7 @@ class AbsentRuns:
         self.problem = ""
         await session.closed.wait()
 
-    async def _take(self, session: Session, message: Any, is_new: bool) -> None:
+    async def _handle_message(self, session: HubSession, message: Any, is_new: bool) -> None:
         request = decode_request(bytes(message.data))
         if not isinstance(request, Request | Malformed):
             return
@@ -116,12 +116,12 @@ class AbsentRuns:
                 await session.settle([sent])
             self.answered += 1
 
-    async def _status(self, session: Session, token: str) -> str:
+    async def _status(self, session: HubSession, token: str) -> str:
         last = await session.last(f"loop:current.{token}")
         event = decode_current(bytes(last.data)) if last is not None and last.data else None
         return status_of(event) if event is not None else "unknown"
 
-    async def _stored(self, session: Session, subject: str, request_id: str) -> bytes | None:
+    async def _stored(self, session: HubSession, subject: str, request_id: str) -> bytes | None:
         """The RESULT that the stream has of this request: whoever asks again gets it again, byte for byte."""
         found = None
         async for message in read_all(session, subject, since=session.broker_time() - LOOK_BACK_S):

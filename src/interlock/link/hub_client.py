@@ -10,15 +10,15 @@ import msgspec
 from msgspec.structs import replace
 
 from ..config.model import Hub as HubSettings
-from ..control import Answer, Request
+from ..control import Request, RequestOutcome
 from ..core import InterlockError, Record
-from ..core.typed import from_json
+from ..core.decoding import from_json
 from .hub import SessionLost, current_subject, open_session, record_subject
-from .hub_asking import Asking, Line
-from .hub_reading import read_all
-from .loop import LoopThread
+from .hub_request import HubRequest, ReplyListener
+from .loop_thread import LoopThread
 from .outbox import RemoteRun
-from .owner import DEFAULT_TIMEOUT_S, Notice
+from .owner_client import DEFAULT_TIMEOUT_S, Notice
+from .stream_reading import read_all
 
 
 class HubClient:
@@ -27,7 +27,7 @@ class HubClient:
     def __init__(self, settings: HubSettings) -> None:
         self._settings = settings
         self._thread = LoopThread("hub client")
-        self._line: Line | None = None
+        self._line: ReplyListener | None = None
         self._opening = asyncio.Lock()
         try:
             self._thread.run(self.line())
@@ -40,9 +40,11 @@ class HubClient:
         found: list[RemoteRun] = self._run(self._runs())
         return sorted(found, key=lambda run: run.summary.started, reverse=True)
 
-    def ask(self, request: Request, *, timeout: float = DEFAULT_TIMEOUT_S, notice: Notice | None = None) -> Answer:
+    def ask(
+        self, request: Request, *, timeout: float = DEFAULT_TIMEOUT_S, notice: Notice | None = None
+    ) -> RequestOutcome:
         """Send a request to a run, wherever it is, and wait for its one answer."""
-        return self._thread.run(Asking(self.line, request, timeout, notice or (lambda _: None)).run())
+        return self._thread.run(HubRequest(self.line, request, timeout, notice or (lambda _: None)).run())
 
     def current(self, run_id: str) -> bytes | None:
         """The last message of a run on loop:current."""
@@ -66,11 +68,11 @@ class HubClient:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    async def line(self) -> Line:
+    async def line(self) -> ReplyListener:
         """The line to the hub, made anew if it has broken."""
         async with self._opening:
             if self._line is None or self._line.session.closed.is_set():
-                self._line = Line(await open_session(self._settings, "interlock", no_echo=True))
+                self._line = ReplyListener(await open_session(self._settings, "interlock", no_echo=True))
             return self._line
 
     def _run(self, work: Any) -> Any:

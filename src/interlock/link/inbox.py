@@ -18,7 +18,7 @@ from .peer import user_name
 SUFFIX = ".json"
 
 
-class Left(Struct, frozen=True):
+class InboxRequest(Struct, frozen=True):
     """A request that was left, how long ago by the file system's clock, and by whom."""
 
     path: Path
@@ -36,7 +36,7 @@ def leave_request(inbox: Path, request_id: str, attempt: int, data: bytes) -> Pa
     return path
 
 
-def collect_requests(inbox: Path) -> Iterator[Left]:
+def collect_requests(inbox: Path) -> Iterator[InboxRequest]:
     """The requests that lie there, the oldest first. Whoever has taken one removes its file."""
     try:
         files = [path for path in inbox.iterdir() if path.suffix == SUFFIX and not path.name.startswith(".")]
@@ -50,4 +50,4 @@ def collect_requests(inbox: Path) -> Iterator[Left]:
             # One byte too many is enough to know that it is too long.
             found.append((info.st_mtime, path, file.read(MAX_MESSAGE + 1), info.st_uid))
     for mtime, path, data, uid in sorted(found):
-        yield Left(path, data, max(0.0, time.time() - mtime), f"{user_name(uid)} (inbox)")
+        yield InboxRequest(path, data, max(0.0, time.time() - mtime), f"{user_name(uid)} (inbox)")

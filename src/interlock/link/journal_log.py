@@ -6,19 +6,19 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from ..control import CONTROL_KINDS, ControlState, Entry
+from ..control import CONTROL_KINDS, ControlState, LogEntry
 from ..core import Record
-from ..journal import Entry as JournalEntry
-from ..journal.interface import Writing
+from ..journal import JournalEntry
+from ..journal.interface import JournalWriting
 
 
 class JournalLog:
     """Writes entries byte for byte."""
 
-    def __init__(self, journal: Writing) -> None:
+    def __init__(self, journal: JournalWriting) -> None:
         self._journal = journal
 
-    def append_atomic(self, entries: Sequence[Entry], state: ControlState, *, durable: bool) -> int:
+    def append_atomic(self, entries: Sequence[LogEntry], state: ControlState, *, durable: bool) -> int:
         return self.write([JournalEntry(entry.kind, msgspec.Raw(entry.body)) for entry in entries], state, durable)
 
     def write(self, rows: list[JournalEntry], state: ControlState, durable: bool) -> int:

@@ -13,8 +13,8 @@ import msgspec
 from ..control import stamp_seq
 from ..core import Record
 from ..journal import RunSummary
-from ..journal.interface import Reading
-from .hub import SEQ_HEADER, Session, control_subject, current_subject, record_subject, summary_subject
+from ..journal.interface import JournalReading
+from .hub import SEQ_HEADER, HubSession, control_subject, current_subject, record_subject, summary_subject
 
 CHUNK = 128
 """Records that are sent before the broker's acknowledgements are waited for."""
@@ -43,7 +43,7 @@ class Outbox:
     record is on its topic.
     """
 
-    def __init__(self, session: Session, run_id: str, reader: Reading) -> None:
+    def __init__(self, session: HubSession, run_id: str, reader: JournalReading) -> None:
         self._session, self._run_id, self._reader = session, run_id, reader
         self._read = self._settled = 0
         self._records: list[Record] = []

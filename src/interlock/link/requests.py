@@ -13,11 +13,11 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..control import Answer, Command, Request, new_request
+from ..control import Command, Request, RequestOutcome, new_request
 from ..control.messages import PAYLOADS
 from ..core import BadInput, InterlockError
-from ..core.typed import from_plain
-from .owner import Notice
+from ..core.decoding import from_plain
+from .owner_client import Notice
 
 TIMEOUT_S = 60.0
 """How long we wait for an answer; then it is unknown."""
@@ -28,7 +28,7 @@ KEPT = 500
 SentState = Literal["sent", "success", "failure", "unknown"]
 
 
-class Sent(Struct, frozen=True, kw_only=True):
+class SentRequest(Struct, frozen=True, kw_only=True):
     """One request of ours. `unknown` is neither done nor failed; `accepted` says whether the run has it.
 
     `notice` is what went wrong on the way so far.
@@ -49,10 +49,10 @@ class Sent(Struct, frozen=True, kw_only=True):
     answered: float | None = None
 
 
-class Asks(Protocol):
+class RequestSender(Protocol):
     """How a request reaches a run: see `Runs`."""
 
-    def ask(self, request: Request, timeout: float, notice: Notice) -> Answer: ...
+    def ask(self, request: Request, timeout: float, notice: Notice) -> RequestOutcome: ...
 
 
 class Requests:
@@ -60,29 +60,29 @@ class Requests:
 
     def __init__(
         self,
-        runs: Asks,
+        runs: RequestSender,
         *,
         timeout: float = TIMEOUT_S,
         actor: str | None = None,
-        changed: Callable[[Sent], object] = lambda sent: None,
+        changed: Callable[[SentRequest], object] = lambda sent: None,
         now: Callable[[], float] = time.time,
     ) -> None:
         self._runs, self._timeout, self._actor = runs, timeout, actor
         self._changed, self._now = changed, now
-        self._sent: OrderedDict[str, Sent] = OrderedDict()
+        self._sent: OrderedDict[str, SentRequest] = OrderedDict()
         self._lock = threading.Lock()
         self.version = 0
 
     def send(
         self, command: Command, run_id: str, payload: dict[str, object] | None = None, reason: str | None = None
-    ) -> Sent:
+    ) -> SentRequest:
         """Ask a run for something; returns at once."""
         payload = payload or {}
         try:
             from_plain(payload, PAYLOADS[command])
         except msgspec.ValidationError as error:
             raise BadInput(f"the payload of {command} is wrong: {error}") from None
-        sent = Sent(
+        sent = SentRequest(
             request_id=str(uuid.uuid4()),
             run_id=run_id,
             command=command,
@@ -94,12 +94,12 @@ class Requests:
         threading.Thread(target=self._ask, args=(sent,), name=f"interlock-{command}", daemon=True).start()
         return sent
 
-    def of(self, run_id: str) -> list[Sent]:
+    def of(self, run_id: str) -> list[SentRequest]:
         """What was asked of a run from here, the newest last."""
         with self._lock:
             return [sent for sent in self._sent.values() if sent.run_id == run_id]
 
-    def _ask(self, sent: Sent) -> None:
+    def _ask(self, sent: SentRequest) -> None:
         request = new_request(
             sent.request_id, sent.command, sent.run_id, dict(sent.payload), actor=self._actor, reason=sent.reason
         )
@@ -119,12 +119,12 @@ class Requests:
             answered=self._now(),
         )
 
-    def _change(self, sent: Sent, **changes: object) -> None:
+    def _change(self, sent: SentRequest, **changes: object) -> None:
         with self._lock:
             known = self._sent.get(sent.request_id, sent)
         self._keep(replace(known, **changes))
 
-    def _keep(self, sent: Sent) -> None:
+    def _keep(self, sent: SentRequest) -> None:
         with self._lock:
             self._sent[sent.request_id] = sent
             while len(self._sent) > KEPT:

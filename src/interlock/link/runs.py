@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..control import Answer, Request
+from ..control import Request, RequestOutcome
 from ..core import InvalidState, NotFound
 from ..journal import RunFolder, Store
-from .owner import Notice, ask_owner
+from .owner_client import Notice, ask_owner
 
 if TYPE_CHECKING:
     from .hub_client import HubClient
@@ -38,7 +38,7 @@ class Runs:
             raise InvalidState(f"the files of this run are on {host}", todo=f"Look at them on {host}.")
         raise NotFound(f"there is no run {run_id[:80]!r}", todo="It may have been removed.")
 
-    def ask(self, request: Request, timeout: float, notice: Notice) -> Answer:
+    def ask(self, request: Request, timeout: float, notice: Notice) -> RequestOutcome:
         """Send a request to its run, here or elsewhere, and wait for its one answer."""
         run_id = request.target.run_id
         if self.hub is not None and not self.is_here(run_id):

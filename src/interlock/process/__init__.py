@@ -1,20 +1,20 @@
 """Start, freeze, thaw, limit and end a tree of processes, saying what held."""
 
-from .abilities import abilities
+from .containment_check import abilities
 from .handle import ProcessId, TreeHandle
-from .outcome import Ability, Ended, How, LimitEvent, LimitHeld, Use
+from .outcome import Ability, EndOutcome, FreezeOutcome, LimitEvent, LimitHeld, Use
 from .spawn import attach, spawn
-from .tree import UNKNOWN_STATUS, Tree
+from .tree import UNKNOWN_STATUS, ProcessTree
 
 __all__ = [
     "UNKNOWN_STATUS",
     "Ability",
-    "Ended",
-    "How",
+    "EndOutcome",
+    "FreezeOutcome",
     "LimitEvent",
     "LimitHeld",
     "ProcessId",
-    "Tree",
+    "ProcessTree",
     "TreeHandle",
     "Use",
     "abilities",

@@ -16,10 +16,10 @@ import msgspec
 from msgspec import Struct
 
 from ..core import BadInput, RunSpec
-from .family import MARKER, without_marker
 from .handle import ProcessId, TreeHandle
+from .process_family import MARKER, without_marker
 from .program import cannot_start
-from .tree import Tree
+from .tree import ProcessTree
 
 FIRST = Path(__file__).with_name("first.py")
 CREDENTIALS = struct.Struct("3i")
@@ -53,7 +53,7 @@ def start_enclosed(
     pass_fds: tuple[int, ...],
     new_session: bool,
     enclosure: Enclosure,
-) -> Tree:
+) -> ProcessTree:
     """Start it, and learn which processes it became before the command's first instruction runs."""
     here, there = socket.socketpair()
     here.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
@@ -106,7 +106,7 @@ def start_enclosed(
                 stream.close()
         os.close(status)
         _refuse(spec, told)
-    return Tree(known(pids), popen, status)
+    return ProcessTree(known(pids), popen, status)
 
 
 def _open_groups(handle: TreeHandle) -> list[int]:

@@ -9,7 +9,7 @@ from msgspec import Struct
 Mechanism = Literal["cgroup", "signals"]
 
 
-class How(Struct, frozen=True, kw_only=True):
+class FreezeOutcome(Struct, frozen=True, kw_only=True):
     """How a tree was frozen or thawed.
 
     `held` is False when some process goes on: `missed` of them could not be reached, and `note` says why.
@@ -35,7 +35,7 @@ class How(Struct, frozen=True, kw_only=True):
         return text
 
 
-class Ended(Struct, frozen=True, kw_only=True):
+class EndOutcome(Struct, frozen=True, kw_only=True):
     """How a tree ended: by itself, at the polite request, or by force; `left` are pids that nothing could end."""
 
     how: Literal["gone", "asked", "killed"]

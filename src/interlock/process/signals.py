@@ -10,8 +10,8 @@ from collections.abc import Collection
 from msgspec import Struct
 
 from . import proc
-from .family import Family
 from .proc import Process
+from .process_family import ProcessFamily
 
 CHASE = 200
 """Looks at the keeper's children per round: one that forks and exits lives shorter than a look at all of /proc."""
@@ -20,7 +20,7 @@ PAUSE_S = 0.001
 """Between two rounds, so that what was signalled gets to act on it."""
 
 
-class Reached(Struct, frozen=True):
+class SignalOutcome(Struct, frozen=True):
     """How many processes a round of signals reached, and which ones it could not."""
 
     processes: int
@@ -28,7 +28,7 @@ class Reached(Struct, frozen=True):
     note: str = ""
 
 
-def stop(family: Family, *, outside: Collection[int] = (), seconds: float) -> Reached:
+def stop(family: ProcessFamily, *, outside: Collection[int] = (), seconds: float) -> SignalOutcome:
     """Stop every member, those in `outside` excepted (something else holds them), until two looks see none moving."""
     deadline = time.monotonic() + seconds
     asked: dict[int, int] = {}
@@ -45,7 +45,7 @@ def stop(family: Family, *, outside: Collection[int] = (), seconds: float) -> Re
         calm = 0 if moving or family.unseen(members) else calm + 1
         if calm == 2 or (outside and not ours) or time.monotonic() > deadline:
             left = (*sorted(refused & ours.keys()), *(p.pid for p in moving))
-            return Reached(len(ours), left, _why(refused & ours.keys(), moving))
+            return SignalOutcome(len(ours), left, _why(refused & ours.keys(), moving))
         for group in _own_groups(ours, others):
             proc.send_group(group, signal.SIGSTOP)
         for process in moving:
@@ -56,7 +56,7 @@ def stop(family: Family, *, outside: Collection[int] = (), seconds: float) -> Re
             time.sleep(PAUSE_S)
 
 
-def resume(family: Family, *, outside: Collection[int] = ()) -> Reached:
+def resume(family: ProcessFamily, *, outside: Collection[int] = ()) -> SignalOutcome:
     """Continue every stopped member, children before parents so that no parent notices that its child was stopped."""
     refused: set[int] = set()
     members, _ = family.look(outside)
@@ -64,19 +64,19 @@ def resume(family: Family, *, outside: Collection[int] = ()) -> Reached:
     # A stop may still be on its way to one that looks alive, and SIGCONT takes it back.
     for process in reversed(ours):
         _send(process, signal.SIGCONT, refused)
-    return Reached(len(ours), tuple(sorted(refused)), _why(refused, []))
+    return SignalOutcome(len(ours), tuple(sorted(refused)), _why(refused, []))
 
 
-def ask(family: Family, number: int, *, seeds: Collection[int] = ()) -> Reached:
+def ask(family: ProcessFamily, number: int, *, seeds: Collection[int] = ()) -> SignalOutcome:
     """Send one signal to every member, once."""
     refused: set[int] = set()
     members, _ = family.look(seeds)
     for process in members.values():
         _send(process, number, refused)
-    return Reached(len(members), tuple(sorted(refused)), _why(refused, []))
+    return SignalOutcome(len(members), tuple(sorted(refused)), _why(refused, []))
 
 
-def kill(family: Family, *, seeds: Collection[int] = (), seconds: float) -> Reached:
+def kill(family: ProcessFamily, *, seeds: Collection[int] = (), seconds: float) -> SignalOutcome:
     """Kill every member; they are stopped first, so that none can fork faster than it is killed."""
     deadline = time.monotonic() + seconds
     killed: set[tuple[int, int]] = set()
@@ -90,7 +90,7 @@ def kill(family: Family, *, seeds: Collection[int] = (), seconds: float) -> Reac
         calm = 0 if alive or family.unseen(members) else calm + 1
         if calm == 2 or time.monotonic() > deadline:
             left = tuple(sorted(members))
-            return Reached(len(killed), left, _why(refused & members.keys(), alive))
+            return SignalOutcome(len(killed), left, _why(refused & members.keys(), alive))
         for process in alive:
             if _send(process, signal.SIGKILL, refused):
                 killed.add((process.pid, process.start))

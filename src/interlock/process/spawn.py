@@ -13,13 +13,13 @@ from typing import IO, Literal
 import msgspec
 
 from ..core import BadInput, InvalidState, Limits, RunSpec
-from . import hierarchy, proc
+from . import cgroup_hierarchy, proc
+from .cgroup_hierarchy import CgroupFolders
 from .enclosed import Enclosure, JoinFailed, start_enclosed
-from .family import add_marker
 from .handle import ProcessId, TreeHandle
-from .hierarchy import Made
+from .process_family import add_marker
 from .program import cannot_start
-from .tree import Tree
+from .tree import ProcessTree
 
 Stream = int | IO[bytes] | None
 
@@ -39,7 +39,7 @@ def spawn(
     new_session: bool = False,
     mechanism: Literal["auto", "cgroup", "signals"] = "auto",
     enclosure: Enclosure | None = None,
-) -> Tree:
+) -> ProcessTree:
     """Start `spec.argv` in `spec.cwd`, contained and limited before its first instruction runs.
 
     It has our terminal unless streams are given. `mechanism` "auto" takes a cgroup where one can be had. An `enclosure`
@@ -49,13 +49,13 @@ def spawn(
         raise BadInput("there is no command to start", todo="Give one after --.")
     marker = secrets.token_hex(8)
     environment = add_marker(dict(os.environ if env is None else env), marker)
-    made: Made | str = "signals were asked for" if mechanism == "signals" else hierarchy.make(marker)
+    made: CgroupFolders | str = "signals were asked for" if mechanism == "signals" else cgroup_hierarchy.make(marker)
     if isinstance(made, str) and mechanism == "cgroup":
         raise InvalidState(f"no cgroup for {spec.argv[0]}: {made}")
     handle = _handle(marker, made, new_session)
-    tree = Tree(handle)
+    tree = ProcessTree(handle)
 
-    def start(handle: TreeHandle) -> Tree:
+    def start(handle: TreeHandle) -> ProcessTree:
         streams = (stdin, stdout, stderr)
         if enclosure is not None:
             return start_enclosed(spec, handle, environment, streams, pass_fds, new_session, enclosure)
@@ -79,15 +79,15 @@ def spawn(
     return tree
 
 
-def attach(handle: TreeHandle) -> Tree:
+def attach(handle: TreeHandle) -> ProcessTree:
     """The tree that another process started; one that is gone is simply not alive."""
     if handle.boot != proc.boot_id():
         # Pids and folders from before a reboot mean nothing now.
-        return Tree(TreeHandle(marker=handle.marker, boot=handle.boot, root=NOBODY, session=handle.session))
-    return Tree(handle)
+        return ProcessTree(TreeHandle(marker=handle.marker, boot=handle.boot, root=NOBODY, session=handle.session))
+    return ProcessTree(handle)
 
 
-def _handle(marker: str, made: Made | str, new_session: bool) -> TreeHandle:
+def _handle(marker: str, made: CgroupFolders | str, new_session: bool) -> TreeHandle:
     session = None if new_session else os.getsid(0)
     if isinstance(made, str):
         return TreeHandle(marker=marker, boot=proc.boot_id(), root=NOBODY, session=session)
@@ -108,7 +108,7 @@ def _start(
     streams: tuple[Stream, Stream, Stream],
     pass_fds: tuple[int, ...],
     new_session: bool,
-) -> Tree:
+) -> ProcessTree:
     """Run the launcher and wait until it has become the command, or has started it as its keeper."""
     groups = [handle.group, *handle.controllers.values()] if handle.group else []
     report, report_end = os.pipe()
@@ -148,4 +148,4 @@ def _start(
         raise cannot_start(spec, OSError(number, os.strerror(number), spec.argv[0]))
     root = ProcessId.of(int(answer.get("root", popen.pid)))
     keeper = ProcessId.of(popen.pid) if status >= 0 else None
-    return Tree(msgspec.structs.replace(handle, root=root, keeper=keeper), popen, status)
+    return ProcessTree(msgspec.structs.replace(handle, root=root, keeper=keeper), popen, status)

@@ -1,4 +1,4 @@
-"""Tree: a command and everything that came from it, to be frozen, thawed, limited and ended as one."""
+"""ProcessTree: a command and everything that came from it, to be frozen, thawed, limited and ended as one."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from typing import IO
 import msgspec
 
 from ..core import Limits
-from . import hierarchy, proc, signals
-from .controllers import CONTROLLER_OF, Controllers
-from .family import Family
+from . import cgroup_hierarchy, proc, signals
+from .cgroup import Cgroup
+from .cgroup_limits import CONTROLLER_OF, CgroupLimits
 from .first import CONTINUE, STOP
-from .group import Group
 from .handle import TreeHandle
-from .outcome import Ended, How, LimitEvent, LimitHeld, LimitName, Mechanism, Use
+from .limit_watcher import INTERVAL_S, LimitWatcher
+from .outcome import EndOutcome, FreezeOutcome, LimitEvent, LimitHeld, LimitName, Mechanism, Use
 from .proc import Process
-from .watch import INTERVAL_S, Watch
+from .process_family import ProcessFamily
 
 FREEZE_S = 5.0
 KILL_S = 10.0
@@ -31,7 +31,7 @@ UNKNOWN_STATUS = 256
 """The exit status of a root that ended without telling us: only its parent learns it. No process exits with 256."""
 
 
-class Tree:
+class ProcessTree:
     """Made by `spawn` or `attach`. Methods may be called from any thread, and never fail because a process is gone."""
 
     def __init__(self, handle: TreeHandle, popen: subprocess.Popen[bytes] | None = None, status: int = -1) -> None:
@@ -39,12 +39,12 @@ class Tree:
         self._popen = popen
         self._status_pipe = status
         self._status: int | None = None
-        self._family = Family(handle)
-        self._group = Group(Path(handle.group)) if handle.group else None
+        self._family = ProcessFamily(handle)
+        self._group = Cgroup(Path(handle.group)) if handle.group else None
         v1 = {name: Path(path) for name, path in handle.controllers.items()}
-        self._controllers = Controllers(self._group.path if self._group else None, v1)
+        self._controllers = CgroupLimits(self._group.path if self._group else None, v1)
         self._limits = handle.limits
-        self._watch = Watch(self._sample)
+        self._watch = LimitWatcher(self._sample)
         self._last_use = Use()
         self._last_events: tuple[LimitEvent, ...] = ()
         self._acting = threading.RLock()
@@ -81,7 +81,7 @@ class Tree:
         """This tree as plain data: store it, and `attach` to it from another process."""
         return msgspec.structs.replace(self._handle, limits=self._limits)
 
-    def freeze(self) -> How:
+    def freeze(self) -> FreezeOutcome:
         """Stop every process where it stands. Holds until somebody thaws, also when we are gone."""
         begin = time.monotonic()
         with self._acting:
@@ -94,7 +94,7 @@ class Tree:
             strays = signals.stop(self._family, outside=inside, seconds=FREEZE_S)
             return self._how(begin, strays, len(inside), held)
 
-    def thaw(self) -> How:
+    def thaw(self) -> FreezeOutcome:
         """Let every process go on."""
         begin = time.monotonic()
         with self._acting:
@@ -186,7 +186,7 @@ class Tree:
                 break
         return self._status
 
-    def end(self, grace_s: float = 5.0) -> Ended:
+    def end(self, grace_s: float = 5.0) -> EndOutcome:
         """End it: ask every process (SIGTERM), after `grace_s` kill what is left, then remove the cgroup."""
         begin = time.monotonic()
         self._watch.close()
@@ -201,7 +201,7 @@ class Tree:
                 reached = signals.kill(self._family, seconds=KILL_S)
         self.close()
         killed = inside + reached.processes
-        return Ended(
+        return EndOutcome(
             how="killed" if killed else "asked" if before else "gone",
             mechanism=self.mechanism,
             processes=max(before, killed),
@@ -222,11 +222,11 @@ class Tree:
         if self._popen:
             self._popen.wait()
         for folder in self._handle.controllers.values():
-            hierarchy.remove(Path(folder), seconds=1)
+            cgroup_hierarchy.remove(Path(folder), seconds=1)
         if self._group:
-            hierarchy.remove(self._group.path, seconds=1)
+            cgroup_hierarchy.remove(self._group.path, seconds=1)
 
-    def __enter__(self) -> Tree:
+    def __enter__(self) -> ProcessTree:
         return self
 
     def __exit__(
@@ -292,9 +292,9 @@ class Tree:
                 # Attached to it, or its keeper was killed.
                 self._status = UNKNOWN_STATUS
 
-    def _how(self, begin: float, reached: signals.Reached, inside: int = 0, held: bool = True) -> How:
+    def _how(self, begin: float, reached: signals.SignalOutcome, inside: int = 0, held: bool = True) -> FreezeOutcome:
         note = reached.note if held else "the kernel did not confirm it in time"
-        return How(
+        return FreezeOutcome(
             mechanism=self.mechanism,
             processes=inside + reached.processes,
             seconds=time.monotonic() - begin,

@@ -14,7 +14,7 @@ import msgspec
 from ..control.effects import Audit
 from ..control.messages import Abort, Ack, Done, Request, Result, State
 from ..core import CheckpointInfo, Hold, Intervention, Issue, LostRecord, Plan, Record, RollbackEntry, RunSpec
-from ..core.typed import Text, from_json
+from ..core.decoding import Text, from_json
 from .gui import (
     FileComparison,
     GuiChunkRecord,

@@ -4,23 +4,24 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..control.messages import Waiting
-    from .controls import Acked, Answered, Control
+    from .controls import Acked, ControlCommand, ControlResult
     from .episodes import Problem
     from .fleet import Fleet, RunRow
-    from .moment import KINDS, LEVELS, Moment
     from .series import Series, Sums
     from .story import Story
+    from .timeline_entry import KINDS, LEVELS, TimelineMoment
     from .words import Level, MomentKind
 
 _HOME = {
-    "KINDS": ".moment", "LEVELS": ".moment", "Acked": ".controls", "Answered": ".controls", "Control": ".controls",
-    "Fleet": ".fleet", "Level": ".words", "Moment": ".moment", "MomentKind": ".words", "Problem": ".episodes",
-    "RunRow": ".fleet", "Series": ".series", "Story": ".story", "Sums": ".series", "Waiting": "..control.messages",
+    "KINDS": ".timeline_entry", "LEVELS": ".timeline_entry", "Acked": ".controls", "ControlResult": ".controls",
+    "ControlCommand": ".controls", "Fleet": ".fleet", "Level": ".words", "TimelineMoment": ".timeline_entry",
+    "MomentKind": ".words", "Problem": ".episodes", "RunRow": ".fleet", "Series": ".series", "Story": ".story",
+    "Sums": ".series", "Waiting": "..control.messages",
 }  # fmt: skip
 
 __all__ = [
-    "KINDS", "LEVELS", "Acked", "Answered", "Control", "Fleet", "Level", "Moment", "MomentKind", "Problem", "RunRow",
-    "Series", "Story", "Sums", "Waiting",
+    "KINDS", "LEVELS", "Acked", "ControlCommand", "ControlResult", "Fleet", "Level", "MomentKind", "Problem", "RunRow",
+    "Series", "Story", "Sums", "TimelineMoment", "Waiting",
 ]  # fmt: skip
 
 

@@ -10,8 +10,8 @@ from msgspec import Struct
 from ..checkpoint import Checkpoints
 from ..config import Config
 from ..core import CheckpointInfo, InterlockError, SystemClock
+from ..redact import redact_text
 from ..review.file_kinds import kinds_of
-from ..runtime.border import redact_text
 
 STRETCHES = 60
 """Stretches between two checkpoints that are shown with their diff; the newest ones."""

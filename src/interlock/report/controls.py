@@ -1,4 +1,4 @@
-"""Control: one request to a run with its ACK and its RESULT, as far as the journal has them."""
+"""ControlCommand: one request to a run with its ACK and its RESULT, as far as the journal has them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Acked(Struct, frozen=True):
     message: str = ""
 
 
-class Answered(Struct, frozen=True):
+class ControlResult(Struct, frozen=True):
     """How it went; `code` says why it failed."""
 
     code: str | None
@@ -33,7 +33,7 @@ class Answered(Struct, frozen=True):
     message: str = ""
 
 
-class Control(Struct, kw_only=True):
+class ControlCommand(Struct, kw_only=True):
     """A command and what became of it. Without a RESULT it is not known whether it was carried out."""
 
     request_id: str
@@ -43,7 +43,7 @@ class Control(Struct, kw_only=True):
     requested_at: float = 0.0
     seq: int = 0
     ack: Acked | None = None
-    result: Answered | None = None
+    result: ControlResult | None = None
 
     def outcome(self, *, owned: bool) -> Outcome:
         """What can truthfully be said: without an owner, a command that has no RESULT may or may not have happened."""
@@ -52,7 +52,7 @@ class Control(Struct, kw_only=True):
         return "pending" if owned else "unknown"
 
 
-def take_controls(known: dict[str, Control], records: Iterable[Record], keep: int) -> None:
+def take_controls(known: dict[str, ControlCommand], records: Iterable[Record], keep: int) -> None:
     """Put what records say into the table of controls; the oldest go when there are too many."""
     for record in records:
         message = read_body(record)
@@ -62,7 +62,7 @@ def take_controls(known: dict[str, Control], records: Iterable[Record], keep: in
         request_id = message.request_id or f"#{record.seq}"
         control = known.get(request_id)
         if control is None:
-            control = known[request_id] = Control(
+            control = known[request_id] = ControlCommand(
                 request_id=request_id,
                 command=message.command or "",
                 requested_at=record.time,
@@ -75,6 +75,6 @@ def take_controls(known: dict[str, Control], records: Iterable[Record], keep: in
         else:
             payload = message.payload
             words = result_words(payload.status, payload.message, payload.run_status)
-            control.result = Answered(payload.code or None, payload.status, record.time, words)
+            control.result = ControlResult(payload.code or None, payload.status, record.time, words)
         while len(known) > keep:
             del known[next(iter(known))]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ..core import NotFound, RunSpec
-from ..journal import Entry, Journal, RunSummary, Store
+from ..journal import Journal, JournalEntry, RunSummary, Store
 from .story import Story
 
 if TYPE_CHECKING:
@@ -68,7 +68,9 @@ class Copy(Story):
     def fetch(self) -> None:
         """Get what the hub has beyond what is here."""
         records = self._hub.records(self._run_id, self._last)
-        entries = [Entry(kind=each.kind, body=msgspec.Raw(each.body), time=each.time, v=each.v) for each in records]
+        entries = [
+            JournalEntry(kind=each.kind, body=msgspec.Raw(each.body), time=each.time, v=each.v) for each in records
+        ]
         if records:
             self._last = records[-1].seq
         self._journal.append(entries, durable=True, summary=self._remote())

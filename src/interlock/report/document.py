@@ -15,12 +15,12 @@ from ..journal import RunSummary
 from ..records import VerificationResult
 from ..runtime.incidents import StoredIncident
 from .changes import Changed
-from .controls import Control
+from .controls import ControlCommand
 from .episodes import Problem
-from .moment import HIDDEN, Moment
-from .pictures import Picture, gather_pictures
+from .pictures import ReportPicture, gather_pictures
 from .series import Series, Sums
 from .story import Story
+from .timeline_entry import HIDDEN, TimelineMoment
 
 LINES = 3000
 """Lines of the timeline; of a longer run the report has those that matter."""
@@ -31,7 +31,7 @@ TOP = len(LADDER) - 1
 SEVERITIES = ("low", "medium", "high", "critical")
 
 
-class Rung(Struct, frozen=True):
+class RungUse(Struct, frozen=True):
     """One rung of the ladder: how often it was used, and what came of it."""
 
     type: str
@@ -46,7 +46,7 @@ class Rung(Struct, frozen=True):
         return self.worked + self.failed + self.open
 
 
-class Answer(Struct, frozen=True):
+class IssueResponse(Struct, frozen=True):
     """One answer to an issue, in a chain of them."""
 
     step: int
@@ -65,7 +65,7 @@ class Chain(Struct, frozen=True, kw_only=True):
     first_step: int
     last_step: int
     description: str
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[IssueResponse, ...] = ()
 
 
 class Mark(Struct, frozen=True):
@@ -87,17 +87,17 @@ class Document(Struct, frozen=True, kw_only=True):
     told: tuple[str, ...]
     sums: Sums
     series: Series
-    ladder: tuple[Rung, ...]
+    ladder: tuple[RungUse, ...]
     episodes: tuple[Problem, ...]
     chains: tuple[Chain, ...]
     marks: tuple[Mark, ...]
-    timeline: tuple[Moment, ...]
+    timeline: tuple[TimelineMoment, ...]
     left_out: int
-    controls: tuple[Control, ...]
+    controls: tuple[ControlCommand, ...]
     changes: Changed
     incidents: tuple[StoredIncident, ...]
     verifications: tuple[VerificationResult, ...]
-    pictures: tuple[Picture, ...]
+    pictures: tuple[ReportPicture, ...]
 
     @property
     def answers(self) -> tuple[int, int]:
@@ -145,14 +145,14 @@ def gather(
     )
 
 
-def make_ladder(sums: Sums) -> tuple[Rung, ...]:
+def make_ladder(sums: Sums) -> tuple[RungUse, ...]:
     """The five rungs, and custom interventions that were used."""
     names = [*LADDER, *(name for name in sums.interventions if name not in LADDER)]
     rungs = []
     for name in names:
         outcomes = sums.interventions.get(name, Counter())
         rungs.append(
-            Rung(
+            RungUse(
                 name,
                 LADDER.index(name) if name in LADDER else TOP if name == PAUSE else 0,
                 outcomes.get("success", 0),
@@ -164,7 +164,7 @@ def make_ladder(sums: Sums) -> tuple[Rung, ...]:
     return tuple(rungs)
 
 
-def strongest_first(ladder: Iterable[Rung]) -> list[Rung]:
+def strongest_first(ladder: Iterable[RungUse]) -> list[RungUse]:
     """The rungs as they are drawn everywhere: the strongest on top, custom interventions below them."""
     return sorted(ladder, key=lambda rung: (rung.type not in (*LADDER, PAUSE), -rung.level))
 
@@ -181,7 +181,7 @@ def make_chains(story: Story) -> tuple[Chain, ...]:
     for name, issues in found.items():
         worst = max(issues, key=lambda issue: SEVERITIES.index(issue.severity or "medium"))
         answers = tuple(
-            Answer(made.step, made.type, made.level, made.outcome, made.reason)
+            IssueResponse(made.step, made.type, made.level, made.outcome, made.reason)
             for made in story.interventions
             if made.issue_type == name and made.episode is None
         )
@@ -199,7 +199,7 @@ def make_chains(story: Story) -> tuple[Chain, ...]:
     return tuple(chains)
 
 
-def choose_lines(story: Story) -> tuple[tuple[Moment, ...], int]:
+def choose_lines(story: Story) -> tuple[tuple[TimelineMoment, ...], int]:
     """The whole timeline where it fits, else what matters: everything but plain steps and housekeeping."""
     total = sum(count for kind, count in story.counts.items() if kind not in HIDDEN)
     if total <= LINES:

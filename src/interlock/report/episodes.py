@@ -78,7 +78,7 @@ class EpisodeLog:
         self._known: dict[str, Problem] = {}
         self._before: dict[str, tuple[int, int, float]] = {}
 
-    def take(self, record: EpisodeRecord, time: float) -> None:
+    def add(self, record: EpisodeRecord, time: float) -> None:
         """Take in one more record."""
         was = self._known.get(record.id)
         if was is not None and record.relapses > was.relapses:
@@ -130,7 +130,7 @@ def read_problems(reader: JournalReader, *, ended: bool) -> list[Problem]:
     for record in reader.read(kinds=frozenset(("episode", "intervention", "effect"))):
         match read_body(record):
             case EpisodeRecord() as episode:
-                log.take(episode, record.time)
+                log.add(episode, record.time)
             case InterventionRecord(intervention=each) | (Intervention() as each):
                 made[each.id] = each
     return log.problems(made.values(), ended=ended)

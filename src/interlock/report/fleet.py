@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from ..core import ENDED, InterlockError
 from ..journal import JournalReader, RunFolder, RunSummary, Store
-from .switching import why_not_switched
+from .model_switches import why_not_switched
 
 if TYPE_CHECKING:
     from ..link.outbox import RemoteRun
@@ -83,7 +83,7 @@ class _Seen(Struct):
     spark: tuple[float, ...] | None = None
 
 
-class Runs(Protocol):
+class RemoteRuns(Protocol):
     """Something that knows runs of other machines, like a hub's client."""
 
     def runs(self) -> list[RemoteRun]: ...
@@ -92,7 +92,7 @@ class Runs(Protocol):
 class Fleet:
     """All runs, newest first. Thread-safe; remembers what has not changed."""
 
-    def __init__(self, store: Store, hub: Runs | None = None) -> None:
+    def __init__(self, store: Store, hub: RemoteRuns | None = None) -> None:
         self.store, self.hub = store, hub
         self.problem: str | None = None
         self._host = socket.gethostname()

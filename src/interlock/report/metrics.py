@@ -62,7 +62,7 @@ class JournalMetrics:
         try:
             with JournalReader.open(folder) as reader:
                 for number, (at, kind, body) in enumerate(reader.bodies(seq, KINDS)):
-                    self._take(decode_body(kind, body))
+                    self._record(decode_body(kind, body))
                     seq = at
                     if number % 1000 == 999 and time.monotonic() > until:
                         return seq, False
@@ -70,7 +70,7 @@ class JournalMetrics:
             return seq, True
         return seq, True
 
-    def _take(self, body: RecordBody | None) -> None:
+    def _record(self, body: RecordBody | None) -> None:
         metrics = self.metrics
         match body:
             case StepRecord():

@@ -8,7 +8,7 @@ from ..control.messages import Abort, Done
 from ..core import ENDED
 from ..records import EndRecord
 from .changes import Changed
-from .document import Chain, Rung
+from .document import Chain, RungUse
 from .episodes import Problem
 from .story import Story
 from .words import dollars, plain
@@ -32,7 +32,7 @@ STUCK_TOLD = 5
 
 def tell(
     story: Story,
-    ladder: Iterable[Rung],
+    ladder: Iterable[RungUse],
     episodes: tuple[Problem, ...],
     chains: tuple[Chain, ...],
     changed: Changed,
@@ -140,7 +140,7 @@ def _trouble(story: Story, chains: tuple[Chain, ...]) -> str:
     return f"{many(total, 'issue')} {'was' if total == 1 else 'were'} found{since}: {_list(kinds)}."
 
 
-def _answers(ladder: tuple[Rung, ...]) -> str:
+def _answers(ladder: tuple[RungUse, ...]) -> str:
     made = sum(rung.made for rung in ladder)
     held = sum(rung.held_back for rung in ladder)
     if not made:

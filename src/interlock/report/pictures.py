@@ -9,8 +9,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from ..records import InterventionEvent
-from .moment import Moment
 from .story import Story
+from .timeline_entry import TimelineMoment
 from .words import find_pictures
 
 PICTURES = 24
@@ -22,7 +22,7 @@ MAGIC = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"))
 """How pictures begin; nothing else is ever put into a report as one."""
 
 
-class Picture(Struct, frozen=True):
+class ReportPicture(Struct, frozen=True):
     """One screenshot with what was said of it. `data` is base64; `before` is the picture that this one follows."""
 
     name: str
@@ -34,10 +34,10 @@ class Picture(Struct, frozen=True):
     before: str = ""
 
 
-def gather_pictures(story: Story, albums: tuple[Path, ...] = ()) -> tuple[Picture, ...]:
+def gather_pictures(story: Story, albums: tuple[Path, ...] = ()) -> tuple[ReportPicture, ...]:
     """The run's newest pictures that can be read, oldest first, each once; an intervention's are kept together."""
     lines = story.page(limit=8 * PICTURES, kinds=frozenset(("picture",)))
-    found: dict[int, list[Picture]] = {}
+    found: dict[int, list[ReportPicture]] = {}
     seen: set[str] = set()
     newest = [(index, line) for index, line in reversed(list(enumerate(lines)))]
     for index, line in sorted(newest, key=lambda each: not _acted(each[1])):
@@ -50,20 +50,20 @@ def gather_pictures(story: Story, albums: tuple[Path, ...] = ()) -> tuple[Pictur
     return tuple(picture for index in sorted(found) for picture in found[index])
 
 
-def _acted(line: Moment) -> bool:
+def _acted(line: TimelineMoment) -> bool:
     return isinstance(body := line.body, InterventionEvent) and body.outcome in ("recovered", "failed")
 
 
-def _of_line(line: Moment, folder: Path, albums: tuple[Path, ...]) -> list[Picture]:
+def _of_line(line: TimelineMoment, folder: Path, albums: tuple[Path, ...]) -> list[ReportPicture]:
     """The pictures of one look, the one before a recovery first."""
-    pictures: list[Picture] = []
+    pictures: list[ReportPicture] = []
     for word, name in find_pictures(line.body):
         read = read_picture(name, folder, albums)
         if read is not None and all(Path(name).name != each.name for each in pictures):
             data = base64.b64encode(read[1]).decode()
             before = pictures[0].name if word and pictures else ""
             pictures.append(
-                Picture(Path(name).name, line.time, f"{line.title}{word}", line.detail, read[0], data, before)
+                ReportPicture(Path(name).name, line.time, f"{line.title}{word}", line.detail, read[0], data, before)
             )
     return pictures
 

@@ -80,11 +80,11 @@ class Tally:
         self._issues = self._acted = 0
         self._last: tuple[int, int, float, float, int, int] | None = None
 
-    def take(self, records: Iterable[tuple[int, str, str]]) -> None:
+    def add_records(self, records: Iterable[tuple[int, str, str]]) -> None:
         """Add records (seq, kind, body) of these KINDS; one that cannot be read is left out."""
         for seq, kind, body in records:
             self.seq = seq
-            self._take(decode_body(kind, body))
+            self._count(decode_body(kind, body))
 
     def series(self, max_points: int) -> Series:
         """At most so many points, evenly, with the first and the last."""
@@ -97,7 +97,7 @@ class Tally:
         columns = list(zip(*points, strict=True)) if points else [()] * 6
         return Series(*(list(column) for column in columns))
 
-    def _take(self, body: RecordBody | None) -> None:
+    def _count(self, body: RecordBody | None) -> None:
         sums = self.sums
         match body:
             case StepRecord():

@@ -15,10 +15,10 @@ from ..core import ENDED, CheckpointInfo, InterlockError, Intervention, Issue, N
 from ..journal import JournalReader, RunFolder, RunSummary
 from ..records import EndRecord, EpisodeRecord, InterventionRecord, read_body
 from . import controls, series
-from .controls import Control, take_controls
+from .controls import ControlCommand, take_controls
 from .episodes import EpisodeLog, Problem
-from .moment import HIDDEN, RECORDS, Moment, read_moment
 from .series import Series, Sums, Tally
+from .timeline_entry import HIDDEN, RECORDS, TimelineMoment, read_moment
 from .words import one_line
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Story:
         story._load()
         return story
 
-    def update(self) -> list[Moment]:
+    def update(self) -> list[TimelineMoment]:
         """What is new since the last call (or since `open`), oldest first; at most NEWS moments at a time."""
         with self._lock:
             try:
@@ -83,7 +83,7 @@ class Story:
         limit: int = 200,
         kinds: frozenset[str] | None = None,
         text: str | None = None,
-    ) -> list[Moment]:
+    ) -> list[TimelineMoment]:
         """Part of the timeline, oldest first: the newest `limit` (before a number), or the first ones after one."""
         with self._lock:
             reader = self._reader
@@ -91,7 +91,7 @@ class Story:
                 return []
             newest = after is None
             low, high = after or 0, before
-            found: list[Moment] = []
+            found: list[TimelineMoment] = []
             ask = self._asking(kinds)
             while len(found) < limit:
                 want = max(limit - len(found), 64) if kinds is not None else limit - len(found) + 1
@@ -170,7 +170,7 @@ class Story:
             return list(self._checkpoints)
 
     @property
-    def controls(self) -> list[Control]:
+    def controls(self) -> list[ControlCommand]:
         """The newest requests with ACK and RESULT, oldest first."""
         with self._lock:
             return list(self._controls.values())
@@ -216,7 +216,7 @@ class Story:
         self._interventions: dict[str, Intervention] = {}
         self._episodes = EpisodeLog()
         self._checkpoints: deque[CheckpointInfo] = deque(maxlen=KEPT)
-        self._controls: dict[str, Control] = {}
+        self._controls: dict[str, ControlCommand] = {}
         self._waiting: Waiting | None = None
         self._ending = ""
 
@@ -231,17 +231,17 @@ class Story:
         self._seq = last.seq if last is not None else 0
         self._counts = reader.counts()
         for kinds, keep in KEPT_AT_HAND:
-            self._take(reader.search(kinds=frozenset(kinds), limit=keep, newest=True, before=self._seq + 1))
+            self._apply(reader.search(kinds=frozenset(kinds), limit=keep, newest=True, before=self._seq + 1))
         asked = reader.search(kinds=controls.KINDS, limit=3 * KEPT_CONTROLS, newest=True, before=self._seq + 1)
         take_controls(self._controls, asked, KEPT_CONTROLS)
         state = reader.last("state")
         if state is not None:
-            self._take((state,))
+            self._apply((state,))
         reader.changed()
         self._look(reader)
         self.problem = None
 
-    def _update(self) -> list[Moment]:
+    def _update(self) -> list[TimelineMoment]:
         inode = _inode(self.folder)
         if inode != self._inode or self._reader is None:
             if inode == 0:
@@ -257,14 +257,14 @@ class Story:
         for record in records:
             self._seq = record.seq
             self._counts[record.kind] = self._counts.get(record.kind, 0) + 1
-        self._take(records)
+        self._apply(records)
         take_controls(self._controls, (r for r in records if r.kind in controls.KINDS), KEPT_CONTROLS)
         self._look(reader)
         return [moment for record in records if (moment := read_moment(record)) is not None]
 
     _behind = False
 
-    def _take(self, records: Iterable[Record]) -> None:
+    def _apply(self, records: Iterable[Record]) -> None:
         for record in records:
             if record.kind not in KEPT_KINDS:
                 continue
@@ -272,7 +272,7 @@ class Story:
                 case Issue() as issue:
                     self._issues.append(issue)
                 case EpisodeRecord() as episode:
-                    self._episodes.take(episode, record.time)
+                    self._episodes.add(episode, record.time)
                 case InterventionRecord() as made:
                     self._keep(made.intervention)
                 case Intervention() as judged:
@@ -305,7 +305,7 @@ class Story:
     def _count(self) -> None:
         if self._reader is not None:
             try:
-                self._tally.take(self._reader.bodies(self._tally.seq, series.KINDS))
+                self._tally.add_records(self._reader.bodies(self._tally.seq, series.KINDS))
             except InterlockError as error:
                 self.problem = str(error)
 
@@ -328,7 +328,7 @@ class Story:
             self._reader = None
 
 
-def _fits(moment: Moment, kinds: frozenset[str] | None) -> bool:
+def _fits(moment: TimelineMoment, kinds: frozenset[str] | None) -> bool:
     return kinds is None or moment.kind in kinds
 
 

@@ -55,7 +55,7 @@ SALIENT = ("command", "cmd", "file_path", "path", "url", "query", "code")
 """The argument that says most about a call, by the names that tools give it."""
 
 
-class Told(Struct, frozen=True):
+class RecordText(Struct, frozen=True):
     """What a record says, before it is a moment."""
 
     kind: MomentKind
@@ -65,7 +65,7 @@ class Told(Struct, frozen=True):
     step: int | None = None
 
 
-def tell(body: RecordBody) -> Told:
+def tell(body: RecordBody) -> RecordText:
     """The words for a record. A kind without words is a type error."""
     level: Level
     match body:
@@ -74,7 +74,7 @@ def tell(body: RecordBody) -> Told:
         case core.Issue():
             severity = body.severity or "medium"
             title = f"{plain(body.type)} ({severity})"
-            return Told("issue", SEVERITY_LEVEL[severity], title, body.description, body.step)
+            return RecordText("issue", SEVERITY_LEVEL[severity], title, body.description, body.step)
         case InterventionRecord():
             return tell_intervention(body)
         case records.AppliedRecord():
@@ -82,94 +82,98 @@ def tell(body: RecordBody) -> Told:
         case core.Intervention():
             worked = body.outcome == "success"
             title = f"{plain(body.type)} on {plain(body.issue_type)} {'worked' if worked else 'did not work'}"
-            return Told("intervention", "info" if worked else "notice", title, body.reason, body.step)
+            return RecordText("intervention", "info" if worked else "notice", title, body.reason, body.step)
         case core.CheckpointInfo():
             label = body.label or body.cause
             detail = f"{label}; {body.files:,} files" if label else f"{body.files:,} files"
-            return Told("checkpoint", "quiet", f"checkpoint {body.id}", detail, body.step)
+            return RecordText("checkpoint", "quiet", f"checkpoint {body.id}", detail, body.step)
         case State() | Abort() | Done():
             return tell_state(body)
         case records.Opinion():
             said = {True: "agrees", False: "disagrees", None: "gave no usable answer"}[body.agrees]
             title = f"second opinion on {body.issue_id}: {body.model} {said}"
-            return Told("note", "info" if body.agrees is False else "quiet", one_line(title), body.why)
+            return RecordText("note", "info" if body.agrees is False else "quiet", one_line(title), body.why)
         case core.Plan():
             title = f"recovery plan for {plain(body.issue.type)}: needs you"
-            return Told("incident", "warning", title, cut("\n".join(body.steps), DETAIL), body.issue.step)
+            return RecordText("incident", "warning", title, cut("\n".join(body.steps), DETAIL), body.issue.step)
         case core.RollbackEntry():
-            return Told("checkpoint", "quiet", f"rolled back to checkpoint {body.to_checkpoint}")
+            return RecordText("checkpoint", "quiet", f"rolled back to checkpoint {body.to_checkpoint}")
         case records.EpisodeRecord():
             return tell_episode(body)
         case records.PersonRecord():
-            return Told("note", "quiet", f"{'a' if body.reachable else 'no'} person can be reached")
+            return RecordText("note", "quiet", f"{'a' if body.reachable else 'no'} person can be reached")
         case records.RestoredRecord():
             return tell_restored(body)
         case records.SnapshotRecord():
-            return Told("note", "quiet", f"supervision saved its state before step {body.next_index:,}")
+            return RecordText("note", "quiet", f"supervision saved its state before step {body.next_index:,}")
         case records.StatusRecord():
-            return Told("state", "quiet", f"status at this step: {body.status}")
+            return RecordText("state", "quiet", f"status at this step: {body.status}")
         case core.Hold():
-            return Told("state", "warning", "paused: needs you", body.reason)
+            return RecordText("state", "warning", "paused: needs you", body.reason)
         case records.LimitRecord():
-            return Told("limit", "notice", one_line(body.what), body.limit)
+            return RecordText("limit", "notice", one_line(body.what), body.limit)
         case records.IncidentRecord():
-            return Told("incident", "critical", f"emergency stop: {body.id}", body.summary)
+            return RecordText("incident", "critical", f"emergency stop: {body.id}", body.summary)
         case records.Fault():
             off = "switched off" if body.dropped else ""
-            return Told("note", "warning", f"supervision impaired: {body.part}", _join("; ", body.why, off))
+            return RecordText("note", "warning", f"supervision impaired: {body.part}", _join("; ", body.why, off))
         case records.TamperRecord():
             answer = f"answer: {body.answer}" if body.answer else ""
             title = f"supervision was tampered with: {body.what}"
-            return Told("note", "critical", title, _join("; ", body.path, answer))
+            return RecordText("note", "critical", title, _join("; ", body.path, answer))
         case records.TranscriptRecord():
-            return Told("note", "quiet", f"transcript read up to byte {body.offset:,}", body.path)
+            return RecordText("note", "quiet", f"transcript read up to byte {body.offset:,}", body.path)
         case records.ProxiedRecord():
             if body.until:
-                return Told("note", "quiet", "rolled-back part of the conversation left out")
-            return Told("note", "quiet", "message put into the agent's conversation", cut(body.text, DETAIL))
+                return RecordText("note", "quiet", "rolled-back part of the conversation left out")
+            return RecordText("note", "quiet", "message put into the agent's conversation", cut(body.text, DETAIL))
         case core.LostRecord():
             what = f"{body.entries:,} records" if body.entries else _join(" ", "a record of kind", body.kind)
-            return Told("note", "warning", f"{what} could not be written", body.reason)
+            return RecordText("note", "warning", f"{what} could not be written", body.reason)
         case core.RunSpec():
-            return Told("state", "info", "run started", body.task)
+            return RecordText("state", "info", "run started", body.task)
         case records.StartedRecord():
-            return Told("state", "quiet", f"process {body.pid} started", _join("; ", body.mechanism, body.limits))
+            return RecordText("state", "quiet", f"process {body.pid} started", _join("; ", body.mechanism, body.limits))
         case records.EndRecord():
             level = "notice" if body.status == "done" else "warning"
-            return Told("state", level, f"{body.status}: {_ending(body.reason)}", body.message)
+            return RecordText("state", level, f"{body.status}: {_ending(body.reason)}", body.message)
         case Request():
-            return Told("control", "info", f"{body.command} requested by {body.actor or 'somebody'}", body.reason or "")
+            return RecordText(
+                "control", "info", f"{body.command} requested by {body.actor or 'somebody'}", body.reason or ""
+            )
         case Ack():
-            return Told("control", "quiet", f"{body.command} acknowledged")
+            return RecordText("control", "quiet", f"{body.command} acknowledged")
         case Result():
             done = body.payload.status == "success"
             title = f"{body.command or 'request'}: {'success' if done else plain(body.payload.code or 'failure')}"
-            return Told("control", "info" if done else "notice", title, body.payload.message)
+            return RecordText("control", "info" if done else "notice", title, body.payload.message)
         case Audit():
             why = _join(", ", body.command or "", body.why or "", body.problem or "")
-            return Told("control", "quiet", AUDITS.get(body.what, plain(body.what)), cut(why, DETAIL))
+            return RecordText("control", "quiet", AUDITS.get(body.what, plain(body.what)), cut(why, DETAIL))
         case records.GuiSessionRecord():
-            return Told("note", "info", f"session {body.session_id}: {body.chunks:,} chunks")
+            return RecordText("note", "info", f"session {body.session_id}: {body.chunks:,} chunks")
         case records.GuiChunkRecord():
-            return Told("step", "info", one_line(f"chunk {body.chunk}: {body.path}"), "", body.chunk)
+            return RecordText("step", "info", one_line(f"chunk {body.chunk}: {body.path}"), "", body.chunk)
         case records.GuiTroubleRecord():
-            return Told("note", "warning", one_line(f"trouble: {body.trouble}"), "", body.chunk)
+            return RecordText("note", "warning", one_line(f"trouble: {body.trouble}"), "", body.chunk)
         case InterventionEvent():
             return tell_check(body)
         case records.GuiModelCallRecord():
             tokens = body.input_tokens + body.output_tokens
-            return Told("note", "quiet", f"asked model {body.model}: {tokens:,} tokens", body.outcome)
+            return RecordText("note", "quiet", f"asked model {body.model}: {tokens:,} tokens", body.outcome)
         case records.VerificationResult():
             level, word = ("notice", "success") if body.success else ("warning", "failure")
-            return Told("note", level, f"verification: {word}", cut(body.summary, DETAIL))
+            return RecordText("note", level, f"verification: {word}", cut(body.summary, DETAIL))
         case records.GuiResultRecord():
             word = "completed" if body.completed else "not completed"
-            return Told("note", "info" if body.completed else "warning", f"session {word}", cut(body.reason, DETAIL))
+            return RecordText(
+                "note", "info" if body.completed else "warning", f"session {word}", cut(body.reason, DETAIL)
+            )
         case _:
             assert_never(body)
 
 
-def tell_step(body: StepRecord) -> Told:
+def tell_step(body: StepRecord) -> RecordText:
     step, review, decision = body.step, body.review, body.decision
     title, verdict = step_title(step), review.verdict if review is not None else "allow"
     if review is not None and verdict in VERDICT_LEVEL:
@@ -178,13 +182,15 @@ def tell_step(body: StepRecord) -> Told:
         # A call that has no safe form is refused, whatever was hoped for.
         refused = verdict == "modify" and decision is not None and decision.action == "deny"
         word = "deny" if refused else verdict
-        return Told("review", VERDICT_LEVEL[verdict], f"{word}: {title}", cut(f"{why}{instead}", DETAIL), step.index)
+        return RecordText(
+            "review", VERDICT_LEVEL[verdict], f"{word}: {title}", cut(f"{why}{instead}", DETAIL), step.index
+        )
     if decision is not None and decision.action in ("deny", "stop"):
-        return Told("review", "warning", f"{decision.action}: {title}", decision.reason, step.index)
+        return RecordText("review", "warning", f"{decision.action}: {title}", decision.reason, step.index)
     if body.unobserved:
-        return Told("step", "notice", title, "supervision was impaired when this step came", step.index)
+        return RecordText("step", "notice", title, "supervision was impaired when this step came", step.index)
     failed = bool(step.error) or bool(step.exit_code)
-    return Told("step", "notice" if failed else "info", title, cut(step.content, DETAIL), step.index)
+    return RecordText("step", "notice" if failed else "info", title, cut(step.content, DETAIL), step.index)
 
 
 def step_title(step: Step) -> str:
@@ -204,23 +210,23 @@ def step_title(step: Step) -> str:
     return one_line(f"{step.role}: {content}")
 
 
-def tell_intervention(body: InterventionRecord) -> Told:
+def tell_intervention(body: InterventionRecord) -> RecordText:
     made = body.intervention
     about = f"{plain(made.type)} on {plain(made.issue_type)}"
     if made.outcome in ("held_back", "not_applied"):
         why = made.reason.removeprefix("postponed: ")
-        return Told("intervention", "info", f"{outcome_words(made)}: {about}", why, made.step)
+        return RecordText("intervention", "info", f"{outcome_words(made)}: {about}", why, made.step)
     rung = RUNG_LEVEL[max(0, min(made.level, len(RUNG_LEVEL) - 1))]
-    return Told("intervention", rung, about, made.reason, made.step)
+    return RecordText("intervention", rung, about, made.reason, made.step)
 
 
-def tell_episode(body: records.EpisodeRecord) -> Told:
+def tell_episode(body: records.EpisodeRecord) -> RecordText:
     """A problem that opens or is answered is told by its issue and its intervention; that it is over, here."""
     what, cost = one_line(body.what), episode_cost(body.calls, body.tokens, body.cost_usd)
     if body.ending is not None:
-        return Told("issue", "info", f"{what}: {episode_ending(body.ending)}", cost)
+        return RecordText("issue", "info", f"{what}: {episode_ending(body.ending)}", cost)
     title = f"stuck on {what}" if not body.relapses else f"stuck on {what} again"
-    return Told("issue", "quiet", title, body.description, body.opened_step)
+    return RecordText("issue", "quiet", title, body.description, body.opened_step)
 
 
 EPISODE_ENDINGS = {
@@ -273,46 +279,46 @@ def said_to_agent(body: RecordBody | None) -> list[str]:
     return [order.message.content for order in directives if isinstance(order, Inject)]
 
 
-def tell_applied(body: records.AppliedRecord) -> Told:
+def tell_applied(body: records.AppliedRecord) -> RecordText:
     order, how = body.directive, body.applied.how
     attempt, done = DIRECTIVES[type(order).__name__]
     words = order.message.content if isinstance(order, Inject) else getattr(order, "reason", getattr(order, "text", ""))
     if body.applied.ok:
-        return Told("intervention", "quiet", done, cut(_join("\n", how, words), DETAIL))
+        return RecordText("intervention", "quiet", done, cut(_join("\n", how, words), DETAIL))
     # Whoever set up no channel wants no messages.
     level: Level = "quiet" if isinstance(order, core.Notify) else "notice"
-    return Told("intervention", level, _join(": ", f"could not {attempt}", one_line(how)), cut(words, DETAIL))
+    return RecordText("intervention", level, _join(": ", f"could not {attempt}", one_line(how)), cut(words, DETAIL))
 
 
-def tell_restored(body: records.RestoredRecord) -> Told:
+def tell_restored(body: records.RestoredRecord) -> RecordText:
     changed, left = body.changed, body.left_alone
     paths = f"{len(changed):,} path{'' if len(changed) == 1 else 's'}"
     title = f"{body.by.replace('interlock', 'Interlock')} restored {paths} from checkpoint {body.checkpoint_id}"
     detail = ", ".join(changed[:20]) + (", …" if len(changed) > 20 else "")
     if left:
         detail += f"; left alone: {', '.join(left[:20])}"
-    return Told("checkpoint", "warning", title, f"{detail}\nUndo with {body.safety_id}".strip())
+    return RecordText("checkpoint", "warning", title, f"{detail}\nUndo with {body.safety_id}".strip())
 
 
-def tell_state(body: State | Abort | Done) -> Told:
+def tell_state(body: State | Abort | Done) -> RecordText:
     if not isinstance(body, State):
-        return Told("state", "notice" if isinstance(body, Done) else "warning", f"ended: {_ending(body.reason)}")
+        return RecordText("state", "notice" if isinstance(body, Done) else "warning", f"ended: {_ending(body.reason)}")
     status, waiting = body.status if body.status is not UNSET else "running", body.waiting
     if waiting is None:
-        return Told("state", "quiet" if status == "running" else "notice", status)
+        return RecordText("state", "quiet" if status == "running" else "notice", status)
     if waiting.kind == "approval":
-        return Told("approval", "warning", f"step {waiting.step} needs approval", waiting.text, waiting.step)
-    return Told("state", "warning", f"{status}: needs you", waiting.text, waiting.step)
+        return RecordText("approval", "warning", f"step {waiting.step} needs approval", waiting.text, waiting.step)
+    return RecordText("state", "warning", f"{status}: needs you", waiting.text, waiting.step)
 
 
-def tell_check(body: InterventionEvent) -> Told:
+def tell_check(body: InterventionEvent) -> RecordText:
     """A check of the screen: how it was, what was done, with its picture if there is one."""
     sure = f" ({body.confidence:.0%} sure)" if body.confidence else ""
     came = f"; {plain(body.outcome)}" if body.outcome != "none" else ""
     words = _join(" ", body.description, body.reason, ", ".join(body.actions_taken))
     kind: MomentKind = "picture" if find_pictures(body) else "note"
     title = one_line(f"screen: {plain(body.status.value)}{sure}{came}")
-    return Told(kind, CHECK_LEVEL.get(body.outcome, "notice"), title, cut(words, DETAIL))
+    return RecordText(kind, CHECK_LEVEL.get(body.outcome, "notice"), title, cut(words, DETAIL))
 
 
 def find_pictures(body: RecordBody | None) -> list[tuple[str, str]]:

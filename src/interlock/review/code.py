@@ -21,7 +21,7 @@ MAX_CALLS = 64
 MAX_NESTING = 3
 
 
-class Call(Struct, frozen=True):
+class CodeCall(Struct, frozen=True):
     """A call that acts: words of a command, or a shell script; `text` is what the command is fed."""
 
     words: tuple[str, ...] = ()
@@ -30,12 +30,12 @@ class Call(Struct, frozen=True):
 
 
 @lru_cache(64)
-def read_calls(code: str, depth: int = 0) -> list[Call]:
+def read_calls(code: str, depth: int = 0) -> list[CodeCall]:
     """The calls that act, in order, as commands. Bounded in length, tokens and nesting; nobody changes the list."""
     code = code[:MAX_CODE]
     if depth >= MAX_NESTING or not _ACTS.Match(code.encode("utf-8", "replace")):
         return []
-    found: list[Call] = []
+    found: list[CodeCall] = []
     code = spell_out(code)
     known = {name: unquote(text) for name, text in assigned(code)}
     known |= {name: f"{(path or listed).rstrip('/')}/*" for name, path, listed in LISTED.findall(code)}
@@ -49,9 +49,9 @@ def read_calls(code: str, depth: int = 0) -> list[Call]:
         if len(found) >= MAX_CALLS:
             break
     if ".close(" in code or ".truncate(" in code:
-        found += [Call(script=f"> '{path}'") for path in EMPTIED.findall(code)[:MAX_CALLS]]
+        found += [CodeCall(script=f"> '{path}'") for path in EMPTIED.findall(code)[:MAX_CALLS]]
     if REQUEST_DELETE.search(code):
-        found.append(Call(("curl", "-X", "DELETE", next(iter(URL.findall(code)), "$url"))))
+        found.append(CodeCall(("curl", "-X", "DELETE", next(iter(URL.findall(code)), "$url"))))
     return found
 
 
@@ -159,19 +159,19 @@ NOUNS = name_set(
 """Things that a client of a service deletes through `client.<things>.delete(...)`."""
 
 
-def as_commands(name: str, literals: list[str], before: list[str], depth: int) -> list[Call]:
+def as_commands(name: str, literals: list[str], before: list[str], depth: int) -> list[CodeCall]:
     """What one call does, in words of the shell."""
     if name == "`":
-        return [Call(script=literals[0])]
+        return [CodeCall(script=literals[0])]
     parts = re.split(r"\.|::|->", name.strip("."))
     last, owner = parts[-1], parts[-2] if len(parts) > 1 else ""
     target = literals[:4] or before[:1] or ["$path"]
     if owner == "rimraf" or (last in ("sync", "rimraf") and before[:1] == ["rimraf"]):
-        return [Call(("rm", "-rf", *literals[:4]))]
+        return [CodeCall(("rm", "-rf", *literals[:4]))]
     if last in DELETES:
-        return [Call((*DELETES[last], *target))]
+        return [CodeCall((*DELETES[last], *target))]
     if last in OWN_DELETES and (owner in OWNED_DELETES or (last in ("rmdir", "rm") and name.startswith("."))):
-        return [Call((*OWN_DELETES[last], *target))]
+        return [CodeCall((*OWN_DELETES[last], *target))]
     if last == "delete" and owner in (
         "requests",
         "axios",
@@ -184,7 +184,7 @@ def as_commands(name: str, literals: list[str], before: list[str], depth: int) -
         "superagent",
         "request",
     ):
-        return [Call(("curl", "-X", "DELETE", *target[:1]))]
+        return [CodeCall(("curl", "-X", "DELETE", *target[:1]))]
     if (
         last in RUNS
         and literals
@@ -192,23 +192,23 @@ def as_commands(name: str, literals: list[str], before: list[str], depth: int) -
     ):
         return run(last, literals, depth)
     if name in ("os.execute", "io.popen") and literals:
-        return [Call(script=literals[0])]
+        return [CodeCall(script=literals[0])]
     if last in ("exec", "eval", "execScript") and literals:
         return read_calls(literals[0], depth + 1)
     if last in STATEMENTS and literals:
-        return [Call(("sql",), text=literals[0])]
+        return [CodeCall(("sql",), text=literals[0])]
     if last == "open" or last in ("writeFileSync", "writeFile", "file_put_contents", "appendFileSync"):
         return opened(last, literals)
     if last in ("move", "rename", "renameSync") and len(literals) > 1:
-        return [Call(("mv", literals[0], literals[1]))]
+        return [CodeCall(("mv", literals[0], literals[1]))]
     if last in ("delete", "del", "destroy", "remove", "cancel") and owner.rstrip("s").lower() in NOUNS:
-        return [Call(("call", f"delete_{owner}", *literals[:2]))]
+        return [CodeCall(("call", f"delete_{owner}", *literals[:2]))]
     if RESOURCE.match(last):
-        return [Call(("call", last, *literals[:2]))]
+        return [CodeCall(("call", last, *literals[:2]))]
     return []
 
 
-def run(name: str, literals: list[str], depth: int) -> list[Call]:
+def run(name: str, literals: list[str], depth: int) -> list[CodeCall]:
     """A call that runs a program: one literal is a script, several are words; a form has its values put in."""
     for value in literals[1:]:
         mark = next((mark for mark in ("%s", "{}") if mark in literals[0]), None)
@@ -216,17 +216,17 @@ def run(name: str, literals: list[str], depth: int) -> list[Call]:
             literals = [literals[0].replace(mark, value, 1), *literals[1:]]
     if len(literals) == 1 or " " in literals[0].strip():
         nested = read_calls(literals[0], depth + 1) if name == "exec" else []
-        return [*nested, Call(script=literals[0])]
-    return [Call(tuple(literals))]
+        return [*nested, CodeCall(script=literals[0])]
+    return [CodeCall(tuple(literals))]
 
 
-def opened(name: str, literals: list[str]) -> list[Call]:
+def opened(name: str, literals: list[str]) -> list[CodeCall]:
     """A file that is opened: written, appended or read."""
     if not literals:
         return []
     mode = literals[1] if len(literals) > 1 else "r"
     if name != "open" or mode[:1] in ("w", "x"):
-        return [Call(("tee", literals[0]))]
+        return [CodeCall(("tee", literals[0]))]
     if mode[:1] == "a":
-        return [Call(("tee", "-a", literals[0]))]
-    return [Call(("cat", literals[0]))]
+        return [CodeCall(("tee", "-a", literals[0]))]
+    return [CodeCall(("cat", literals[0]))]

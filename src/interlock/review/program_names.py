@@ -127,7 +127,7 @@ SUBCOMMANDS: dict[str, dict[str, Action]] = {
 }
 
 
-class Question(Struct, frozen=True):
+class ListingOption(Struct, frozen=True):
     """How a subcommand that lists or changes is told to list.
 
     `asking` options always do, `changing` ones never. Else the first operand is one of `words`, or there are at most
@@ -143,17 +143,17 @@ class Question(Struct, frozen=True):
 
 LISTING = "-l --list --contains --no-contains --merged --no-merged --points-at"
 
-GIT_QUESTIONS: dict[str, Question] = {
-    "branch": Question(
+GIT_QUESTIONS: dict[str, ListingOption] = {
+    "branch": ListingOption(
         name_set(f"{LISTING} --show-current -r -a --all --remotes -v -vv --format"),
         name_set(
             """-d -D --delete -m -M --move -c -C --copy -f --force -u --set-upstream-to --unset-upstream
             --edit-description -t --track"""
         ),
     ),
-    "tag": Question(name_set(f"{LISTING} -n -v --verify --format"), name_set("-d --delete -f --force")),
-    "remote": Question(words=name_set("show get-url")),
-    "config": Question(
+    "tag": ListingOption(name_set(f"{LISTING} -n -v --verify --format"), name_set("-d --delete -f --force")),
+    "remote": ListingOption(words=name_set("show get-url")),
+    "config": ListingOption(
         name_set("--get --get-all --get-regexp --get-urlmatch get -l --list list --get-color --get-colorbool"),
         name_set(
             """--add --unset --unset-all --replace-all --rename-section --remove-section -e --edit set unset
@@ -161,13 +161,13 @@ GIT_QUESTIONS: dict[str, Question] = {
         ),
         operands=1,
     ),
-    "bisect": Question(words=name_set("log view visualize terms help")),
-    "reflog": Question(changing=name_set("expire delete drop write"), operands=9),
-    "stash": Question(words=name_set("list show"), operands=-1),
-    "notes": Question(words=name_set("list show")),
-    "worktree": Question(words=name_set("list"), otherwise="create"),
-    "submodule": Question(words=name_set("status summary")),
-    "symbolic-ref": Question(changing=name_set("-d --delete"), operands=1),
+    "bisect": ListingOption(words=name_set("log view visualize terms help")),
+    "reflog": ListingOption(changing=name_set("expire delete drop write"), operands=9),
+    "stash": ListingOption(words=name_set("list show"), operands=-1),
+    "notes": ListingOption(words=name_set("list show")),
+    "worktree": ListingOption(words=name_set("list"), otherwise="create"),
+    "submodule": ListingOption(words=name_set("status summary")),
+    "symbolic-ref": ListingOption(changing=name_set("-d --delete"), operands=1),
 }
 """Subcommands of git that list or change, by their words."""
 

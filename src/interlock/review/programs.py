@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from .code import may_harm
-from .program_names import EDITS_IN_PLACE, GIT_QUESTIONS, PROGRAMS, SUBCOMMANDS, Question
+from .program_names import EDITS_IN_PLACE, GIT_QUESTIONS, PROGRAMS, SUBCOMMANDS, ListingOption
 from .shell import Command
 from .shell.languages import CODE_OPTIONS, INTERPRETERS, SHELLS
 
@@ -64,7 +64,7 @@ def git_action(subcommand: str, args: tuple[str, ...], table: dict[str, Action])
     return "read" if asks(question, args) else question.otherwise
 
 
-def asks(question: Question, args: tuple[str, ...]) -> bool:
+def asks(question: ListingOption, args: tuple[str, ...]) -> bool:
     """Whether the words ask for something rather than change it."""
     names = {arg.partition("=")[0] for arg in args}
     operands = [arg for arg in args if arg[:1] != "-"]

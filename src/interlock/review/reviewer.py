@@ -12,11 +12,10 @@ from msgspec.structs import replace
 from ..config.model import RationalityLevels, RiskLevels
 from ..config.model import Review as ReviewConfig
 from ..core import Context, Review, Step, Tool, Verdict
-from ..core.typed import from_json
+from ..core.decoding import from_json
 from .arguments import texts
-from .expected import Expected
+from .expected_paths import ExpectedPaths
 from .judgement import Judgement, judge_script, read_text, soften, spare_named, with_rule
-from .memory import Memory
 from .paths import resolve
 from .programs import RISKS, Action
 from .rationality import has_substance, rationality
@@ -25,10 +24,11 @@ from .rules.compiled import RuleSet
 from .rules.load import rule_set
 from .rules.model import Rule
 from .shell import Command
-from .tools import MAX_NAME, Call, kind_of, read_tool
-from .untrusted import Untrusted, is_risky, origin_of, untrusted_rule
+from .tools import MAX_NAME, ToolCall, kind_of, read_tool
+from .untrusted_text import UntrustedText, is_risky, origin_of, untrusted_rule
 from .verdict import decide, strongest, with_additions
 from .wordlist import name_set
+from .written_files import WrittenFiles
 
 MAX_FAILURES = 256
 MAX_PENDING = 64
@@ -58,8 +58,8 @@ class ReviewerState(Struct):
     failures: dict[str, int] = {}
     recent: dict[str, int] = {}
     pending: dict[str, tuple[str, bool]] = {}
-    memory: Memory = msgspec.field(default_factory=Memory)
-    untrusted: Untrusted = msgspec.field(default_factory=Untrusted)
+    memory: WrittenFiles = msgspec.field(default_factory=WrittenFiles)
+    untrusted: UntrustedText = msgspec.field(default_factory=UntrustedText)
 
 
 class Reviewer:
@@ -86,7 +86,7 @@ class Reviewer:
     @context.setter
     def context(self, context: Context) -> None:
         self._context = context
-        self._expected = Expected(context, self._workspace)
+        self._expected = ExpectedPaths(context, self._workspace)
         self._scales = scales(self._config.risk_levels, self._config.rationality_levels, has_substance(context))
 
     def review(self, step: Step) -> Review:
@@ -126,7 +126,7 @@ class Reviewer:
         """Learn from a result: a failure counts, a success does not, a successful write makes everything new."""
         if step.kind != "tool_result" or step.origin != "agent":
             return
-        taken = self._take(step)
+        taken = self._pop_call(step)
         if taken is None:
             return
         key, (sign, writes) = taken
@@ -152,7 +152,9 @@ class Reviewer:
         """Take up what `save` gave."""
         self._state = from_json(saved, ReviewerState)
 
-    def _mind_untrusted(self, step: Step, call: Call, judged: Judgement, action: Action, outside: bool) -> Judgement:
+    def _mind_untrusted(
+        self, step: Step, call: ToolCall, judged: Judgement, action: Action, outside: bool
+    ) -> Judgement:
         """The judgement with what holds where the call carries untrusted text; its own result may be such a text."""
         assert step.tool is not None
         untrusted = self._state.untrusted
@@ -172,7 +174,7 @@ class Reviewer:
             return True
         return rule.undoable and self._restorable and is_here(command, self._workspace)
 
-    def _remember(self, call: Call, step: int) -> None:
+    def _remember(self, call: ToolCall, step: int) -> None:
         """Know what the call leaves in files, and which files it shows."""
         memory = self._state.memory
         if call.script.made:
@@ -191,7 +193,7 @@ class Reviewer:
         state.pending[call_key(step)] = (sign, writes)
         forget_oldest(state.pending, MAX_PENDING)
 
-    def _take(self, step: Step) -> tuple[str, tuple[str, bool]] | None:
+    def _pop_call(self, step: Step) -> tuple[str, tuple[str, bool]] | None:
         """The call that a result belongs to: by its id, else the newest of the same agent."""
         pending = self._state.pending
         key = call_key(step)
@@ -215,7 +217,7 @@ ELSEWHERE = name_set("ssh docker podman kubectl sudo chroot su nsenter")
 OTHER_TREE = frozenset(("-C", "--git-dir", "--work-tree"))
 
 
-def strongest_action(call: Call, judged: Judgement) -> tuple[Action, float]:
+def strongest_action(call: ToolCall, judged: Judgement) -> tuple[Action, float]:
     """The action of a call: what the tool says of itself, or the strongest thing that its commands do."""
     if call.action is not None:
         return call.action, RISKS[call.action]
@@ -243,7 +245,7 @@ def forget_oldest(entries: dict[str, int] | dict[str, tuple[str, bool]], limit: 
         del entries[next(iter(entries))]
 
 
-class Weight(Struct, frozen=True):
+class CallWeight(Struct, frozen=True):
     """What the numbers of a call say, and the review that it gets if no rule says more."""
 
     risk: float
@@ -259,13 +261,13 @@ class Scales:
         self._risks, self._rationalities, self._measured = risks, rationalities, measured
         self.weigh = lru_cache(1024)(self._weigh)
 
-    def _weigh(self, action: Action, base: float, outside: bool, failures: int, repeats: int) -> Weight:
+    def _weigh(self, action: Action, base: float, outside: bool, failures: int, repeats: int) -> CallWeight:
         risk = with_additions(base, outside=outside, failures=failures, levels=self._risks)
         sense = rationality(outside=outside, failures=failures, repeats=repeats) if self._measured else 1.0
         verdict = decide(risk, sense, self._risks, self._rationalities)
         nothing = Judgement(action, base, (), ())
         review = as_review(nothing, verdict, risk, sense, action=action, outside=outside, failures=failures)
-        return Weight(risk, sense, verdict, review)
+        return CallWeight(risk, sense, verdict, review)
 
 
 scales = lru_cache(8)(Scales)

@@ -7,7 +7,7 @@ from .programs import Action, action_of
 from .shell import Command
 from .shell.names import program_name
 from .shell.rough import rough_commands
-from .shell.scope import Scope
+from .shell.scope import ShellScope
 from .tools import COMMAND_KEYS, MAX_NAME, kind_of, text_of
 
 MAX_TEXT = 4_096
@@ -44,7 +44,7 @@ def rough_action(step: Step) -> Action:
     text = text_of(step.tool.arguments, COMMAND_KEYS)[1]
     if len(text) > MAX_TEXT or ">" in text or "$(" in text or "`" in text:
         return "unknown"
-    for words, _ in rough_commands(text, Scope()):
+    for words, _ in rough_commands(text, ShellScope()):
         if words:
             action = action_of(Command(program=program_name(words[0]), args=tuple(words[1:])))
             if action != "read":

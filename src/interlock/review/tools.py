@@ -12,20 +12,20 @@ from msgspec.structs import replace
 from ..core import Tool
 from .arguments import read_arguments
 from .judgement import read_text
-from .memory import Memory, Write
 from .paths import zones
 from .programs import Action
 from .shell import Command, Script
 from .shell.projects import MAX_LINES, SCHEDULE
 from .wordlist import as_text
 from .writes import writes_of
+from .written_files import Write, WrittenFiles
 
 MAX_NAME = 200
 MAX_TEXT = 1_048_576
 """Characters of an argument that are looked at."""
 
 
-class Call(Struct, frozen=True):
+class ToolCall(Struct, frozen=True):
     """A tool call read: its commands, its action where the tool itself says it, the argument that holds a command.
 
     `writes` is what it leaves in files.
@@ -38,7 +38,7 @@ class Call(Struct, frozen=True):
     writes: tuple[Write, ...] = ()
 
 
-def read_tool(tool: Tool, cwd: str | None, memory: Memory) -> Call:
+def read_tool(tool: Tool, cwd: str | None, memory: WrittenFiles) -> ToolCall:
     """Read a tool call by the tool's name and arguments; `memory` is what earlier steps have left in files."""
     name, kind = kind_of(tool.name[:MAX_NAME])
     arguments = tool.arguments
@@ -53,8 +53,8 @@ def read_tool(tool: Tool, cwd: str | None, memory: Memory) -> Call:
     if kind == "code":
         key, code = text_of(arguments, ("code", "script", "source", "command", "cell", "content", "input"))
         if not code:
-            return Call(NO_SCRIPT, "unknown")
-        return Call(memory.read_code(code, "python", cwd), None, key, None)
+            return ToolCall(NO_SCRIPT, "unknown")
+        return ToolCall(memory.read_code(code, "python", cwd), None, key, None)
     if kind == "files":
         return read_files(name, arguments, cwd)
     if kind == "network" or (kind != "harmless" and isinstance(arguments.get("url"), str)):
@@ -64,7 +64,7 @@ def read_tool(tool: Tool, cwd: str | None, memory: Memory) -> Call:
     return read_custom(name, kind, arguments, cwd, memory)
 
 
-def read_custom(name: str, kind: str, arguments: dict[str, object], cwd: str | None, memory: Memory) -> Call:
+def read_custom(name: str, kind: str, arguments: dict[str, object], cwd: str | None, memory: WrittenFiles) -> ToolCall:
     """A tool that is not known by its name: what its arguments are says what it does."""
     commands, scripts, code = read_arguments(name, arguments, cwd)
     parts = [memory.read_text(text, cwd) for text in scripts] + [memory.read_code(text, "python", cwd) for text in code]
@@ -75,10 +75,10 @@ def read_custom(name: str, kind: str, arguments: dict[str, object], cwd: str | N
         tuple(made for part in parts for made in part.made),
     )
     if kind == "harmless":
-        return Call(script, None if script.commands else "read")
+        return ToolCall(script, None if script.commands else "read")
     if kind == "deletes":
-        return Call(script, "delete")
-    return Call(script, None if script.commands else "unknown")
+        return ToolCall(script, "delete")
+    return ToolCall(script, None if script.commands else "unknown")
 
 
 @lru_cache(512)
@@ -171,7 +171,7 @@ def text_of(arguments: dict[str, object], keys: tuple[str, ...]) -> tuple[str | 
     return None, ""
 
 
-def read_shell(arguments: dict[str, object], cwd: str | None, memory: Memory) -> Call:
+def read_shell(arguments: dict[str, object], cwd: str | None, memory: WrittenFiles) -> ToolCall:
     key, text = text_of(arguments, COMMAND_KEYS)
     if not text and len(arguments) == 1:
         key, text = text_of(arguments, tuple(arguments))
@@ -184,11 +184,11 @@ def read_shell(arguments: dict[str, object], cwd: str | None, memory: Memory) ->
         cwd,
     )
     if not text:
-        return Call(NO_SCRIPT, "read")
-    return Call(memory.read_text(text, where), None, key, text)
+        return ToolCall(NO_SCRIPT, "read")
+    return ToolCall(memory.read_text(text, where), None, key, text)
 
 
-def read_editor(name: str, arguments: dict[str, object], cwd: str | None) -> Call:
+def read_editor(name: str, arguments: dict[str, object], cwd: str | None) -> ToolCall:
     """An editor with subcommands (`view`, `create`, `str_replace`), or a tool that edits one file."""
     verb = arguments.get("command")
     path = path_of(arguments)
@@ -198,7 +198,7 @@ def read_editor(name: str, arguments: dict[str, object], cwd: str | None) -> Cal
     return written(touch("tee", path, "create" if creates else "modify", cwd), path, arguments)
 
 
-def read_files(name: str, arguments: dict[str, object], cwd: str | None) -> Call:
+def read_files(name: str, arguments: dict[str, object], cwd: str | None) -> ToolCall:
     path = path_of(arguments)
     verb = file_verb(name)
     if verb == "rm":
@@ -209,7 +209,7 @@ def read_files(name: str, arguments: dict[str, object], cwd: str | None) -> Call
     if verb == "mv":
         source = arguments.get("source") or arguments.get("src") or arguments.get("from") or path
         target = arguments.get("destination") or arguments.get("dst") or arguments.get("to") or ""
-        return Call(
+        return ToolCall(
             Script((Command(program="mv", args=(as_text(str(source)), as_text(str(target))), cwd=cwd),)), "modify"
         )
     return touch(verb, path, "read", cwd)
@@ -229,14 +229,14 @@ FILE_VERBS = (
 )
 
 
-def touch(program: str, path: str | None, action: Action, cwd: str | None, *options: str) -> Call:
+def touch(program: str, path: str | None, action: Action, cwd: str | None, *options: str) -> ToolCall:
     """A file tool as the command that does the same."""
     if path is None:
-        return Call(NO_SCRIPT, action)
-    return Call(Script((Command(program=program, args=(*options, path), cwd=cwd),)), action)
+        return ToolCall(NO_SCRIPT, action)
+    return ToolCall(Script((Command(program=program, args=(*options, path), cwd=cwd),)), action)
 
 
-def written(call: Call, path: str | None, arguments: dict[str, object]) -> Call:
+def written(call: ToolCall, path: str | None, arguments: dict[str, object]) -> ToolCall:
     """The call with what it writes; what a schedule or a shell's start would run is judged when it is written."""
     writes = writes_of(path, arguments)
     if not writes:
@@ -263,12 +263,14 @@ def path_of(arguments: dict[str, object]) -> str | None:
     return None
 
 
-def read_request(arguments: dict[str, object], cwd: str | None) -> Call:
+def read_request(arguments: dict[str, object], cwd: str | None) -> ToolCall:
     """A tool that uses the network; a method and an address make it a request that rules know."""
     url, method = arguments.get("url"), arguments.get("method")
     if not isinstance(url, str):
-        return Call(NO_SCRIPT, "network")
+        return ToolCall(NO_SCRIPT, "network")
     verb = method.upper() if isinstance(method, str) and method else "GET"
     body = arguments.get("body") or arguments.get("data")
     data = ("-d", as_text(body[:MAX_TEXT])) if isinstance(body, str) else ()
-    return Call(Script((Command(program="curl", args=("-X", as_text(verb), *data, as_text(url)), cwd=cwd),)), "network")
+    return ToolCall(
+        Script((Command(program="curl", args=("-X", as_text(verb), *data, as_text(url)), cwd=cwd),)), "network"
+    )

@@ -10,7 +10,7 @@ from .shell.model import Command
 from .wordlist import name_set
 
 
-class Request(Struct, frozen=True):
+class WebRequest(Struct, frozen=True):
     """Method, address and body, as far as the command line says."""
 
     method: str
@@ -50,7 +50,7 @@ BODIES = (
 VERBS = ("-X", "--request", "--method", "-Method")
 
 
-def request_of(command: Command) -> Request | None:
+def request_of(command: Command) -> WebRequest | None:
     """The request, for the programs that send one."""
     program = command.program
     args = command.args
@@ -87,7 +87,7 @@ def request_of(command: Command) -> Request | None:
         at += 1
     if not method:
         method = "POST" if body and program != "wget" else "GET"
-    return Request(method, url, body or command.stdin or "")
+    return WebRequest(method, url, body or command.stdin or "")
 
 
 CLIENTS = frozenset(

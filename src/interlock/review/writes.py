@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .memory import MAX_TEXT, Write
 from .wordlist import as_text
+from .written_files import MAX_TEXT, Write
 
 MAX_EDITS = 256
 """Edits of one call that are looked at."""

@@ -5,16 +5,17 @@ from .._lazy import lazy
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from .assembly import Options, open_store
+    from .decision_pipeline import DecisionPipeline
     from .incidents import Incidents, StoredIncident
-    from .judgement import Judgement
-    from .opening import Options, open_store
     from .plugins import Plugins
     from .run import Run
+    from .step_outcome import StepOutcome
     from .supervisor import Supervisor
-    from .watch import Watch
 
 __all__ = [
-    "Incidents", "Judgement", "Options", "Plugins", "Run", "StoredIncident", "Supervisor", "Watch", "open_store",
+    "DecisionPipeline", "Incidents", "Options", "Plugins", "Run", "StepOutcome", "StoredIncident", "Supervisor",
+    "open_store",
 ]  # fmt: skip
 
 # Who only replays a trace needs no journal and no checkpoints.
@@ -22,11 +23,11 @@ __getattr__ = lazy(
     __name__,
     {
         "incidents": ("Incidents", "StoredIncident"),
-        "judgement": ("Judgement",),
-        "opening": ("Options", "open_store"),
+        "step_outcome": ("StepOutcome",),
+        "assembly": ("Options", "open_store"),
         "plugins": ("Plugins",),
         "run": ("Run",),
         "supervisor": ("Supervisor",),
-        "watch": ("Watch",),
+        "decision_pipeline": ("DecisionPipeline",),
     },
 )

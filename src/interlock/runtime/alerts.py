@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from ..config import Config
 from ..config.model import NotifyEvent
 from ..core import Issue, Limits, Notify, Spend
-from .notify import Notifier
+from .notifier import Notifier
 from .run import Run
 
 BUDGETS = (("max_cost_usd", "cost_usd"), ("max_tokens", "tokens"))

@@ -7,10 +7,10 @@ from msgspec.structs import replace
 from ..checkpoint import Restored
 from ..core import CheckpointInfo, Context, Restore, Review
 from ..records import RestoredRecord
+from .decision_pipeline import DecisionPipeline
+from .directive_executor import DirectiveExecutor
 from .guard import Guard
-from .hands import Hands
 from .run import Run
-from .watch import Watch
 
 PERSON = "a person's order"
 """The reason of a restore that a person asked for."""
@@ -19,36 +19,38 @@ PERSON = "a person's order"
 class Checkpointing:
     """For one run; whoever calls holds the supervisor's lock."""
 
-    def __init__(self, run: Run, watch: Watch, hands: Hands, guard: Guard, context: Context) -> None:
-        self._run, self._watch, self._hands, self._guard, self._context = run, watch, hands, guard, context
+    def __init__(
+        self, run: Run, pipeline: DecisionPipeline, executor: DirectiveExecutor, guard: Guard, context: Context
+    ) -> None:
+        self._run, self._pipeline, self._executor, self._guard, self._context = run, pipeline, executor, guard, context
         self._recorded = ""
 
     def make(self, *, cause: str, step: int, label: str = "") -> CheckpointInfo | None:
         """Snapshot the workspace; None where there is none, or where it failed (which is recorded)."""
-        workspace = self._hands.workspace
+        workspace = self._executor.workspace
         if workspace is None:
             return None
         made = self._guard.part("checkpoints", lambda: workspace.create(label, step, cause), None)
         if made is None:
             return None
-        ledger = self._watch.ledger
+        ledger = self._pipeline.ledger
         info = replace(
             made,
             success_rate=ledger.success_rate,
             last_error_time=ledger.last_error_time,
-            limits=self._watch.meter.limits,
+            limits=self._pipeline.meter.limits,
             context=self._context,
         )
         if info.id != self._recorded:
             # The same one again where nothing changed since.
             self._run.record(info)
             self._recorded = info.id
-        self._watch.mark(info)
+        self._pipeline.mark(info)
         return info
 
     def note_restored(self, order: Restore, restored: Restored) -> None:
         """The workspace went back, and what supervision remembers goes back with it."""
-        self._watch.go_back(order.checkpoint_id)
+        self._pipeline.go_back(order.checkpoint_id)
         self._run.record(
             RestoredRecord(
                 checkpoint_id=order.checkpoint_id,

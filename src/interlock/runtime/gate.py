@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from ..core import ENDED, PROCEED, Clock, Decision, Status, Step, SystemClock
-from .calls import Calls, call_key
+from .open_calls import OpenCalls, call_key
 
 LOOK_S = 0.5
 """How often a step that waits checks whether its client is still connected."""
@@ -27,7 +27,7 @@ class HungUp(Exception):
     """Raised when a client disconnects while its step waits."""
 
 
-class Passages(Protocol):
+class PassageCounter(Protocol):
     """Who counts passages: the control endpoint."""
 
     def enter(self, key: str) -> bool: ...
@@ -48,10 +48,10 @@ class Gate:
         self._condition = threading.Condition()
         self._status: Status = "running"
         self._revision = 0
-        self._inside: Calls[str] = Calls()
+        self._inside: OpenCalls[str] = OpenCalls()
         self._version = 0
         self._wakers: list[Callable[[], None]] = []
-        self._passages: Passages | None = None
+        self._passages: PassageCounter | None = None
 
     @property
     def status(self) -> Status:
@@ -81,11 +81,11 @@ class Gate:
         """How long it was shut under a predecessor."""
         self._rested_s += seconds
 
-    def through(self, passages: Passages) -> None:
+    def through(self, passages: PassageCounter) -> None:
         """Let every passage go through the control endpoint."""
         self._passages = passages
 
-    def be(self, status: Status, revision: int) -> bool:
+    def set_status(self, status: Status, revision: int) -> bool:
         """Be in this state; False where the order is older than what the gate has. What has ended stays ended."""
         with self._condition:
             if revision < self._revision or self._status in ENDED:

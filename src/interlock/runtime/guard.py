@@ -36,23 +36,23 @@ LEAST_PROGRESS = 0.0005
 """Processor seconds per time-out; a worker that gets less hangs rather than works."""
 
 
-class Broken(Exception):
+class PartFailed(Exception):
     """Raised to whoever asked when supervision could not answer in time; `late` is where the answer may yet come."""
 
-    def __init__(self, fault: Fault, late: Late | None = None) -> None:
+    def __init__(self, fault: Fault, late: PendingResult | None = None) -> None:
         super().__init__(f"{fault.part}: {fault.why}")
         self.fault = fault
         self.late = late
 
 
-class Late:
+class PendingResult:
     """An answer that did not come in time: it may still come, or be given up."""
 
     def __init__(self, answer: queue.SimpleQueue[tuple[object, BaseException | None]]) -> None:
         self._answer = answer
         self.given_up = False
 
-    def take(self) -> object | None:
+    def poll(self) -> object | None:
         """The answer, if it has come; None while it has not, or when it was an error."""
         try:
             answer, error = self._answer.get_nowait()
@@ -93,7 +93,7 @@ class Guard:
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
         self._stuck_since: float | None = None
-        self._waited_for: list[Late] = []
+        self._waited_for: list[PendingResult] = []
 
     def run(self, work: Callable[[], T]) -> T:
         """The answer of `work`; raises Broken when there is none in time, and nothing else."""
@@ -107,10 +107,10 @@ class Guard:
                 raise self._too_late(job)
             answer, error = found
             self._stuck_since = None
-        if isinstance(error, Broken):
+        if isinstance(error, PartFailed):
             raise error
         if error is not None:
-            raise Broken(self._fault(self._part, f"{type(error).__name__}: {error}")) from None
+            raise PartFailed(self._fault(self._part, f"{type(error).__name__}: {error}")) from None
         return answer  # type: ignore[return-value]
 
     def _wait(self, job: _Job[T]) -> tuple[T | None, BaseException | None] | None:
@@ -143,20 +143,20 @@ class Guard:
         """One part's answer to what it is given, or `otherwise` where it raises or is asked no more."""
         if name in self.dropped:
             if self._closed and name in JUDGING:
-                raise Broken(Fault(name, "it was given up", dropped=True))
+                raise PartFailed(Fault(name, "it was given up", dropped=True))
             return otherwise
         before, self._part = self._part, name
         generation = self._generation
         try:
             return work(*given)
-        except Broken:
+        except PartFailed:
             raise
         except Exception as error:  # noqa: BLE001  fail open: whatever a part raises ends here, counted and said
             if generation != self._generation:
                 raise _Abandoned from None
             fault = self._fault(name, f"{type(error).__name__}: {error}")
             if self._closed and name in JUDGING:
-                raise Broken(fault) from None
+                raise PartFailed(fault) from None
             return otherwise
         finally:
             if generation != self._generation:
@@ -192,31 +192,31 @@ class Guard:
             self._jobs.put(None)
             self._jobs = None
 
-    def _too_late(self, job: _Job[T]) -> Broken:
+    def _too_late(self, job: _Job[T]) -> PartFailed:
         """No answer in time: go on without it, and leave the worker behind where it has been stuck for long."""
         assert self.timeout is not None
         now = time.monotonic()
         if self._stuck_since is None:
             self._stuck_since = now - self.timeout
         if now - self._stuck_since < PATIENCE * self.timeout:
-            late = Late(job.answer)  # type: ignore[arg-type]
+            late = PendingResult(job.answer)  # type: ignore[arg-type]
             self._waited_for.append(late)
             why = f"no answer within {self.timeout * 1000:g} ms; the step goes on without it"
-            return Broken(self._fault(self._part, why, counts=False), late)
+            return PartFailed(self._fault(self._part, why, counts=False), late)
         self._generation += 1
         self._jobs, self._stuck_since = None, None
         for late in self._waited_for:
             late.given_up = True
         self._waited_for.clear()
-        return Broken(self._fault(self._part, f"stuck for {PATIENCE * self.timeout:g} s, asked no more", hung=True))
+        return PartFailed(self._fault(self._part, f"stuck for {PATIENCE * self.timeout:g} s, asked no more", hung=True))
 
     def _in_place(self, work: Callable[[], T]) -> T:
         try:
             return work()
-        except Broken:
+        except PartFailed:
             raise
         except Exception as error:  # noqa: BLE001  fail open, as above
-            raise Broken(self._fault(self._part, f"{type(error).__name__}: {error}")) from None
+            raise PartFailed(self._fault(self._part, f"{type(error).__name__}: {error}")) from None
 
     def _worker(self) -> queue.SimpleQueue[_Job[object] | None]:
         jobs = self._jobs

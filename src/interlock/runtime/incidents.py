@@ -11,8 +11,8 @@ import msgspec
 from msgspec import Struct
 
 from ..core import InterlockError, NotFound
-from ..core.typed import from_json
-from ..intervene import Incident, RecoveryOption, Report, Stopped
+from ..core.decoding import from_json
+from ..intervene import Incident, IncidentReport, RecoveryOption, Stopped
 from ..journal import Store, write_durably
 
 DAY = 86_400.0
@@ -24,7 +24,7 @@ class StoredIncident(Struct, frozen=True, kw_only=True):
     """An incident with its report, its four ways on, and which one was taken."""
 
     incident: Incident
-    report: Report
+    report: IncidentReport
     options: tuple[RecoveryOption, ...]
     status: IncidentStatus = "open"
     option: str | None = None

@@ -37,7 +37,7 @@ def is_chosen() -> bool:
     return any(os.environ.get(name) for name in (JSON, LEVEL, FILE))
 
 
-def lend_log() -> tuple[int | None, dict[str, str]]:
+def log_for_child() -> tuple[int | None, dict[str, str]]:
     """Our stderr for a process that has another, and what to add to its environment; the caller closes the handle."""
     if not is_chosen() or os.environ.get(FILE):
         return None, {}
@@ -89,7 +89,7 @@ def configure_log(environment: Mapping[str, str] | None = None) -> None:
 
 def redact_event(logger: object, method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     """What is logged passes the border like everything else."""
-    from .border import redact_tree
+    from ..redact import redact_tree
 
     made = redact_tree({key: value if _is_plain(value) else str(value) for key, value in event.items()})
     return made if isinstance(made, dict) else {}

@@ -10,7 +10,7 @@ import msgspec
 import platformdirs
 
 from ..core import BadInput
-from ..core.typed import from_json
+from ..core.decoding import from_json
 
 
 def mutes_file(project: Path) -> Path:

@@ -6,13 +6,13 @@ from msgspec.structs import replace
 
 from ..core import PROCEED, Capability, Decision, Review, Step
 from .approvals import Approvals
-from .calls import Calls
-from .glance import Glance, glance
-from .guard import Broken, Guard
-from .limiting import Limiting
+from .call_decision import decide_call
+from .decision_pipeline import DecisionPipeline
+from .guard import Guard, PartFailed
+from .limit_enforcer import LimitEnforcer
+from .open_calls import OpenCalls
+from .review_and_observe import Observation, review_and_observe
 from .run import Run
-from .verdict import decide_call
-from .watch import Watch
 
 APPROVED = 0.6
 """The risk of a call that a person has approved, at most."""
@@ -22,11 +22,18 @@ class Permission:
     """For one run; whoever calls holds the supervisor's lock."""
 
     def __init__(
-        self, run: Run, watch: Watch, guard: Guard, limiting: Limiting, approvals: Approvals, *, observe: bool
+        self,
+        run: Run,
+        pipeline: DecisionPipeline,
+        guard: Guard,
+        limiting: LimitEnforcer,
+        approvals: Approvals,
+        *,
+        observe: bool,
     ) -> None:
-        self._run, self._watch, self._guard, self._limiting = run, watch, guard, limiting
+        self._run, self._pipeline, self._guard, self._limiting = run, pipeline, guard, limiting
         self._approvals, self._observe = approvals, observe
-        self._reviews: Calls[Review | None] = Calls()
+        self._reviews: OpenCalls[Review | None] = OpenCalls()
         self._told: set[int] = set()
 
     def forget(self, step: Step) -> Review | None:
@@ -44,8 +51,8 @@ class Permission:
             return None
         if self._reviews.get(step) is None:
             try:
-                self._reviews.begin(step, self._guard.run(lambda: self._watch.review(step)))
-            except Broken:
+                self._reviews.begin(step, self._guard.run(lambda: self._pipeline.review(step)))
+            except PartFailed:
                 # Its review is tried again behind the gate, where what is broken is answered for.
                 return None
         answered = self._approvals.check(step, self._reviews.get(step))
@@ -54,14 +61,16 @@ class Permission:
         self._tell_once(step.index)
         return answered
 
-    def glance(self, step: Step, absent: tuple[str, ...] | None) -> Glance:
+    def review_and_observe(self, step: Step, absent: tuple[str, ...] | None) -> Observation:
         """The review of a call, and at once what it leads to where no limit and no person has a say in it."""
         known = self._reviews.get(step)
         if known is not None:
-            return Glance(known)
+            return Observation(known)
         observe = self._observe
         free = observe or ("read" not in self._approvals.removed and self._limiting.is_free())
-        seen = self._guard.run(lambda: glance(self._watch, step, absent, free=free, whatever_verdict=observe))
+        seen = self._guard.run(
+            lambda: review_and_observe(self._pipeline, step, absent, free=free, whatever_verdict=observe)
+        )
         self._reviews.begin(step, seen.review)
         return seen
 
@@ -69,7 +78,7 @@ class Permission:
         """What the person said, then the limits, then the verdict; a call that may go on may still have to wait."""
         if self._observe:
             return PROCEED
-        if "hold" not in capabilities or not self._watch.person_reachable:
+        if "hold" not in capabilities or not self._pipeline.person_reachable:
             # An unattended run does not wait all night for a yes: the verdict holds.
             review = without_asking(review)
         answered = self._approvals.check(step, review)

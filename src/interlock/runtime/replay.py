@@ -3,48 +3,48 @@
 from __future__ import annotations
 
 from ..core import CheckpointInfo
-from ..core.typed import from_json
-from ..journal.interface import Reading
+from ..core.decoding import from_json
+from ..journal.interface import JournalReading
 from ..records import Opinion, PersonRecord, RestoredRecord, SnapshotRecord, StatusRecord, StepRecord
-from .watch import Watch
+from .decision_pipeline import DecisionPipeline
 
 KINDS = frozenset(("step", "checkpoint", "restored", "status", "opinion", "person"))
 
 
-def replay(watch: Watch, journal: Reading) -> int:
+def replay(pipeline: DecisionPipeline, journal: JournalReading) -> int:
     """Bring a fresh watch up to the journal's end; gives the index of the next step. Nothing is carried out."""
     after, next_index = 0, 0
     snapshot = journal.last("snapshot")
     if snapshot is not None:
         saved = from_json(snapshot.body, SnapshotRecord)
-        watch.restore(saved.watch)
+        pipeline.restore(saved.watch)
         after, next_index = snapshot.seq, saved.next_index
         for record in journal.read(kinds=frozenset(("opinion",))):
             if record.seq < after:
-                watch.heed(from_json(record.body, Opinion))
+                pipeline.heed(from_json(record.body, Opinion))
     for record in journal.read(after=after, kinds=KINDS):
         match record.kind:
             case "step":
                 taken = from_json(record.body, StepRecord)
                 next_index = max(next_index, taken.step.index + 1)
-                _observe(watch, taken)
+                _observe(pipeline, taken)
             case "checkpoint":
-                watch.mark(from_json(record.body, CheckpointInfo))
+                pipeline.mark(from_json(record.body, CheckpointInfo))
             case "restored":
-                watch.go_back(from_json(record.body, RestoredRecord).checkpoint_id)
+                pipeline.go_back(from_json(record.body, RestoredRecord).checkpoint_id)
             case "status":
-                watch.be(from_json(record.body, StatusRecord).status)
+                pipeline.set_status(from_json(record.body, StatusRecord).status)
             case "person":
-                watch.note_person(from_json(record.body, PersonRecord).reachable)
+                pipeline.note_person(from_json(record.body, PersonRecord).reachable)
             case "opinion":
-                watch.heed(from_json(record.body, Opinion))
+                pipeline.heed(from_json(record.body, Opinion))
     return next_index
 
 
-def _observe(watch: Watch, taken: StepRecord) -> None:
-    watch.count(taken.step)
+def _observe(pipeline: DecisionPipeline, taken: StepRecord) -> None:
+    pipeline.count(taken.step)
     if taken.unobserved:
         return
-    watch.review(taken.step)
+    pipeline.review(taken.step)
     let = taken.decision is None or taken.decision.action in ("proceed", "rewrite")
-    watch.observe(taken.step, taken.review, prevented=not let, absent=taken.absent)
+    pipeline.observe(taken.step, taken.review, prevented=not let, absent=taken.absent)

@@ -12,15 +12,15 @@ from msgspec.structs import replace
 
 from ..control import Abort, Done, State
 from ..core import ENDED, Clock, Hold, RunSpec, Status, Step, SystemClock
-from ..journal import Entry, Journal, RunFolder, RunSummary, Store
-from ..journal.interface import Reading, Writing
+from ..journal import Journal, JournalEntry, RunFolder, RunSummary, Store
+from ..journal.interface import JournalReading, JournalWriting
 from ..records import EndRecord, RecordBody, kind_of, read_body
 from .gate import Gate
 
 log = logging.getLogger("interlock")
 
 
-class Steers(Protocol):
+class ControlPort(Protocol):
     """The control protocol over a run, as the run itself uses it."""
 
     def pause(self, hold: Hold, step: int) -> str: ...
@@ -41,7 +41,7 @@ class Steers(Protocol):
 class Run:
     """What supervision, control and GUI sessions share of one run. Thread-safe."""
 
-    def __init__(self, spec: RunSpec, journal: Writing, folder: RunFolder | None, clock: Clock) -> None:
+    def __init__(self, spec: RunSpec, journal: JournalWriting, folder: RunFolder | None, clock: Clock) -> None:
         self.spec = spec
         self.journal = journal
         self.folder = folder
@@ -55,7 +55,7 @@ class Run:
         self._why_ended = ""
         self._stuck: str | None = None
         self.reason: str | None = None
-        self.steering: Steers | None = None
+        self.steering: ControlPort | None = None
         self.on_waiting: Callable[[int, str], None] = lambda step, what: None
 
     @classmethod
@@ -74,7 +74,7 @@ class Run:
         clock = clock or SystemClock()
         run = cls(folder.spec(), Journal.open(folder, clock), folder, clock)
         run.reason = _reason_in(run.journal.reader())
-        run.gate.rested_before(rest_in(run.journal.reader(), clock.time()))
+        run.gate.rested_before(paused_seconds(run.journal.reader(), clock.time()))
         return run
 
     @property
@@ -91,7 +91,7 @@ class Run:
 
     def record(self, body: RecordBody, *, durable: bool = False, time: float | None = None) -> int:
         """Put one record into the journal."""
-        return self.journal.append([Entry(kind_of(body), body, time)], durable=durable)
+        return self.journal.append([JournalEntry(kind_of(body), body, time)], durable=durable)
 
     def append(
         self,
@@ -102,10 +102,10 @@ class Run:
         changes: Mapping[str, object] | None = None,
     ) -> int:
         """Put several records into the journal, all or none, with what they change in the summary."""
-        return self.append_entries([Entry(kind_of(body), body, time) for body in bodies], durable, changes)
+        return self.append_entries([JournalEntry(kind_of(body), body, time) for body in bodies], durable, changes)
 
     def append_entries(
-        self, entries: Sequence[Entry], durable: bool = False, changes: Mapping[str, object] | None = None
+        self, entries: Sequence[JournalEntry], durable: bool = False, changes: Mapping[str, object] | None = None
     ) -> int:
         """The same for what is encoded already, as messages of the control protocol are."""
         # Under one lock: a summary that is stored after a newer one would hide what that one said.
@@ -132,7 +132,7 @@ class Run:
         try:
             if self.steering is not None:
                 return self.steering.pause(hold, step)
-            self.gate.be("paused", self.gate.revision + 1)
+            self.gate.set_status("paused", self.gate.revision + 1)
             self.append([hold], durable=True, changes={"status": "paused", "waiting": hold.reason})
             return f"paused: {hold.reason}"
         finally:
@@ -159,7 +159,7 @@ class Run:
         """Take a hold back; False where the run has ended, or a person paused it."""
         if self.steering is not None:
             return self.steering.resume()
-        if not self.gate.be("running", self.gate.revision + 1):
+        if not self.gate.set_status("running", self.gate.revision + 1):
             return False
         self.append([], durable=True, changes={"status": "running", "waiting": None})
         return True
@@ -200,7 +200,7 @@ class Run:
         self.close()
 
 
-def rest_in(journal: Reading, now: float) -> float:
+def paused_seconds(journal: JournalReading, now: float) -> float:
     """How long a run has been paused, as its journal says; a pause that goes on is counted up to now."""
     rested, since = 0.0, None
     for record in journal.read(kinds=frozenset(("state",))):
@@ -213,7 +213,7 @@ def rest_in(journal: Reading, now: float) -> float:
     return rested + (now - since if since is not None else 0.0)
 
 
-def _reason_in(journal: Reading) -> str | None:
+def _reason_in(journal: JournalReading) -> str | None:
     """Why a run has ended, as its journal says; None if it has not."""
     for kind in ("end", "state"):
         record = journal.last(kind)

@@ -27,33 +27,33 @@ from ..core import (
 )
 from ..journal import RunFolder, is_viewed
 from ..records import Fault, PersonRecord, SnapshotRecord, StepRecord
+from ..redact import StepRedactor, redact_text, withhold
 from ..review import rough_review
-from .answers import Answers
 from .approvals import Answer, Approvals
-from .asking import Asking
-from .border import Border, blank, redact_text
-from .calls import Calls
-from .causes import AFTER_STEP
+from .call_decision import degrade, refusal
+from .checkpoint_causes import AFTER_STEP
 from .checkpointing import Checkpointing, may_change
 from .containers import is_contained
-from .disk import absent_files
-from .glance import look_back
-from .guard import Broken, Guard
-from .hands import Hands
-from .judgement import Judgement
-from .limiting import Limiting
-from .meanwhile import Meanwhile
+from .decision_pipeline import DecisionPipeline
+from .directive_executor import DirectiveExecutor
+from .directive_runner import DirectiveRunner
+from .guard import Guard, PartFailed
+from .late_results import LateResults
+from .limit_enforcer import LimitEnforcer
 from .metrics import Metrics
-from .opinion import SecondOpinion
+from .missing_files import missing_files
+from .open_calls import OpenCalls
 from .permission import Permission
 from .plugins import Plugins
+from .review_and_observe import observe_result
 from .run import Run
-from .scribe import Scribe
-from .verdict import degrade, refusal
-from .watch import Watch
+from .second_opinion import SecondOpinion
+from .step_client import StepClient
+from .step_outcome import StepOutcome
+from .step_recorder import StepRecorder
 
 if TYPE_CHECKING:
-    from .opening import Options
+    from .assembly import Options
 
 log = logging.getLogger("interlock")
 
@@ -67,14 +67,14 @@ LET = ("proceed", "rewrite")
 """The actions after which a call runs."""
 
 
-class Supervisor(Asking):
+class Supervisor(StepClient):
     """Review, detection, decision and intervention over one Run. Thread-safe; made by `Supervisor.open`."""
 
     def __init__(
         self,
         run: Run,
         config: Config,
-        hands: Hands,
+        executor: DirectiveExecutor,
         *,
         context: Context | None = None,
         plugins: Plugins | None = None,
@@ -83,56 +83,56 @@ class Supervisor(Asking):
     ) -> None:
         super().__init__(run)
         self.config = config
-        self.hands = hands
+        self.executor = executor
         self.context = context or Context(original_prompt=run.spec.task, workspace=run.spec.workspace)
         self.approvals = approvals or Approvals()
         self.faults = 0
         self._observe = config.interventions.observe
-        self._border = Border()
+        self._redactor = StepRedactor()
         self._lock = threading.RLock()
         closed = config.runtime.fail == "closed"
         self._guard = Guard(config.runtime.step_timeout_ms / 1000, self._note_fault, closed=closed)
-        self.watch = Watch(
+        self.pipeline = DecisionPipeline(
             run.spec.run_id,
             config,
             self.context,
             model=run.spec.model,
-            capabilities=hands.adapter.capabilities,
+            capabilities=executor.adapter.capabilities,
             plugins=plugins,
             guard=self._guard,
-            restorable=hands.workspace is not None,
+            restorable=executor.workspace is not None,
             contained=is_contained(),
         )
-        self._guard.part("reviewer", self.watch.reviewer.warm, None)
-        self.scribe = Scribe(run, self.watch, metrics, hands.notifier)
-        self.answers = Answers(run, hands, self._guard)
-        self._limiting = Limiting(run, self.watch, hands, self.scribe, self._guard, self._hold)
-        self._checkpointing = Checkpointing(run, self.watch, hands, self._guard, self.context)
+        self._guard.part("reviewer", self.pipeline.reviewer.warm, None)
+        self.recorder = StepRecorder(run, self.pipeline, metrics, executor.notifier)
+        self.runner = DirectiveRunner(run, executor, self._guard)
+        self._limiting = LimitEnforcer(run, self.pipeline, executor, self.recorder, self._guard, self._hold)
+        self._checkpointing = Checkpointing(run, self.pipeline, executor, self._guard, self.context)
         self._metrics = metrics
         self._since_snapshot = 0
         self._permission = Permission(
-            run, self.watch, self._guard, self._limiting, self.approvals, observe=self._observe
+            run, self.pipeline, self._guard, self._limiting, self.approvals, observe=self._observe
         )
-        self._judged: Calls[Decision] = Calls()
+        self._judged: OpenCalls[Decision] = OpenCalls()
         self._told: set[str] = set()
         opinion = config.detect.second_opinion
-        self.meanwhile = Meanwhile(
+        self.late_results = LateResults(
             run,
-            self.watch,
-            self._take,
-            self.scribe.describe,
-            SecondOpinion(opinion, self.watch.prices) if opinion.enabled else None,
+            self.pipeline,
+            self._record_and_act,
+            self.recorder.describe,
+            SecondOpinion(opinion, self.pipeline.prices) if opinion.enabled else None,
         )
-        self._looks_for_person = hands.notifier is None and not self.approvals.needed
+        self._looks_for_person = executor.notifier is None and not self.approvals.needed
         if not self._looks_for_person:
-            self.watch.note_person(True)
+            self.pipeline.note_person(True)
         self._looked_for_person = -PERSON_EVERY_S
-        hands.on_limits = self._say_limits
-        hands.on_stop = self._shut
-        hands.on_hold = self._hold
-        hands.on_restored = self._checkpointing.note_restored
+        executor.on_limits = self._say_limits
+        executor.on_stop = self._shut
+        executor.on_hold = self._hold
+        executor.on_restored = self._checkpointing.note_restored
         run.on_close(self._guard.close)
-        run.on_close(self.meanwhile.close)
+        run.on_close(self.late_results.close)
 
     @classmethod
     def open(cls, **options: Unpack[Options]) -> Supervisor:
@@ -140,14 +140,14 @@ class Supervisor(Asking):
 
         The run ends with the block. See `Options` for what can be given.
         """
-        from .opening import open_supervisor
+        from .assembly import open_supervisor
 
         return open_supervisor(options)
 
     @classmethod
     def reopen(cls, folder: RunFolder, **options: Unpack[Options]) -> Supervisor:
         """Go on with a run whose owner is gone, from its journal."""
-        from .opening import reopen_supervisor
+        from .assembly import reopen_supervisor
 
         return reopen_supervisor(folder, options)
 
@@ -158,8 +158,8 @@ class Supervisor(Asking):
         message = "" if error is None else redact_text(f"{type(error).__name__}: {error}")
         # A journal that cannot be written is our trouble, not that of the agent's code around us.
         self._guard.part("journal", lambda: self.run.end(status, reason, message), None)
-        if self.hands.notifier is not None:
-            self.hands.notifier.close()
+        if self.executor.notifier is not None:
+            self.executor.notifier.close()
         self._guard.part("journal", self.run.close, None)
 
     def before(self, step: Step) -> Decision:
@@ -167,7 +167,7 @@ class Supervisor(Asking):
         begin = time.perf_counter()
         with self._lock:
             self._note_trouble()
-            self.meanwhile.catch_up()
+            self.late_results.catch_up()
             self._look_for_person()
             told, step = step, self._admit(step)
             decision = self._permission.wait_for_person(step) or self.run.gate.enter(step)
@@ -178,7 +178,7 @@ class Supervisor(Asking):
             elif self.run.ended:
                 decision = Decision("stop", reason=self.run.why_ended)
             self._time(begin)
-            return degrade(decision, self.hands.adapter.capabilities)
+            return degrade(decision, self.executor.adapter.capabilities)
 
     def abandon(self, step: Step) -> None:
         """Forget a step that was asked about and will not run: it is not under way, and no person has to answer it."""
@@ -192,7 +192,7 @@ class Supervisor(Asking):
         begin = time.perf_counter()
         with self._lock:
             self._note_trouble()
-            self.meanwhile.catch_up()
+            self.late_results.catch_up()
             self._look_for_person()
             step = self._admit(step)
             review = None
@@ -200,11 +200,11 @@ class Supervisor(Asking):
                 self.run.gate.leave(step)
                 self._judged.end(step)
                 review = self._permission.forget(step)
-            self._guard.part("supervisor", self.watch.count, 0.0, step)
-            absent = self._guard.part("disk", absent_files, None, step, self.run.spec.workspace)
+            self._guard.part("supervisor", self.pipeline.count, 0.0, step)
+            absent = self._guard.part("disk", missing_files, None, step, self.run.spec.workspace)
             try:
-                seen = self._guard.run(lambda: look_back(self.watch, step, absent))
-            except Broken as broken:
+                seen = self._guard.run(lambda: observe_result(self.pipeline, step, absent))
+            except PartFailed as broken:
                 return self._broken(broken, StepRecord(step, absent=absent), ran=True)
             assert seen.judgement is not None
             works = step.kind == "tool_result" and may_change(review)
@@ -212,13 +212,13 @@ class Supervisor(Asking):
             if works and goes_back:
                 # Before the files go back: what this call did would not be known for the run's, and left alone.
                 self._checkpointing.make(cause=AFTER_STEP, step=step.index + 1)
-            self._take(StepRecord(step, seen.review, absent=absent), seen.judgement)
+            self._record_and_act(StepRecord(step, seen.review, absent=absent), seen.judgement)
             if works:
                 # After a rollback as well: what it brought back of the run's earlier work is the run's.
                 self._checkpointing.make(cause=AFTER_STEP, step=step.index + 1)
             used_up = None if self._observe else self._limiting.check_spend()
             self._time(begin)
-            return degrade(self._standing(used_up or PROCEED, before=False), self.hands.adapter.capabilities)
+            return degrade(self._standing(used_up or PROCEED, before=False), self.executor.adapter.capabilities)
 
     def checkpoint(self, *, cause: str, step: int, label: str = "") -> CheckpointInfo | None:
         """Snapshot the workspace; None where there is none, or where it failed (which is recorded)."""
@@ -228,7 +228,7 @@ class Supervisor(Asking):
     @property
     def process_limits(self) -> Limits:
         """What the agent's processes are held to now."""
-        return self.watch.meter.for_processes(self.watch.ledger.spend.memory_mb)
+        return self.pipeline.meter.for_processes(self.pipeline.ledger.spend.memory_mb)
 
     def look(self, memory_mb: float, elapsed_s: float) -> None:
         """Take a sample of the agent's processes into account; a limit that is used up ends the run."""
@@ -260,7 +260,7 @@ class Supervisor(Asking):
 
     def note_status(self, status: Status) -> None:
         """Know that the run was paused or goes on. Never waits: the next step finds it."""
-        self.meanwhile.note_status(status)
+        self.late_results.note_status(status)
 
     def answer(self, step: int | None, said: Answer, reason: str = "") -> str:
         """Take a person's answer to a waiting step; without a number, to the one that waits longest."""
@@ -274,19 +274,19 @@ class Supervisor(Asking):
     def restore(self, order: Restore) -> Applied:
         """Go back to a checkpoint, as a person ordered."""
         with self._lock:
-            return self.hands.carry_out(order)
+            return self.executor.carry_out(order)
 
     def _before(self, step: Step, *, whole: bool) -> Decision:
         known = self._judged.get(step)
         if known is not None:
             return self._standing(known, before=True)
-        absent = self._guard.part("disk", absent_files, None, step, self.run.spec.workspace)
+        absent = self._guard.part("disk", missing_files, None, step, self.run.spec.workspace)
         record = StepRecord(step, absent=absent)
         try:
-            seen = self._permission.glance(step, absent)
+            seen = self._permission.review_and_observe(step, absent)
             review, judgement = seen.review, seen.judgement
             # What was redacted or shortened is not written anew from what is left of it.
-            can = self.hands.adapter.capabilities - (frozenset() if whole else {"rewrite"})
+            can = self.executor.adapter.capabilities - (frozenset() if whole else {"rewrite"})
             decision = PROCEED if judgement is not None else self._permission.decide(step, review, can)
             if decision.action == "hold":
                 return decision
@@ -296,52 +296,52 @@ class Supervisor(Asking):
             record = StepRecord(step, review, None if decision is PROCEED else decision, absent=absent)
             self._judged.begin(step, decision)
             if judgement is None:
-                self._guard.part("supervisor", self.watch.count, 0.0, step)
+                self._guard.part("supervisor", self.pipeline.count, 0.0, step)
                 prevented = decision.action not in LET
                 judgement = self._guard.run(
-                    lambda: self.watch.observe(step, review, prevented=prevented, absent=absent)
+                    lambda: self.pipeline.observe(step, review, prevented=prevented, absent=absent)
                 )
-        except Broken as broken:
+        except PartFailed as broken:
             return self._broken(broken, record)
-        self._take(record, judgement)
+        self._record_and_act(record, judgement)
         return self._standing(decision, before=True)
 
-    def _take(self, record: StepRecord, judgement: Judgement) -> None:
+    def _record_and_act(self, record: StepRecord, judgement: StepOutcome) -> None:
         """Record, then act: what cannot be made durable does not happen. An emergency stop acts first."""
         acts = bool(judgement.directives)
         stopping = any(isinstance(directive, Stop) for directive in judgement.directives)
         if stopping:
-            self.answers.stop_first(judgement)
+            self.runner.stop_first(judgement)
         durable = acts and not stopping
-        kept = self._guard.part("journal", lambda: self.scribe.write(record, judgement, durable=durable) or 1, 0)
+        kept = self._guard.part("journal", lambda: self.recorder.write(record, judgement, durable=durable) or 1, 0)
         if acts and (kept or stopping):
-            self.answers.carry_out(judgement)
-        self.meanwhile.consult(record.step, judgement)
+            self.runner.carry_out(judgement)
+        self.late_results.consult(record.step, judgement)
         self._since_snapshot += 1
         if self._since_snapshot >= SNAPSHOT_EVERY:
             self._since_snapshot = 0
-            self.run.record(SnapshotRecord(self.watch.save(), self.next_index))
+            self.run.record(SnapshotRecord(self.pipeline.save(), self.next_index))
 
     def _standing(self, decision: Decision, *, before: bool) -> Decision:
         """The decision with what waits for the agent: messages, the end, and a delay where a call is about to start."""
         if decision.action in LET and not self.run.ended and self.run.gate.status != "running":
             # Messages and delay stay for the answer that lets the call go on.
             return Decision("hold", reason=self.run.summary.waiting or "the run is paused") if before else decision
-        messages = (*decision.messages, *self.hands.messages)
-        self.hands.messages.clear()
+        messages = (*decision.messages, *self.executor.messages)
+        self.executor.messages.clear()
         if self.run.ended:
             return Decision("stop", messages, reason=self.run.why_ended)
         delay = decision.delay_s
         if before and decision.action in LET:
-            delay, self.hands.delay_s = max(delay, self.hands.delay_s), 0.0
+            delay, self.executor.delay_s = max(delay, self.executor.delay_s), 0.0
         if messages == decision.messages and delay == decision.delay_s:
             return decision
         return replace(decision, messages=messages, delay_s=delay)
 
-    def _broken(self, broken: Broken, record: StepRecord, *, ran: bool = False) -> Decision:
+    def _broken(self, broken: PartFailed, record: StepRecord, *, ran: bool = False) -> Decision:
         """Fail open, or closed where that is configured; what comes late is still taken in."""
         if broken.late is not None and record.decision is None:
-            self.meanwhile.wait_for(record, broken.late)
+            self.late_results.wait_for(record, broken.late)
         else:
             self.run.record(replace(record, unobserved=True))
         if self._observe:
@@ -361,7 +361,7 @@ class Supervisor(Asking):
         # Not what the agent says: limits go by it.
         step = replace(step, time=self.run.steady.time())
         self.count_from(step.index + 1)
-        return self._guard.part("border", lambda: self._border.admit(step), blank(step))
+        return self._guard.part("border", lambda: self._redactor.redact(step), withhold(step))
 
     def _note_fault(self, fault: Fault) -> None:
         self.faults += 1
@@ -383,9 +383,9 @@ class Supervisor(Asking):
             return
         self._looked_for_person = now
         reachable = is_viewed(self.run.folder.path.parent)
-        if reachable != self.watch.person_reachable:
+        if reachable != self.pipeline.person_reachable:
             self.run.record(PersonRecord(reachable))
-            self.watch.note_person(reachable)
+            self.pipeline.note_person(reachable)
 
     def _time(self, begin: float) -> None:
         if self._metrics is not None:

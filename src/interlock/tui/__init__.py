@@ -1,6 +1,6 @@
 """The terminal UI: all runs at a glance, one run in full, and the keys that steer it."""
 
 from .app import Top
-from .place import Place
+from .run_source import RunSource
 
-__all__ = ["Place", "Top"]
+__all__ = ["RunSource", "Top"]

@@ -12,7 +12,7 @@ from textual.screen import Screen
 
 from ..control import Command
 from ..core import Clock, SystemClock
-from ..link.requests import Requests, Sent
+from ..link.requests import Requests, SentRequest
 from ..report import RunRow
 from .fleet_page import FleetPage
 from .help import help_lines
@@ -20,8 +20,8 @@ from .keybar import KeyBar
 from .line import clean, flat
 from .pager import Pager
 from .palette import DARK, LIGHT
-from .place import Place
 from .run_page import RunPage
+from .run_source import RunSource
 
 
 class Top(App[None]):
@@ -36,10 +36,10 @@ class Top(App[None]):
         Binding("ctrl+c", "quit", "Quit", show=False, priority=True),
     ]
 
-    def __init__(self, place: Place, *, run_id: str | None = None, clock: Clock | None = None) -> None:
+    def __init__(self, place: RunSource, *, run_id: str | None = None, clock: Clock | None = None) -> None:
         super().__init__()
         self.place, self.clock = place, clock or SystemClock()
-        self.steering = Steering(place, timeout=place.timeout, changed=self._told, now=self.clock.time)
+        self.steering = ControlRequests(place, timeout=place.timeout, changed=self._told, now=self.clock.time)
         self._first = run_id
         # Over a slow line, and for whoever cannot bear it, nothing moves by itself.
         self.animation_level = "none"
@@ -98,11 +98,11 @@ class Top(App[None]):
         name = crash.thread.name if crash.thread is not None else "a thread"
         self.call_later(self.complain, f"{name} broke: {crash.exc_type.__name__}: {crash.exc_value}")
 
-    def _told(self, sent: Sent) -> None:
+    def _told(self, sent: SentRequest) -> None:
         """In whatever thread: a request was sent, or answered."""
         self.call_later(self._show_sent, sent)
 
-    def _show_sent(self, sent: Sent) -> None:
+    def _show_sent(self, sent: SentRequest) -> None:
         for screen in self.screen_stack:
             if isinstance(screen, FleetPage | RunPage) and screen.is_mounted:
                 screen.redraw()
@@ -140,7 +140,7 @@ DOING: dict[str, str] = {
 """What a run is shown as while it has not answered: never as what was asked for."""
 
 
-class Steering(Requests):
+class ControlRequests(Requests):
     """The requests of the terminal UI."""
 
     def doing(self, run_id: str) -> str:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from ..core import SystemClock
 from .line import Line
 from .pager import patch_lines
-from .place import Place
+from .run_source import RunSource
 from .words import plural
 
 if TYPE_CHECKING:
-    from ..checkpoint import Checkpoints, Plan, Restored
+    from ..checkpoint import Checkpoints, Restored, RestorePlan
 
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -22,15 +22,15 @@ from textual.binding import Binding, BindingType
 
 from ..core import CheckpointInfo
 from ..report import RunRow
+from .background_tasks import run_errand
 from .checkpoint_rows import plan_words
-from .errand import run_errand
+from .control_keys import LIVE, Steered
 from .listing import Listing
 from .pager import Pager
 from .question import Answers, Question
-from .steered import LIVE, Steered
 
 if TYPE_CHECKING:
-    from ..checkpoint import Plan
+    from ..checkpoint import RestorePlan
 
 
 class CheckpointKeys(Steered):
@@ -84,7 +84,7 @@ class CheckpointKeys(Steered):
             lambda error: self.top.call_later(pager.fail, str(error)),
         )
 
-    def _confirm(self, info: CheckpointInfo, plan: Plan) -> None:
+    def _confirm(self, info: CheckpointInfo, plan: RestorePlan) -> None:
         run = self.chosen()
         if run is None:
             return
@@ -111,7 +111,7 @@ class CheckpointKeys(Steered):
 
 
 @contextmanager
-def open_checkpoints(place: Place, run_id: str) -> Iterator[Checkpoints]:
+def open_checkpoints(place: RunSource, run_id: str) -> Iterator[Checkpoints]:
     """The checkpoints of a run's workspace."""
     # Not needed until somebody asks, and slow to import.
     from ..checkpoint import Checkpoints
@@ -122,19 +122,19 @@ def open_checkpoints(place: Place, run_id: str) -> Iterator[Checkpoints]:
         yield found
 
 
-def read_patch(place: Place, run_id: str, a: str, b: str | None) -> list[Line]:
+def read_patch(place: RunSource, run_id: str, a: str, b: str | None) -> list[Line]:
     """What changed from a checkpoint to another, or to the workspace now."""
     with open_checkpoints(place, run_id) as found:
         return patch_lines(found.patch(a, b))
 
 
-def preview(place: Place, run_id: str, checkpoint_id: str) -> Plan:
+def preview(place: RunSource, run_id: str, checkpoint_id: str) -> RestorePlan:
     """What taking the run's own changes back would do."""
     with open_checkpoints(place, run_id) as found:
         return found.preview(checkpoint_id, own_changes=found.own_changes(checkpoint_id, run_id))
 
 
-def go_back(place: Place, run_id: str, checkpoint_id: str) -> str:
+def go_back(place: RunSource, run_id: str, checkpoint_id: str) -> str:
     """Take back what a run that nobody owns any more has changed; says what was done."""
     with open_checkpoints(place, run_id) as found:
         own = found.own_changes(checkpoint_id, run_id)

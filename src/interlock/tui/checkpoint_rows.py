@@ -11,7 +11,7 @@ from .line import Line, clean, fit, flat
 from .words import clock_time, plural, size
 
 if TYPE_CHECKING:
-    from ..checkpoint import Plan
+    from ..checkpoint import RestorePlan
 
 SHOWN = 14
 """Paths that are named before the rest is counted."""
@@ -48,7 +48,7 @@ def draw_checkpoint(info: CheckpointInfo, width: int) -> Line:
     )
 
 
-def plan_words(plan: Plan, *, live: bool) -> Content:
+def plan_words(plan: RestorePlan, *, live: bool) -> Content:
     """What a rollback would do, for whoever has to say yes to it."""
     parts: list[Content] = []
     if not plan.changes:

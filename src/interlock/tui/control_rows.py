@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from ..link.requests import Sent
-from ..report import Control
+from ..link.requests import SentRequest
+from ..report import ControlCommand
 from .line import Line, Piece, fit, flat
 from .pager import text_lines
 from .words import clock_time
@@ -21,7 +21,7 @@ OUTCOMES = {
 }
 
 
-class Entry(Struct, frozen=True, kw_only=True):
+class ControlEntry(Struct, frozen=True, kw_only=True):
     """A request as it is shown: who asked when, whether the run has it, and what it answered."""
 
     request_id: str
@@ -35,7 +35,7 @@ class Entry(Struct, frozen=True, kw_only=True):
     message: str = ""
 
 
-def gather(controls: Iterable[Control], ours: Sequence[Sent], *, owned: bool) -> list[Entry]:
+def gather(controls: Iterable[ControlCommand], ours: Sequence[SentRequest], *, owned: bool) -> list[ControlEntry]:
     """The journal's requests, the newest first; one of ours that the journal does not have yet comes on top."""
     mine = {sent.request_id: sent for sent in ours}
     entries = [_entry(control, mine.pop(control.request_id, None), owned=owned) for control in controls]
@@ -53,7 +53,7 @@ def control_heading(width: int) -> Line:
     )
 
 
-def draw_control(entry: Entry, width: int) -> Line:
+def draw_control(entry: ControlEntry, width: int) -> Line:
     sign, style = OUTCOMES[entry.outcome]
     ack: Piece = (clock_time(entry.acked), "") if entry.acked else ("–" if entry.outcome != "sent" else "sent", "dim")
     result = clock_time(entry.answered) if entry.answered else "unknown" if entry.outcome == "unknown" else "waiting"
@@ -67,7 +67,7 @@ def draw_control(entry: Entry, width: int) -> Line:
     )
 
 
-def control_lines(entry: Entry, width: int) -> list[Line]:
+def control_lines(entry: ControlEntry, width: int) -> list[Line]:
     """Everything that is known of a request."""
     sign, style = OUTCOMES[entry.outcome]
     acked = clock_time(entry.acked) if entry.acked else "the journal has none"
@@ -84,14 +84,14 @@ def control_lines(entry: Entry, width: int) -> list[Line]:
     ]
 
 
-def _entry(control: Control, sent: Sent | None, *, owned: bool) -> Entry:
+def _entry(control: ControlCommand, sent: SentRequest | None, *, owned: bool) -> ControlEntry:
     result, outcome = control.result, str(control.outcome(owned=owned))
     message = result.message if result is not None else ""
     if result is None and sent is not None and sent.state == "unknown":
         outcome, message = "unknown", sent.message
     elif outcome == "unknown":
         message = "nobody owns the run: it may have been carried out or not"
-    return Entry(
+    return ControlEntry(
         request_id=control.request_id,
         command=control.command,
         when=control.requested_at,
@@ -104,9 +104,9 @@ def _entry(control: Control, sent: Sent | None, *, owned: bool) -> Entry:
     )
 
 
-def _unheard(sent: Sent) -> Entry:
+def _unheard(sent: SentRequest) -> ControlEntry:
     """A request of ours that the journal knows nothing of."""
-    return Entry(
+    return ControlEntry(
         request_id=sent.request_id,
         command=sent.command,
         when=sent.time,

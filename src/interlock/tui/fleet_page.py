@@ -13,17 +13,17 @@ from textual.widgets import Input
 
 from ..core import InterlockError
 from ..report import RunRow
+from .background_tasks import Worker
+from .control_keys import Steered
 from .drawing import Drawing
-from .errand import Desk
 from .keybar import KeyBar
 from .line import Line, Piece, clean, flat, spread
 from .listing import Listing
 from .palette import STATUS
-from .place import Place
 from .preview import Preview
 from .run_rows import draw_run, heading
+from .run_source import RunSource
 from .search import Search
-from .steered import Steered
 from .words import plural, reason_first, span, total
 
 LOOK_S = 0.2
@@ -71,14 +71,14 @@ class FleetPage(Steered):
             super().__init__()
             self.error = error
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: RunSource) -> None:
         super().__init__()
         self.rows: list[RunRow] = []
         self.problem: str | None = None
         self._loaded = False
         self._text, self._filter = "", 0
         self._place = place
-        self._desk: Desk[Place] = Desk("interlock-runs", lambda: place, self._look, self._fail, pause=LOOK_S)
+        self._desk: Worker[RunSource] = Worker("interlock-runs", lambda: place, self._look, self._fail, pause=LOOK_S)
 
     def compose(self) -> ComposeResult:
         yield Drawing(self._draw_title, id="title")
@@ -150,7 +150,7 @@ class FleetPage(Steered):
         self.query_one(KeyBar).redraw()
 
     @on(Looked)
-    def _take(self, event: Looked) -> None:
+    def _apply(self, event: Looked) -> None:
         if self._loaded and event.rows == self.rows and event.problem == self.problem:
             return
         self.rows, self.problem, self._loaded = event.rows, event.problem, True
@@ -162,7 +162,7 @@ class FleetPage(Steered):
         self.query_one("#runs", Listing).say(clean(f"The runs cannot be read.\n\n{event.error}\n\nTrying again …"))
         self.query_one("#title", Drawing).redraw()
 
-    def _look(self, place: Place) -> None:
+    def _look(self, place: RunSource) -> None:
         # The first look is quick; how well each run goes is drawn with the next.
         self.post_message(self.Looked(place.rows(sparks=self._loaded), place.problem))
 

@@ -7,9 +7,9 @@ from textual.binding import Binding
 from textual.screen import Screen
 from textual.timer import Timer
 
+from .control_keys import Steered
 from .drawing import Drawing
 from .line import Line, Piece, line_width
-from .steered import Steered
 
 SAID_S = 4.0
 

@@ -8,7 +8,7 @@ import msgspec
 
 from ..core import Intervention, Issue
 from ..records import EpisodeRecord, InterventionRecord, StepRecord
-from ..report import Moment
+from ..report import TimelineMoment
 from .ladder import level_of
 from .line import Line, Piece, fit, flat
 from .pager import text_lines
@@ -46,7 +46,7 @@ def moment_heading(width: int) -> Line:
     return ((fit("TIME", 8), ""), (fit("STEP", 7, right=True), ""), ("    WHAT HAPPENED", ""))
 
 
-def draw_moment(moment: Moment, width: int) -> Line:
+def draw_moment(moment: TimelineMoment, width: int) -> Line:
     """Time, step, sign, and as much of the words as fits."""
     style = moment_style(moment)
     step = str(moment.step) if moment.step is not None else ""
@@ -63,7 +63,7 @@ def draw_moment(moment: Moment, width: int) -> Line:
     return tuple(pieces)
 
 
-def moment_style(moment: Moment) -> str:
+def moment_style(moment: TimelineMoment) -> str:
     """Colour by the ladder's level for an intervention, by severity for an issue, else by how much it matters."""
     if moment.kind == "intervention":
         level = _rung(moment)
@@ -84,7 +84,7 @@ def moment_style(moment: Moment) -> str:
     return LEVELS.get(moment.level, "")
 
 
-def moment_lines(moment: Moment, width: int) -> list[Line]:
+def moment_lines(moment: TimelineMoment, width: int) -> list[Line]:
     """Everything that is known of a moment."""
     lines: list[Line] = [
         (("when   ", "dim"), (date_time(moment.time), "")),
@@ -101,14 +101,14 @@ def moment_lines(moment: Moment, width: int) -> list[Line]:
     return lines
 
 
-def _title(moment: Moment) -> str:
+def _title(moment: TimelineMoment) -> str:
     if moment.kind == "intervention" and moment.level != "quiet":
         level = _rung(moment) if moment.record == "intervention" else None
         return f"L{level + 1} {moment.title}" if level is not None else moment.title
     return moment.title
 
 
-def _rung(moment: Moment) -> int | None:
+def _rung(moment: TimelineMoment) -> int | None:
     """The level of the intervention that a moment is about."""
     match moment.body:
         case InterventionRecord(intervention=made) | (Intervention() as made):
@@ -117,12 +117,12 @@ def _rung(moment: Moment) -> int | None:
             return None
 
 
-def _said(moment: Moment) -> bool:
+def _said(moment: TimelineMoment) -> bool:
     """Whether the detail only says the title again."""
     return flat(moment.detail, 24) in flat(moment.title, 240)
 
 
-def _parts(moment: Moment) -> list[tuple[str, object]]:
+def _parts(moment: TimelineMoment) -> list[tuple[str, object]]:
     """The parts of a record that have more to say than title and detail."""
     data: dict[str, Any] = moment.fields
     step = data.pop("step", None)

@@ -6,13 +6,13 @@ from msgspec import Struct
 from textual.message import Message
 
 from ..core import InterlockError
-from ..report import Moment, Story
+from ..report import Story, TimelineMoment
+from .background_tasks import Worker
 from .drawing import Drawing
-from .errand import Desk
 from .ladder import draw_ladder_row
 from .line import Line, spread
 from .moment_rows import draw_moment
-from .place import Place
+from .run_source import RunSource
 from .timeline import Want
 from .view import View, take_view
 
@@ -20,12 +20,12 @@ ROWS = 12
 LOOK_S = 0.25
 
 
-class Glance(Struct, frozen=True):
+class RunPreview(Struct, frozen=True):
     """A run's newest moments and its ladder."""
 
     run_id: str
     view: View
-    moments: tuple[Moment, ...]
+    moments: tuple[TimelineMoment, ...]
 
 
 class Preview(Drawing):
@@ -34,16 +34,18 @@ class Preview(Drawing):
     class Glanced(Message):
         """A look was taken."""
 
-        def __init__(self, glance: Glance) -> None:
+        def __init__(self, glance: RunPreview) -> None:
             super().__init__()
             self.glance = glance
 
-    def __init__(self, place: Place, *, id: str | None = None) -> None:
+    def __init__(self, place: RunSource, *, id: str | None = None) -> None:
         super().__init__(self._draw_glance, id=id)
         self._wanted: str | None = None
-        self._glance: Glance | None = None
+        self._glance: RunPreview | None = None
         self._story: Story | None = None
-        self._desk: Desk[Place] = Desk("interlock-preview", lambda: place, self._look, lambda _: None, pause=LOOK_S)
+        self._desk: Worker[RunSource] = Worker(
+            "interlock-preview", lambda: place, self._look, lambda _: None, pause=LOOK_S
+        )
 
     def on_mount(self) -> None:
         self._desk.start()
@@ -63,7 +65,7 @@ class Preview(Drawing):
         self._glance = event.glance
         self.redraw()
 
-    def _look(self, place: Place) -> None:
+    def _look(self, place: RunSource) -> None:
         """In the desk's thread: the story stays open while the same run is looked at."""
         wanted, story = self._wanted, self._story
         if story is not None and story.folder.run_id != wanted:
@@ -77,7 +79,7 @@ class Preview(Drawing):
                 story = self._story = place.open(wanted)
             if story.update() or fresh:
                 part = Want(turn=0).read(story)
-                self.post_message(self.Glanced(Glance(wanted, take_view(story), tuple(part.moments[-ROWS:]))))
+                self.post_message(self.Glanced(RunPreview(wanted, take_view(story), tuple(part.moments[-ROWS:]))))
         except InterlockError:
             # The list says what is wrong with the run.
             return

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ..report import RunRow
+from .control_keys import LIVE
 from .ladder import draw_ladder_row, empty_ladder
 from .line import Line, Piece, flat, spread
 from .palette import status_sign
 from .run_rows import iteration, short_model
 from .side import draw_budget
-from .steered import LIVE
 from .view import View
 from .words import reason_first, span
 

@@ -12,10 +12,10 @@ from textual.containers import Horizontal
 from textual.widgets import ContentSwitcher, Input
 
 from ..core import CheckpointInfo, Issue
-from ..report import Moment, Problem, RunRow, Series
+from ..report import Problem, RunRow, Series, TimelineMoment
 from .checkpoint_keys import CheckpointKeys
 from .checkpoint_rows import checkpoint_heading, draw_checkpoint
-from .control_rows import Entry, control_heading, control_lines, draw_control, gather
+from .control_rows import ControlEntry, control_heading, control_lines, draw_control, gather
 from .drawing import Drawing
 from .incident_words import incident_lines
 from .keybar import KeyBar
@@ -23,10 +23,10 @@ from .line import Line, clean
 from .listing import Listing
 from .moment_rows import moment_lines
 from .pager import Pager
-from .place import Place
 from .problem_rows import draw_problem, problem_heading, problem_lines
-from .run_desk import Counted, Failed, Looked, Read, RunDesk
 from .run_head import draw_head
+from .run_reader import Counted, Failed, Looked, Read, RunDesk
+from .run_source import RunSource
 from .search import Search
 from .side import draw_side
 from .tabs import Tabs
@@ -60,13 +60,13 @@ class RunPage(CheckpointKeys):
         Binding("q", "app.quit", "Quit", show=False),
     ]
 
-    def __init__(self, place: Place, row: RunRow) -> None:
+    def __init__(self, place: RunSource, row: RunRow) -> None:
         super().__init__()
         self.run_id, self._row = row.run_id, row
         self.view: View | None = None
         self._series: Series | None = None
         self._problem: str | None = None
-        self._entries: list[Entry] = []
+        self._entries: list[ControlEntry] = []
         self._owner_seen = row.owner_pid
         self._desk = RunDesk(place, row, self)
 
@@ -180,17 +180,17 @@ class RunPage(CheckpointKeys):
         item = event.item
         if isinstance(event, Listing.Moved):
             return
-        if isinstance(item, Moment):
+        if isinstance(item, TimelineMoment):
             self.top.push_screen(Pager(f"Record {item.seq}", partial(moment_lines, item)))
         elif isinstance(item, Problem | Issue):
             self.top.push_screen(Pager("Problem", partial(problem_lines, item)))
-        elif isinstance(item, Entry):
+        elif isinstance(item, ControlEntry):
             self.top.push_screen(Pager(f"Request {item.request_id}", partial(control_lines, item)))
         elif isinstance(item, CheckpointInfo):
             self.action_diff()
 
     @on(Looked)
-    def _take(self, event: Looked) -> None:
+    def _apply(self, event: Looked) -> None:
         view = self.view = event.news.view
         self._problem = view.problem
         self._note_owner(view.row.owner_pid)
@@ -201,7 +201,7 @@ class RunPage(CheckpointKeys):
 
     @on(Read)
     def _read(self, event: Read) -> None:
-        self.timeline.take(event.want, event.part)
+        self.timeline.add_part(event.want, event.part)
 
     @on(Counted)
     def _counted(self, event: Counted) -> None:

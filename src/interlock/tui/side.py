@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from ..report import Series
-from .control_rows import OUTCOMES, Entry
+from .control_rows import OUTCOMES, ControlEntry
 from .ladder import draw_ladder
 from .line import Line, fit, flat
 from .problem_rows import draw_briefly
@@ -14,7 +14,9 @@ from .view import View
 from .words import clock_time, count, gauge, spark, spend
 
 
-def draw_side(view: View, series: Series | None, entries: Sequence[Entry], width: int, height: int) -> list[Line]:
+def draw_side(
+    view: View, series: Series | None, entries: Sequence[ControlEntry], width: int, height: int
+) -> list[Line]:
     """As much as there is room for, what matters most on top."""
     lines: list[Line] = [_title("LADDER", width), *draw_ladder(view.ladder), ()]
     lines += [_title("OVER ITS STEPS", width), *draw_charts(view, series, width), ()]
@@ -75,7 +77,7 @@ def _title(words: str, width: int) -> Line:
     return ((words, "link!"), (f" {'─' * max(0, width - len(words) - 1)}", "faint"))
 
 
-def _control(entry: Entry, width: int) -> Line:
+def _control(entry: ControlEntry, width: int) -> Line:
     sign, style = OUTCOMES[entry.outcome]
     words = entry.message or {"sending": "sent", "pending": "accepted" if entry.acked else "asked"}.get(
         entry.outcome, ""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from ..report import Moment, Story
+from ..report import Story, TimelineMoment
 from .line import clean
 from .listing import Listing
 from .moment_rows import FILTERS, draw_moment, moment_heading
@@ -30,7 +30,7 @@ class Want(Struct, frozen=True, kw_only=True):
 
     def read(self, story: Story) -> Part:
         """Read on until there is something to show, or nothing more to read."""
-        before, after, shown = self.before, self.after, list[Moment]()
+        before, after, shown = self.before, self.after, list[TimelineMoment]()
         first = last = 0
         while True:
             page = story.page(before=before, after=after, limit=PAGE, kinds=self.kinds, text=self.text or None)
@@ -45,7 +45,7 @@ class Want(Struct, frozen=True, kw_only=True):
             else:
                 after = last
 
-    def fits(self, moment: Moment) -> bool:
+    def fits(self, moment: TimelineMoment) -> bool:
         """Whether it is shown: what matters little is left out unless it is asked for by its kind or by text."""
         if self.kinds is not None:
             return moment.kind in self.kinds
@@ -55,13 +55,13 @@ class Want(Struct, frozen=True, kw_only=True):
 class Part(Struct, frozen=True):
     """What was read: the moments to show, between which records they lie, and whether there is nothing beyond."""
 
-    moments: list[Moment]
+    moments: list[TimelineMoment]
     first: int
     last: int
     ended: bool
 
 
-class Timeline(Listing[Moment]):
+class Timeline(Listing[TimelineMoment]):
     """Moments, the newest at the end. `fetch` reads a part in another thread and hands it to `take`."""
 
     def __init__(self, fetch: Callable[[Want], None], *, id: str | None = None) -> None:
@@ -101,7 +101,7 @@ class Timeline(Listing[Moment]):
         self.text = self.text if text is None else text
         self.load()
 
-    def take(self, want: Want, part: Part) -> None:
+    def add_part(self, want: Want, part: Part) -> None:
         """A part has been read."""
         if want.turn != self._turn:
             return
@@ -123,7 +123,7 @@ class Timeline(Listing[Moment]):
             if first:
                 self._go(0)
 
-    def hear(self, moments: Sequence[Moment]) -> None:
+    def hear(self, moments: Sequence[TimelineMoment]) -> None:
         """The run went on."""
         fresh = [moment for moment in moments if moment.seq > self._last]
         if not self._at_newest or not fresh:

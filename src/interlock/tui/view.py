@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ..control.messages import Waiting
 from ..core import CheckpointInfo, Intervention, Issue
-from ..report import Control, Moment, Problem, RunRow, Story
+from ..report import ControlCommand, Problem, RunRow, Story, TimelineMoment
 from ..report.fleet import to_row
 from .ladder import Ladder, Rung, empty_ladder
 
@@ -29,7 +29,7 @@ class View(Struct, frozen=True, kw_only=True):
     ladder: Ladder
     problems: tuple[Problem | Issue, ...] = ()
     checkpoints: tuple[CheckpointInfo, ...] = ()
-    controls: tuple[Control, ...] = ()
+    controls: tuple[ControlCommand, ...] = ()
     incidents: tuple[StoredIncident, ...] = ()
     problem: str | None = None
     ending: str = ""
@@ -80,4 +80,4 @@ class News(Struct, frozen=True):
     """What a look at a story found."""
 
     view: View
-    moments: list[Moment]
+    moments: list[TimelineMoment]

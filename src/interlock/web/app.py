@@ -11,8 +11,8 @@ from starlette.exceptions import HTTPException
 from ..core import InterlockError
 from ..link.requests import TIMEOUT_S, Requests
 from .access import LOOPBACK, Access
-from .answers import on_error, on_http_error, on_mistake
 from .assets import load_assets, page_routes
+from .responses import on_error, on_http_error, on_mistake
 from .routes import Routes
 from .source import Source
 

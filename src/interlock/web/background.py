@@ -1,4 +1,4 @@
-"""Background: the dashboard in a thread of this process, for tests, measurements and pictures."""
+"""BackgroundServer: the dashboard in a thread of this process, for tests, measurements and pictures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOOK_S = 0.01
 END_S = 10.0
 
 
-class Background:
+class BackgroundServer:
     """A dashboard on a free port of loopback; use it with `with`."""
 
     def __init__(self, store: Store, *, control_timeout: float = TIMEOUT_S) -> None:
@@ -42,7 +42,7 @@ class Background:
         self._server.should_exit = True
         self._thread.join(END_S)
 
-    def __enter__(self) -> Background:
+    def __enter__(self) -> BackgroundServer:
         return self
 
     def __exit__(self, *_: object) -> None:

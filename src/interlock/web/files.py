@@ -8,8 +8,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ..checkpoint import Change, Checkpoints, Plan, Restored
-from ..checkpoint.place import resolved
+from ..checkpoint import Change, Checkpoints, Restored, RestorePlan
+from ..checkpoint.locations import resolved
 from ..config import load
 from ..core import CheckpointInfo, NotFound, SystemClock
 from ..journal import RunFolder
@@ -20,7 +20,7 @@ MAX_PATCH = 400_000
 MAX_CHANGES = 2_000
 
 
-class Difference(Struct, frozen=True, kw_only=True):
+class FileDifference(Struct, frozen=True, kw_only=True):
     """What changed from one moment to another; `b` None is now."""
 
     a: str
@@ -31,14 +31,14 @@ class Difference(Struct, frozen=True, kw_only=True):
     cut: bool
 
 
-def show_difference(folder: RunFolder, wanted: str, against: str) -> Difference:
+def show_difference(folder: RunFolder, wanted: str, against: str) -> FileDifference:
     """What a checkpoint's files are against the one before (`before`), the one after (`after`) or the disk (`now`)."""
     with open_checkpoints(folder) as found:
         info = found.get(wanted)
         a, b = _pair(found, info, against)
         changes = [change for change in found.diff(a, b) if change.kind != "touched"]
         patch = found.patch(a, b) if changes else ""
-    return Difference(
+    return FileDifference(
         a=a,
         b=b,
         changes=tuple(changes[:MAX_CHANGES]),
@@ -48,7 +48,7 @@ def show_difference(folder: RunFolder, wanted: str, against: str) -> Difference:
     )
 
 
-def preview(folder: RunFolder, wanted: str, paths: list[str]) -> Plan:
+def preview(folder: RunFolder, wanted: str, paths: list[str]) -> RestorePlan:
     """What going back would do: only what the run itself changed."""
     with open_checkpoints(folder) as found:
         info = found.get(wanted)

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from ..core import BadInput, InterlockError, InvalidState
 from ..intervene.options import OptionName
 from ..journal import Store
-from ..runtime.continuing import abort, choose
+from ..runtime.continuation import abort, choose
 from ..runtime.incidents import Incidents, StoredIncident
 
 WAIT_S = 60.0
@@ -29,7 +29,7 @@ LAST_WORDS = 400
 WayState = Literal["starting", "continued", "aborted", "failed", "unknown"]
 
 
-class WayOn(Struct, frozen=True, kw_only=True):
+class IncidentChoice(Struct, frozen=True, kw_only=True):
     """A way on that was chosen here, and how it went."""
 
     incident_id: str
@@ -40,21 +40,21 @@ class WayOn(Struct, frozen=True, kw_only=True):
     time: float = 0.0
 
 
-class WaysOn:
+class IncidentChoices:
     """Carries out what people choose on incident pages; one at a time for each incident."""
 
     def __init__(self, store: Store) -> None:
         self.incidents = Incidents(store)
         self._store = store
-        self._taken: dict[str, WayOn] = {}
+        self._taken: dict[str, IncidentChoice] = {}
         self._lock = threading.Lock()
         self.version = 0
 
-    def of(self, incident_id: str) -> WayOn | None:
+    def of(self, incident_id: str) -> IncidentChoice | None:
         with self._lock:
             return self._taken.get(incident_id)
 
-    def take(self, incident_id: str, option: str) -> WayOn:
+    def begin(self, incident_id: str, option: str) -> IncidentChoice:
         """Begin a way on; gives it as it stands now."""
         if option not in get_args(OptionName):
             raise BadInput(
@@ -62,7 +62,7 @@ class WaysOn:
             )
         stored = self.incidents.find(incident_id)
         chosen = choose(stored, option)
-        way = WayOn(incident_id=stored.id, option=chosen.name, time=time.time())
+        way = IncidentChoice(incident_id=stored.id, option=chosen.name, time=time.time())
         with self._lock:
             before = self._taken.get(stored.id)
             if before is not None and before.state == "starting":
@@ -72,7 +72,7 @@ class WaysOn:
         threading.Thread(target=self._carry_out, args=(way, stored), name="interlock-way-on", daemon=True).start()
         return way
 
-    def _carry_out(self, way: WayOn, stored: StoredIncident) -> None:
+    def _carry_out(self, way: IncidentChoice, stored: StoredIncident) -> None:
         try:
             if way.option == "abort":
                 done = abort(self._store, stored)
@@ -82,7 +82,7 @@ class WaysOn:
         except (InterlockError, OSError) as error:
             self._end(way, "failed", str(error))
 
-    def _continue(self, way: WayOn, stored: StoredIncident) -> None:
+    def _continue(self, way: IncidentChoice, stored: StoredIncident) -> None:
         """The run that goes on is a command of its own: it outlives the dashboard, as if typed in a terminal."""
         log = self._store.root / stored.incident.run_id / "incidents" / stored.id / LOG
         words = [sys.executable, "-m", "interlock", "incident", "continue", stored.id, "--option", way.option]
@@ -98,7 +98,7 @@ class WaysOn:
             )
         self._watch(way, process, log)
 
-    def _watch(self, way: WayOn, process: subprocess.Popen[bytes], log: Path) -> None:
+    def _watch(self, way: IncidentChoice, process: subprocess.Popen[bytes], log: Path) -> None:
         deadline = time.monotonic() + WAIT_S
         while time.monotonic() < deadline:
             ended = process.poll() is not None
@@ -114,7 +114,7 @@ class WaysOn:
         self._end(way, "unknown", "it has not begun yet; the list of runs will show it if it does")
         process.wait()
 
-    def _end(self, way: WayOn, state: WayState, message: str, run_id: str | None = None) -> None:
+    def _end(self, way: IncidentChoice, state: WayState, message: str, run_id: str | None = None) -> None:
         with self._lock:
             self._taken[way.incident_id] = replace(way, state=state, message=message, run_id=run_id)
             self.version += 1

@@ -15,8 +15,8 @@ from ..journal import mark_viewed
 from ..journal.presence import EVERY_S
 from ..link.requests import Requests
 from ..records import InterventionRecord, StepRecord
-from ..report import Moment, RunRow, Story
-from .head import Parts, make_head
+from ..report import RunRow, Story, TimelineMoment
+from .run_head import Parts, make_head
 from .source import Source
 
 LOOK_S = (0.04, 0.12)
@@ -36,14 +36,14 @@ SHOWN_DETAIL = 600
 """Characters of a moment's detail in the timeline; the whole is read when it is opened."""
 
 
-class Event(Struct, frozen=True):
+class StreamEvent(Struct, frozen=True):
     """One event of a stream: its name, and JSON."""
 
     name: str
     data: bytes
 
 
-class Line(Struct, frozen=True, omit_defaults=True):
+class TimelineLine(Struct, frozen=True, omit_defaults=True):
     """A moment in the timeline."""
 
     seq: int
@@ -57,15 +57,17 @@ class Line(Struct, frozen=True, omit_defaults=True):
     cut: bool = False
 
 
-def to_line(moment: Moment) -> Line:
+def to_line(moment: TimelineMoment) -> TimelineLine:
     """A moment as the timeline has it: without the record's body."""
     cut = len(moment.detail) > SHOWN_DETAIL
     detail = moment.detail[:SHOWN_DETAIL] + "…" if cut else moment.detail
     look = _look(moment) if moment.record in ("step", "intervention") else ""
-    return Line(moment.seq, moment.time, moment.kind, moment.level, moment.title, detail, moment.step, look, cut)
+    return TimelineLine(
+        moment.seq, moment.time, moment.kind, moment.level, moment.title, detail, moment.step, look, cut
+    )
 
 
-def _look(moment: Moment) -> str:
+def _look(moment: TimelineMoment) -> str:
     """What makes calls, results, messages and each level of intervention look different."""
     match moment.body:
         case StepRecord(step=step):
@@ -84,7 +86,7 @@ class Watched:
         self.users = 0
         self.over = False
         self.head: Parts = {}
-        self.lines: tuple[Line, ...] = ()
+        self.lines: tuple[TimelineLine, ...] = ()
         self._controls = controls
         self._mark: object = None
         self.changed = asyncio.Event()
@@ -101,7 +103,7 @@ class Watched:
         self.head = make_head(self.story, self._controls.of(self.story.spec.run_id))
         return True
 
-    def since(self, seq: int) -> list[Line]:
+    def since(self, seq: int) -> list[TimelineLine]:
         """Lines after a number, from memory or from the journal."""
         known = self.lines
         if known and known[0].seq <= seq + 1:
@@ -129,33 +131,33 @@ class Live:
             self._marked = time.monotonic()
             mark_viewed(self._source.store.root)
 
-    async def run(self, run_id: str, after: int | None) -> AsyncIterator[Event]:
+    async def run(self, run_id: str, after: int | None) -> AsyncIterator[StreamEvent]:
         """What changes in a run: parts of its head, and new lines after a number (or after now)."""
         watched = await self._join(run_id)
         try:
             told: Parts = {}
             seq = watched.story.last_seq if after is None else after
-            yield Event("at", msgspec.json.encode({"seq": seq}))
+            yield StreamEvent("at", msgspec.json.encode({"seq": seq}))
             while not watched.over:
                 changed = watched.changed
                 parts = {name: part for name, part in watched.head.items() if told.get(name) != part}
                 if parts:
                     told = dict(watched.head)
-                    yield Event("head", join_parts(parts))
+                    yield StreamEvent("head", join_parts(parts))
                 if watched.story.last_seq > seq:
                     lines = await asyncio.to_thread(watched.since, seq)
                     # What is hidden makes no line, and need not be asked for again.
                     seq = lines[-1].seq if len(lines) >= KEPT else max(seq, watched.story.last_seq)
                     if lines:
                         seq = max(seq, lines[-1].seq)
-                        yield Event("lines", msgspec.json.encode(lines))
+                        yield StreamEvent("lines", msgspec.json.encode(lines))
                     if len(lines) >= KEPT:
                         continue
                 await changed.wait()
         finally:
             watched.users -= 1
 
-    async def fleet(self) -> AsyncIterator[Event]:
+    async def fleet(self) -> AsyncIterator[StreamEvent]:
         """Rows that changed, and those that are gone; the first time all."""
         told: dict[str, RunRow] | None = None
         problem: str | None = None
@@ -171,7 +173,7 @@ class Live:
             if changed or gone or told is None or problem != self._source.problem:
                 problem = self._source.problem
                 body = {"rows": changed, "gone": gone, "all": told is None, "problem": problem}
-                yield Event("rows", msgspec.json.encode(body))
+                yield StreamEvent("rows", msgspec.json.encode(body))
             told = rows
             await asyncio.sleep(max(period, SHARE * (time.monotonic() - began)))
 

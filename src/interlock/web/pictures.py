@@ -16,7 +16,7 @@ TYPES = {"png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "webp": 
 MAX_BYTES = 32 * 1024 * 1024
 
 
-class Picture(Struct, frozen=True):
+class StoredPicture(Struct, frozen=True):
     """One picture by its name, with when it was taken."""
 
     name: str
@@ -24,7 +24,7 @@ class Picture(Struct, frozen=True):
     bytes: int
 
 
-def list_pictures(folder: RunFolder) -> list[Picture]:
+def list_pictures(folder: RunFolder) -> list[StoredPicture]:
     """All pictures of a run, oldest first."""
     found = []
     try:
@@ -32,7 +32,7 @@ def list_pictures(folder: RunFolder) -> list[Picture]:
             for entry in entries:
                 if NAME.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
                     about = entry.stat(follow_symlinks=False)
-                    found.append(Picture(entry.name, about.st_mtime, about.st_size))
+                    found.append(StoredPicture(entry.name, about.st_mtime, about.st_size))
     except FileNotFoundError:
         return []
     return sorted(found, key=lambda picture: (picture.time, picture.name))

@@ -21,11 +21,11 @@ from ..link.requests import Requests
 from ..report import KINDS
 from ..report.metrics import JournalMetrics
 from . import files
-from .answers import number_from, read_body, to_json, to_number
-from .head import make_head
-from .incidents import WayOn, WaysOn
-from .live import Event, Live, join_parts, to_line
+from .incidents import IncidentChoice, IncidentChoices
+from .live import Live, StreamEvent, join_parts, to_line
 from .pictures import list_pictures, read_picture
+from .responses import number_from, read_body, to_json, to_number
+from .run_head import make_head
 from .source import Source
 
 PAGE, MOST = 200, 1_000
@@ -34,7 +34,7 @@ PING_S = 15
 RETRY_MS = 1_000
 
 
-class Choice(msgspec.Struct, frozen=True, kw_only=True):
+class OptionChoice(msgspec.Struct, frozen=True, kw_only=True):
     """The way on that a page asks for."""
 
     option: str
@@ -48,7 +48,7 @@ class Back(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
 
 
-class Order(msgspec.Struct, frozen=True, kw_only=True):
+class RequestedCommand(msgspec.Struct, frozen=True, kw_only=True):
     """What a page asks for."""
 
     command: Command
@@ -62,7 +62,7 @@ class Routes:
     def __init__(self, source: Source, controls: Requests) -> None:
         self.source, self.controls = source, controls
         self.live = Live(source, controls)
-        self.ways = WaysOn(source.store)
+        self.ways = IncidentChoices(source.store)
         self._metrics = JournalMetrics(source.store)
 
     def all(self) -> list[Route]:
@@ -153,7 +153,7 @@ class Routes:
 
     async def control(self, request: Request) -> Response:
         """Send a command; what becomes of it comes with the run's events."""
-        order = await read_body(request, Order)
+        order = await read_body(request, RequestedCommand)
         return to_json(await run_in_threadpool(self._send, request.path_params["run_id"], order), 202)
 
     async def rollback(self, request: Request) -> Response:
@@ -186,14 +186,16 @@ class Routes:
         return to_json(self._incident(request.path_params["incident_id"]))
 
     async def go_on(self, request: Request) -> Response:
-        choice = await read_body(request, Choice)
-        way: WayOn = await run_in_threadpool(self.ways.take, request.path_params["incident_id"], choice.option)
+        choice = await read_body(request, OptionChoice)
+        way: IncidentChoice = await run_in_threadpool(
+            self.ways.begin, request.path_params["incident_id"], choice.option
+        )
         return to_json(way, 202)
 
     def metrics(self, _: Request) -> Response:
         return Response(self._metrics.render(), media_type=self._metrics.content_type)
 
-    def _send(self, run_id: str, order: Order) -> object:
+    def _send(self, run_id: str, order: RequestedCommand) -> object:
         if self.source.host_of(run_id) is None:
             # Says what is wrong with a run that is nowhere.
             self.source.folder(run_id)
@@ -211,7 +213,7 @@ class Routes:
         return {"incident": stored, "way": self.ways.of(stored.id)}
 
 
-def _stream(events: AsyncIterator[Event]) -> Response:
+def _stream(events: AsyncIterator[StreamEvent]) -> Response:
     async def messages() -> AsyncIterator[ServerSentEvent]:
         yield ServerSentEvent("{}", event="hello", retry=RETRY_MS)
         async for event in events:

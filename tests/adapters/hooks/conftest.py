@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from interlock.adapters.held import HeldTree
+from interlock.adapters.held_tree import HeldTree
 from interlock.adapters.hooks.clients import adapter_named, new_dialects
 from interlock.adapters.hooks.exchange import HookExchange
 from interlock.adapters.hooks.guardian import HookGuardian
-from interlock.adapters.steps.book import StepBook
+from interlock.adapters.steps.step_numbering import StepNumbering
 from interlock.config import Config
 from interlock.core import ManualClock, RunSpec
 from interlock.journal import JournalReader, Store, new_run_id
@@ -52,7 +52,7 @@ class Desk:
             clock=self.clock,
             processes=self.held,
         )
-        self.book = StepBook(self.supervisor)
+        self.book = StepNumbering(self.supervisor)
         self.guardian = HookGuardian(self.supervisor, self.held, **guarded)
         self.exchange = HookExchange(self.book, new_dialects(), self.guardian)
         self.transcript = root / "transcript.jsonl"

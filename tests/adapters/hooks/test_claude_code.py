@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from interlock.adapters.hooks.claude_code import MOMENTS, ClaudeCode
+from interlock.adapters.hooks.claude_code import MOMENTS, ClaudeCodeDialect
 from interlock.core import PROCEED, Decision, Message, MessageMeta, Tool, Usage
 
-DIALECT = ClaudeCode()
+DIALECT = ClaudeCodeDialect()
 BASE = {"session_id": "s", "transcript_path": "/t.jsonl", "cwd": "/w"}
 META = MessageMeta(intervention="soft_correction", issue="loop", time=0.0, run_id="r", step=1)
 HINT = Message("Try another way.", meta=META)

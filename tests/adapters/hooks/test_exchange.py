@@ -8,7 +8,7 @@ from typing import Any
 
 from interlock.adapters.hooks.clients import new_dialects
 from interlock.adapters.hooks.exchange import HookExchange
-from interlock.adapters.steps.book import StepBook
+from interlock.adapters.steps.step_numbering import StepNumbering
 from interlock.core import Inject, SwitchModel
 
 from .conftest import Desk, MakeDesk, Waiting
@@ -89,7 +89,7 @@ def test_a_loop_is_corrected_with_the_next_reply(desk: Desk) -> None:
 
 
 def test_words_that_a_reply_cannot_carry_come_with_the_next_one_that_can(desk: Desk) -> None:
-    desk.supervisor.hands.carry_out(Inject(HINT))
+    desk.supervisor.executor.carry_out(Inject(HINT))
     said(desk, "m1", "I am done.", 1)
     assert desk.hook("Stop") == {}
     answer = desk.hook("UserPromptSubmit", prompt="go on")
@@ -104,7 +104,7 @@ def test_tokens_come_from_the_transcript_each_once(desk: Desk) -> None:
     said(desk, "m2", "Done.", 7)
     desk.result("c1", "ls", "x")
     desk.hook("Stop")
-    assert desk.supervisor.watch.ledger.spend.tokens == 100 + 20 + 100 + 7
+    assert desk.supervisor.pipeline.ledger.spend.tokens == 100 + 20 + 100 + 7
     assert [step["content"] for step in desk.steps() if step.get("kind", "message") == "message"] == [
         "I look.",
         "Done.",
@@ -116,7 +116,7 @@ def test_what_a_resumed_session_said_before_is_not_charged_again(desk: Desk) -> 
     desk.hook("SessionStart", source="resume")
     said(desk, "m1", "Now.", 7)
     desk.hook("Stop")
-    assert desk.supervisor.watch.ledger.spend.tokens == 107
+    assert desk.supervisor.pipeline.ledger.spend.tokens == 107
 
 
 def test_a_successor_goes_on_where_its_predecessor_read(desk: Desk) -> None:
@@ -124,7 +124,7 @@ def test_a_successor_goes_on_where_its_predecessor_read(desk: Desk) -> None:
     said(desk, "m1", "One.", 5)
     desk.call("c1", "ls")
     desk.supervisor.run.journal.flush()
-    book = StepBook(desk.supervisor)
+    book = StepNumbering(desk.supervisor)
     successor = HookExchange(book, new_dialects())
     reader = desk.supervisor.run.journal.reader()
     book.recall(reader)
@@ -133,7 +133,7 @@ def test_a_successor_goes_on_where_its_predecessor_read(desk: Desk) -> None:
     desk.call("c1", "ls")
     said(desk, "m2", "Two.", 5)
     desk.result("c1", "ls", "x")
-    assert desk.supervisor.watch.ledger.spend.tokens == 210
+    assert desk.supervisor.pipeline.ledger.spend.tokens == 210
     assert len(desk.steps()) == 4
 
 
@@ -145,7 +145,7 @@ def test_subagents_and_other_sessions_are_agents_of_their_own(desk: Desk) -> Non
 
 
 def test_a_pause_holds_a_call_and_says_that_somebody_is_there(desk: Desk) -> None:
-    desk.supervisor.run.gate.be("paused", 5)
+    desk.supervisor.run.gate.set_status("paused", 5)
     asker, answers = Waiting(), []
     held = threading.Thread(target=lambda: answers.append(desk.call("c1", "ls", asker=asker)))
     held.start()
@@ -153,13 +153,13 @@ def test_a_pause_holds_a_call_and_says_that_somebody_is_there(desk: Desk) -> Non
         assert held.is_alive()
         held.join(0.05)
     assert answers == []
-    desk.supervisor.run.gate.be("running", 6)
+    desk.supervisor.run.gate.set_status("running", 6)
     held.join(10)
     assert answers == [{}]
 
 
 def test_nobody_is_answered_who_has_gone(desk: Desk) -> None:
-    desk.supervisor.run.gate.be("paused", 5)
+    desk.supervisor.run.gate.set_status("paused", 5)
     asker = Waiting()
     asker.gone = True
     assert desk.call("c1", "ls", asker=asker) is None
@@ -193,6 +193,6 @@ def test_gemini_switches_to_the_model_that_was_asked_for(desk_with: MakeDesk) ->
     desk = desk_with(client="gemini")
     request = {"llm_request": {"model": "gemini-2.5-flash"}}
     assert desk.hook("BeforeModel", **request) == {}
-    assert desk.supervisor.hands.carry_out(SwitchModel("gemini-2.5-pro")).ok
+    assert desk.supervisor.executor.carry_out(SwitchModel("gemini-2.5-pro")).ok
     answer = desk.hook("BeforeModel", **request)
     assert answer["hookSpecificOutput"]["llm_request"] == {"model": "gemini-2.5-pro"}

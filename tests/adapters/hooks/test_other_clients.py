@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from interlock.adapters.hooks.codex import Codex
+from interlock.adapters.hooks.codex import CodexDialect
 from interlock.adapters.hooks.codex_wiring import label, trust_hash
-from interlock.adapters.hooks.gemini import Gemini
-from interlock.adapters.hooks.opencode import Opencode
+from interlock.adapters.hooks.gemini import GeminiDialect
+from interlock.adapters.hooks.opencode import OpencodeDialect
 from interlock.core import PROCEED, Decision, Usage
 
 from .test_claude_code import HINT, before, payload
 
 
 def test_codex_is_not_told_to_stop_at_a_call_for_it_would_not() -> None:
-    codex = Codex()
+    codex = CodexDialect()
     said: Any = codex.reply(codex.read(before()), Decision("stop", reason="over"))
     assert set(said) == {"hookSpecificOutput"}
     assert said["hookSpecificOutput"]["permissionDecision"] == "deny"
@@ -25,7 +25,7 @@ def test_codex_is_not_told_to_stop_at_a_call_for_it_would_not() -> None:
 
 
 def test_codex_takes_other_arguments_only_with_leave_to_run() -> None:
-    codex = Codex()
+    codex = CodexDialect()
     said: Any = codex.reply(codex.read(before()), Decision("rewrite", arguments={"command": "ls"}))
     assert said["hookSpecificOutput"]["permissionDecision"] == "allow"
     assert codex.reply(codex.read(before()), PROCEED) == {}
@@ -33,12 +33,12 @@ def test_codex_takes_other_arguments_only_with_leave_to_run() -> None:
 
 def test_whether_a_call_of_codex_failed_is_not_known_from_the_event() -> None:
     failed = "FAIL: test_total\nAssertionError: 5 != 6\nFAILED (failures=1)"
-    (outcome,) = Codex().read(payload("PostToolUse", tool_name="Bash", tool_response=failed)).outcomes
+    (outcome,) = CodexDialect().read(payload("PostToolUse", tool_name="Bash", tool_response=failed)).outcomes
     assert (outcome.content, outcome.error, outcome.exit_code) == (failed, None, None)
 
 
 def test_codex_rollouts_give_words_and_spend() -> None:
-    codex = Codex()
+    codex = CodexDialect()
     spent = codex.hear(
         b'{"type":"token_usage_record","payload":{"response_id":"r1","usage":{"input_tokens":9,"cached_input_tokens":4,'
         b'"output_tokens":2}}}'
@@ -66,7 +66,7 @@ def tool(event: str, time: str, command: str = "ls", **more: Any) -> dict[str, o
 
 
 def test_gemini_calls_get_an_id_by_which_their_results_are_found() -> None:
-    gemini = Gemini()
+    gemini = GeminiDialect()
     first = gemini.read(tool("BeforeTool", "1"))
     again = gemini.read(tool("BeforeTool", "1"))
     second = gemini.read(tool("BeforeTool", "2"))
@@ -78,7 +78,7 @@ def test_gemini_calls_get_an_id_by_which_their_results_are_found() -> None:
 
 
 def test_gemini_is_refused_rewritten_stopped_and_told() -> None:
-    gemini = Gemini()
+    gemini = GeminiDialect()
     call = gemini.read(tool("BeforeTool", "1"))
     assert gemini.reply(call, Decision("deny", reason="no")) == {"decision": "deny", "reason": "no"}
     assert gemini.reply(call, Decision("stop", reason="over"))["continue"] is False
@@ -91,7 +91,7 @@ def test_gemini_is_refused_rewritten_stopped_and_told() -> None:
 
 
 def test_gemini_goes_on_with_another_model() -> None:
-    gemini = Gemini()
+    gemini = GeminiDialect()
     event = gemini.read(payload("BeforeModel", llm_request={"model": "gemini-2.5-flash"}))
     assert event.model == "gemini-2.5-flash"
     said: Any = gemini.reply(event, Decision(model="gemini-2.5-pro"))
@@ -100,7 +100,7 @@ def test_gemini_goes_on_with_another_model() -> None:
 
 
 def test_gemini_failures_are_known_by_what_they_say() -> None:
-    gemini = Gemini()
+    gemini = GeminiDialect()
     failed = gemini.read(tool("AfterTool", "1", tool_response={"llmContent": "Output: no\nExit Code: 2"}))
     assert (failed.outcomes[0].error, failed.outcomes[0].exit_code) == (True, 2)
     broken = gemini.read(tool("AfterTool", "2", tool_response={"llmContent": "x", "error": {"message": "y"}}))
@@ -108,7 +108,7 @@ def test_gemini_failures_are_known_by_what_they_say() -> None:
 
 
 def test_opencode_speaks_our_own_words() -> None:
-    opencode = Opencode()
+    opencode = OpencodeDialect()
     data = {"hook_event_name": "tool.execute.before", "session": "a", "root": "a", "tool": "bash", "call": "c"}
     call = opencode.read({**data, "arguments": {"command": "ls"}})
     assert (call.moment, call.session, call.agent) == ("before", "a", None)
@@ -123,5 +123,5 @@ def test_opencode_speaks_our_own_words() -> None:
 
 def test_opencode_tells_its_tokens() -> None:
     tokens = {"input": 5, "output": 2, "reasoning": 1, "cache": {"read": 10, "write": 3}}
-    event = Opencode().read({"hook_event_name": "step.finished", "session": "a", "tokens": tokens})
+    event = OpencodeDialect().read({"hook_event_name": "step.finished", "session": "a", "tokens": tokens})
     assert event.usage == Usage(input_tokens=18, output_tokens=3, cache_read_tokens=10, cache_write_tokens=3)

@@ -17,7 +17,7 @@ from interlock.core import BadInput
 PACKAGE = '''
 """A client whose hook is a command in an environment variable."""
 
-from interlock.adapters.hooks import Dialect, Event, HookClient, HookWords, Place, Wired, hook_command
+from interlock.adapters.hooks import Dialect, HookEvent, HookClient, HookWords, RunAddress, Wired, hook_command
 from interlock.core import Tool
 
 
@@ -27,7 +27,7 @@ class Tiny:
 
     def read(self, payload):
         call = Tool("bash", {"command": payload["command"]}, payload["id"])
-        return Event(client=self.name, name="call", moment="before", session="s", tool=call)
+        return HookEvent(client=self.name, name="call", moment="before", session="s", tool=call)
 
     def reply(self, event, decision):
         return {"run": decision.action in ("proceed", "rewrite"), "why": decision.reason}

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from interlock.adapters.hooks.resident import Resident
+from interlock.adapters.hooks.resident import ResidentSupervisor
 from interlock.config import Config
 from interlock.core import Hold
 from interlock.journal import JournalReader, Store
@@ -36,8 +36,8 @@ class House:
         )
         self.resident = self.serve()
 
-    def serve(self) -> Resident:
-        resident = Resident(listen(serve_socket()), self.store, self.config)
+    def serve(self) -> ResidentSupervisor:
+        resident = ResidentSupervisor(listen(serve_socket()), self.store, self.config)
         resident.start()
         return resident
 
@@ -101,7 +101,7 @@ def test_a_session_has_a_gate_that_its_hooks_find_without_us(house: House) -> No
     (session,) = house.resident.sessions
     gate = read_gate(gates_folder() / "s1")
     assert gate is None or not gate.shut
-    session.supervisor.hands.carry_out(Hold("wait"))
+    session.supervisor.executor.carry_out(Hold("wait"))
     until(lambda: (found := read_gate(gates_folder() / "s1")) is not None and found.shut)
 
 

@@ -13,12 +13,12 @@ from msgspec.structs import replace
 
 from interlock.adapters.hooks.clients import recognise
 from interlock.adapters.hooks.codex_wiring import SOURCE
-from interlock.adapters.hooks.wiring import Place, unwire
+from interlock.adapters.hooks.wiring import RunAddress, unwire
 from interlock.core import BadInput
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunAddress:
     # The compiled client is the user's, so that it is not compiled for every test.
     monkeypatch.setenv("XDG_CACHE_HOME", str(Path.home() / ".cache"))
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "OPENCODE_CONFIG_CONTENT"):
@@ -26,7 +26,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "wired").mkdir()
     monkeypatch.chdir(tmp_path)
-    return Place(socket=tmp_path / "sock et", gate=tmp_path / "gate", folder=tmp_path / "wired")
+    return RunAddress(socket=tmp_path / "sock et", gate=tmp_path / "gate", folder=tmp_path / "wired")
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_other_commands_are_left_alone(argv: tuple[str, ...]) -> None:
     assert recognise(argv) is None
 
 
-def wire(place: Place, *argv: str) -> Any:
+def wire(place: RunAddress, *argv: str) -> Any:
     wiring = recognise(argv)
     assert wiring is not None
     return wiring.wire(place)
@@ -75,7 +75,7 @@ def settings_of(wired: Any) -> Any:
 
 
 @pytest.mark.parametrize("form", ["inline", "file", "equals"])
-def test_settings_that_the_user_gives_to_claude_code_stay(place: Place, tmp_path: Path, form: str) -> None:
+def test_settings_that_the_user_gives_to_claude_code_stay(place: RunAddress, tmp_path: Path, form: str) -> None:
     own = {"model": "opus", "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}}
     (tmp_path / "own.json").write_text(json.dumps(own))
     given = {
@@ -92,12 +92,12 @@ def test_settings_that_the_user_gives_to_claude_code_stay(place: Place, tmp_path
     assert len(settings["hooks"]["Stop"]) == 2
 
 
-def test_settings_that_cannot_be_read_are_an_error(place: Place) -> None:
+def test_settings_that_cannot_be_read_are_an_error(place: RunAddress) -> None:
     with pytest.raises(BadInput, match="--settings"):
         wire(place, "claude", "--settings", "nowhere.json")
 
 
-def test_a_project_cannot_switch_hooks_off_but_the_user_can(place: Place, tmp_path: Path) -> None:
+def test_a_project_cannot_switch_hooks_off_but_the_user_can(place: RunAddress, tmp_path: Path) -> None:
     assert settings_of(wire(place, "claude"))["disableAllHooks"] is False
     (tmp_path / ".claude").mkdir()
     (tmp_path / ".claude" / "settings.json").write_text('{"disableAllHooks": true}')
@@ -107,7 +107,7 @@ def test_a_project_cannot_switch_hooks_off_but_the_user_can(place: Place, tmp_pa
     assert "switched off" in wired.notes[0]
 
 
-def test_codex_gets_hooks_that_it_trusts(place: Place) -> None:
+def test_codex_gets_hooks_that_it_trusts(place: RunAddress) -> None:
     wired = wire(place, "codex", "exec", "go")
     options = [word for before, word in zip(wired.argv, wired.argv[1:], strict=False) if before == "-c"]
     merged = tomllib.loads("\n".join(options))["hooks"]
@@ -133,7 +133,7 @@ def test_codex_gets_hooks_that_it_trusts(place: Place) -> None:
     ],
 )
 def test_codex_asks_the_proxy_instead_of_the_api_that_its_file_names(
-    place: Place, tmp_path: Path, config: str, key: str
+    place: RunAddress, tmp_path: Path, config: str, key: str
 ) -> None:
     (tmp_path / ".codex").mkdir()
     (tmp_path / ".codex" / "config.toml").write_text(config)
@@ -150,7 +150,7 @@ def test_codex_asks_the_proxy_instead_of_the_api_that_its_file_names(
 @pytest.mark.parametrize(
     "config", ["", "not TOML at all", "model_providers = 3", 'model_provider = "o.p"\n[model_providers."o.p"]\n']
 )
-def test_codex_is_left_with_its_makers_api(place: Place, tmp_path: Path, config: str) -> None:
+def test_codex_is_left_with_its_makers_api(place: RunAddress, tmp_path: Path, config: str) -> None:
     (tmp_path / ".codex").mkdir()
     (tmp_path / ".codex" / "config.toml").write_text(config)
     wiring = recognise(("codex", "exec", "go"))
@@ -158,7 +158,7 @@ def test_codex_is_left_with_its_makers_api(place: Place, tmp_path: Path, config:
     assert wiring.api == ""
 
 
-def test_gemini_sees_the_users_home_with_our_hooks_in_it(place: Place, tmp_path: Path) -> None:
+def test_gemini_sees_the_users_home_with_our_hooks_in_it(place: RunAddress, tmp_path: Path) -> None:
     real = tmp_path / ".gemini"
     real.mkdir()
     (real / "settings.json").write_text('{"theme": "Dark", "hooks": {"BeforeTool": [{"hooks": []}]}}')
@@ -185,7 +185,7 @@ def test_gemini_sees_the_users_home_with_our_hooks_in_it(place: Place, tmp_path:
     }
 
 
-def test_gemini_settings_that_nobody_changed_are_not_touched(place: Place, tmp_path: Path) -> None:
+def test_gemini_settings_that_nobody_changed_are_not_touched(place: RunAddress, tmp_path: Path) -> None:
     (tmp_path / ".gemini").mkdir()
     path = tmp_path / ".gemini" / "settings.json"
     path.write_text('{"theme":   "Dark"}')
@@ -193,7 +193,7 @@ def test_gemini_settings_that_nobody_changed_are_not_touched(place: Place, tmp_p
     assert path.read_text() == '{"theme":   "Dark"}'
 
 
-def test_opencode_gets_a_plugin_beside_the_users(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_opencode_gets_a_plugin_beside_the_users(place: RunAddress, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENCODE_CONFIG_CONTENT", '{"plugin": ["mine"], "theme": "x"}')
     wired = wire(place, "opencode", "run", "go")
     given = json.loads(wired.environment["OPENCODE_CONFIG_CONTENT"])
@@ -202,7 +202,7 @@ def test_opencode_gets_a_plugin_beside_the_users(place: Place, monkeypatch: pyte
     assert given["plugin"][1].startswith("file://")
 
 
-def test_a_hook_works_from_a_shell_whatever_the_paths_are(place: Place) -> None:
+def test_a_hook_works_from_a_shell_whatever_the_paths_are(place: RunAddress) -> None:
     wired = wire(place, "codex", "go")
     option = next(word for word in wired.argv if word.startswith("hooks.PreToolUse="))
     line = tomllib.loads(option)["hooks"]["PreToolUse"][0]["hooks"][0]["command"]

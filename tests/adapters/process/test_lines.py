@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.adapters.process import ProcessAdapter, Steps
-from interlock.adapters.steps.lines import read_line
 from interlock.adapters.steps.server import StepServer
+from interlock.adapters.steps.step_protocol import read_line
 from interlock.config import Config
 from interlock.core import BadInput, Hold
 from interlock.journal import Store
@@ -62,7 +62,7 @@ def test_a_call_told_twice_counts_once(desk: Desk) -> None:
         assert again.before("bash", {"command": "ls"}, call_id="c1") == first
         steps.after("a", call_id="c1", exit_code=0)
         again.after("a", call_id="c1", exit_code=0)
-    assert desk.supervisor.watch.ledger.spend.steps == 2
+    assert desk.supervisor.pipeline.ledger.spend.steps == 2
 
 
 def test_a_call_issued_again_under_the_id_of_one_that_is_over_is_a_call_of_its_own(desk: Desk) -> None:
@@ -72,7 +72,7 @@ def test_a_call_issued_again_under_the_id_of_one_that_is_over_is_a_call_of_its_o
             assert answer["action"] == ("deny" if command.startswith("rm") else "proceed")
             steps.after("a", call_id="c1", exit_code=0)
             assert desk.supervisor.run.gate.inside == 0
-    assert desk.supervisor.watch.ledger.spend.steps == 6
+    assert desk.supervisor.pipeline.ledger.spend.steps == 6
 
 
 def test_a_held_step_is_answered_when_the_run_goes_on(desk: Desk) -> None:

@@ -12,14 +12,14 @@ import pytest
 
 from interlock.adapters.proxy import ProxyAdapter
 from interlock.adapters.proxy.proxy import Proxy
-from interlock.adapters.steps.book import StepBook
+from interlock.adapters.steps.step_numbering import StepNumbering
 from interlock.config import Config
 from interlock.config.model import Runtime
 from interlock.core import Context
 from interlock.demo.model import ScriptedModel, Scripts
 from interlock.journal import JournalReader, Store
 from interlock.runtime import Supervisor
-from interlock.runtime.opening import Options
+from interlock.runtime.assembly import Options
 
 from .agent import Agent
 
@@ -54,8 +54,8 @@ class Desk:
         base = upstream or self.model.url
         upstreams = {"anthropic": base, "openai": f"{base}/v1", "gemini": base}
         self.proxy = Proxy(
-            self.listener, StepBook(self.supervisor), upstreams, TOKEN,
-            choice=self.adapter.choice, back=self.adapter.back, steps=steps,
+            self.listener, StepNumbering(self.supervisor), upstreams, TOKEN,
+            choice=self.adapter.choice, rewind=self.adapter.rewind, steps=steps,
         )  # fmt: skip
         self.proxy.start()
         self.ran: list[str] = []

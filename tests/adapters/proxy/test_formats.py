@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from interlock.core import Decision, Hold, Message
-from interlock.demo.model import Request, Tokens, Turn, run
+from interlock.demo.model import ModelRequest, ScriptedTurn, Tokens, run
 
 from ...e2e.running import until
 from .conftest import Desk
@@ -21,9 +21,9 @@ both_ways = pytest.mark.parametrize("stream", (True, False), ids=("streamed", "w
 Make = Callable[..., Desk]
 
 
-def fixed(request: Request) -> Turn:
+def fixed(request: ModelRequest) -> ScriptedTurn:
     """Says the same to the same request."""
-    return Turn("I look.", (run("ls"),)) if request.turn == 0 else Turn("Done.")
+    return ScriptedTurn("I look.", (run("ls"),)) if request.turn == 0 else ScriptedTurn("Done.")
 
 
 @every_format
@@ -52,7 +52,7 @@ def test_answers_come_through_byte_for_byte(desk_with: Make, api: str, stream: b
 @every_format
 @both_ways
 def test_tokens_are_counted_with_those_from_the_cache(desk_with: Make, api: str, stream: bool) -> None:
-    desk = desk_with([Turn("Hello.", tokens=Tokens(input=1000, output=50, cache_read=600))])
+    desk = desk_with([ScriptedTurn("Hello.", tokens=Tokens(input=1000, output=50, cache_read=600))])
     desk.agent(api, stream=stream).run("go")
     (step,) = [step for step in desk.steps() if step.get("usage")]
     assert step["usage"] == {"input_tokens": 1000, "output_tokens": 50, "cache_read_tokens": 600}
@@ -98,7 +98,7 @@ def test_a_destructive_call_never_reaches_the_client_and_the_model_is_told(
 @every_format
 @both_ways
 def test_of_two_calls_only_the_dangerous_one_is_taken_out(desk_with: Make, api: str, stream: bool) -> None:
-    desk = desk_with([Turn("Both.", (run("rm -rf ~/victim"), run("echo fine"))), Turn("Done.")])
+    desk = desk_with([ScriptedTurn("Both.", (run("rm -rf ~/victim"), run("echo fine"))), ScriptedTurn("Done.")])
     assert desk.agent(api, stream=stream).run("go") == "Done."
     assert desk.ran == ["echo fine"]
     assert "was refused" in desk.model.asked[-1].text
@@ -107,7 +107,7 @@ def test_of_two_calls_only_the_dangerous_one_is_taken_out(desk_with: Make, api: 
 @every_format
 @both_ways
 def test_an_agent_that_wants_nothing_else_has_its_turn_ended(desk_with: Make, api: str, stream: bool) -> None:
-    desk = desk_with(lambda request: Turn(calls=(run(f"rm -rf ~/victim/{request.turn}"),)))
+    desk = desk_with(lambda request: ScriptedTurn(calls=(run(f"rm -rf ~/victim/{request.turn}"),)))
     said = desk.agent(api, stream=stream).run("go")
     assert "Interlock ended this" in said
     assert desk.ran == []
@@ -179,7 +179,7 @@ def test_a_stopped_run_gets_an_answer_that_ends_its_turn(desk_with: Make, api: s
 @every_format
 @both_ways
 def test_a_call_is_rewritten_where_a_safe_form_is_known(desk_with: Make, api: str, stream: bool) -> None:
-    desk = desk_with([Turn("Off.", (run("ls"), run("pwd"))), Turn("Done.")])
+    desk = desk_with([ScriptedTurn("Off.", (run("ls"), run("pwd"))), ScriptedTurn("Done.")])
     ask = desk.supervisor.before
 
     def before(step: Any) -> Any:

@@ -9,10 +9,10 @@ import pytest
 
 from interlock.adapters.proxy import ProxyAdapter
 from interlock.adapters.proxy.proxy import Proxy
-from interlock.adapters.steps.book import StepBook
+from interlock.adapters.steps.step_numbering import StepNumbering
 from interlock.core import Applied, Message, Restore
 from interlock.demo.model import run, turns
-from interlock.runtime.causes import AFTER_STEP
+from interlock.runtime.checkpoint_causes import AFTER_STEP
 
 from .agent import Agent
 from .conftest import TOKEN, Desk
@@ -116,7 +116,7 @@ def test_a_successor_leaves_out_the_same(desk_with: Make) -> None:
     agent.run("Please do it.", turns=3)
     desk.supervisor.run.journal.flush()
     desk.proxy.close()
-    desk.proxy = Proxy(desk.listener, StepBook(desk.supervisor), {"anthropic": desk.model.url}, TOKEN)
+    desk.proxy = Proxy(desk.listener, StepNumbering(desk.supervisor), {"anthropic": desk.model.url}, TOKEN)
     desk.proxy.recall(desk.supervisor.run.journal.reader())
     desk.proxy.start()
     agent.ask()
@@ -129,8 +129,8 @@ def test_the_adapter_says_whether_the_conversation_goes_back(paths: tuple[str, .
     adapter = ProxyAdapter()
     assert "conversation" in adapter.capabilities
     assert adapter.apply(Restore("c1")) == Applied(False, "no conversation has come through the proxy")
-    adapter.back.carries = True
+    adapter.rewind.carries = True
     assert adapter.apply(Restore("c1", paths)).ok is not bool(paths)
-    assert adapter.back.take(None) == (None if paths else "c1")
-    assert adapter.back.take(None) is None, "once for each agent"
-    assert adapter.back.take("other") == (None if paths else "c1")
+    assert adapter.rewind.pop(None) == (None if paths else "c1")
+    assert adapter.rewind.pop(None) is None, "once for each agent"
+    assert adapter.rewind.pop("other") == (None if paths else "c1")

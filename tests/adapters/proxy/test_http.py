@@ -13,40 +13,40 @@ from pathlib import Path
 import httpcore
 import pytest
 
+from interlock.adapters.proxy.client_connection import ClientConnection, ClientGone, ClientRequest
 from interlock.adapters.proxy.upstream import Trouble, Upstream
-from interlock.adapters.proxy.wire import Asked, Gone, Wire
 
 OK = b"HTTP/1.1 200 OK\r\n"
 
 
 @pytest.fixture
-def ends() -> Iterator[tuple[socket.socket, Wire]]:
+def ends() -> Iterator[tuple[socket.socket, ClientConnection]]:
     """A client's socket, and the wire at its other end."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         client = socket.create_connection(listener.getsockname(), timeout=20)
         accepted, _ = listener.accept()
-    wire = Wire(accepted)
+    wire = ClientConnection(accepted)
     with closing(client), closing(wire):
         yield client, wire
 
 
-def test_two_requests_in_one_packet_are_two(ends: tuple[socket.socket, Wire]) -> None:
+def test_two_requests_in_one_packet_are_two(ends: tuple[socket.socket, ClientConnection]) -> None:
     client, wire = ends
     client.sendall(b"GET /one HTTP/1.1\r\nHost: x\r\n\r\nPOST /two HTTP/1.1\r\ncontent-length: 2\r\n\r\nhi")
-    assert wire.receive() == Asked("GET", "/one", [(b"host", b"x")], b"")
+    assert wire.receive() == ClientRequest("GET", "/one", [(b"host", b"x")], b"")
     wire.answer(200, "text/plain", b"1")
     assert wire.reusable
-    assert wire.receive() == Asked("POST", "/two", [(b"content-length", b"2")], b"hi")
+    assert wire.receive() == ClientRequest("POST", "/two", [(b"content-length", b"2")], b"hi")
 
 
-def test_a_chunked_request_is_put_together(ends: tuple[socket.socket, Wire]) -> None:
+def test_a_chunked_request_is_put_together(ends: tuple[socket.socket, ClientConnection]) -> None:
     client, wire = ends
     client.sendall(b"POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\n\r\n")
     asked = wire.receive()
     assert asked is not None and asked.body == b"abc"
 
 
-def test_a_client_that_waits_for_leave_to_send_its_body_gets_it(ends: tuple[socket.socket, Wire]) -> None:
+def test_a_client_that_waits_for_leave_to_send_its_body_gets_it(ends: tuple[socket.socket, ClientConnection]) -> None:
     client, wire = ends
     client.sendall(b"POST / HTTP/1.1\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n")
     answer = threading.Thread(target=lambda: (client.recv(100), client.sendall(b"hi")))
@@ -56,7 +56,7 @@ def test_a_client_that_waits_for_leave_to_send_its_body_gets_it(ends: tuple[sock
     assert asked is not None and asked.body == b"hi"
 
 
-def test_an_offer_of_another_protocol_is_answered_in_this_one(ends: tuple[socket.socket, Wire]) -> None:
+def test_an_offer_of_another_protocol_is_answered_in_this_one(ends: tuple[socket.socket, ClientConnection]) -> None:
     client, wire = ends
     offer = b"connection: upgrade, http2-settings\r\nupgrade: h2c\r\nhttp2-settings: AAAA\r\n"
     client.sendall(b"POST / HTTP/1.1\r\n" + offer + b"content-length: 2\r\n\r\nhi" + b"GET /next HTTP/1.1\r\n\r\n")
@@ -65,7 +65,7 @@ def test_an_offer_of_another_protocol_is_answered_in_this_one(ends: tuple[socket
     assert second is not None and second.target == "/next"
 
 
-def test_an_old_client_sees_the_end_by_the_end_of_the_connection(ends: tuple[socket.socket, Wire]) -> None:
+def test_an_old_client_sees_the_end_by_the_end_of_the_connection(ends: tuple[socket.socket, ClientConnection]) -> None:
     client, wire = ends
     client.sendall(b"GET / HTTP/1.0\r\n\r\n")
     wire.receive()
@@ -79,7 +79,7 @@ def test_an_old_client_sees_the_end_by_the_end_of_the_connection(ends: tuple[soc
 
 
 def test_head_and_events_go_out_together_and_what_is_written_waits_for_nobody(
-    ends: tuple[socket.socket, Wire],
+    ends: tuple[socket.socket, ClientConnection],
 ) -> None:
     client, wire = ends
     client.sendall(b"GET / HTTP/1.1\r\n\r\n")
@@ -92,7 +92,7 @@ def test_head_and_events_go_out_together_and_what_is_written_waits_for_nobody(
     assert client.recv(1000) == b"3\r\ntwo\r\n0\r\n\r\n"
 
 
-def test_a_question_for_the_head_alone_has_no_body(ends: tuple[socket.socket, Wire]) -> None:
+def test_a_question_for_the_head_alone_has_no_body(ends: tuple[socket.socket, ClientConnection]) -> None:
     client, wire = ends
     client.sendall(b"HEAD / HTTP/1.1\r\n\r\n")
     wire.receive()
@@ -104,19 +104,19 @@ def test_a_question_for_the_head_alone_has_no_body(ends: tuple[socket.socket, Wi
 @pytest.mark.parametrize(
     "said", (b"hello\r\n\r\n", b"GET / HTTP/1.1\r\nno colon\r\n\r\n", b"CONNECT x:1 HTTP/1.1\r\n\r\n")
 )
-def test_who_does_not_speak_http_is_left(ends: tuple[socket.socket, Wire], said: bytes) -> None:
+def test_who_does_not_speak_http_is_left(ends: tuple[socket.socket, ClientConnection], said: bytes) -> None:
     client, wire = ends
     client.sendall(said)
-    with pytest.raises(Gone):
+    with pytest.raises(ClientGone):
         wire.receive()
 
 
-def test_an_answer_shorter_than_was_said_ends_the_connection(ends: tuple[socket.socket, Wire]) -> None:
+def test_an_answer_shorter_than_was_said_ends_the_connection(ends: tuple[socket.socket, ClientConnection]) -> None:
     client, wire = ends
     client.sendall(b"GET / HTTP/1.1\r\n\r\n")
     wire.receive()
     wire.begin(200, [(b"content-length", b"5")], b"OK")
-    with pytest.raises(Gone):
+    with pytest.raises(ClientGone):
         wire.end(b"four")
     assert not wire.reusable
 
@@ -218,9 +218,9 @@ def test_the_client_is_served_before_more_is_waited_for() -> None:
         def flush() -> None:
             seen.append("flushed")
             server.answer = b""
-            raise Gone
+            raise ClientGone
 
-        with pytest.raises(Gone):
+        with pytest.raises(ClientGone):
             asked(upstream, url, flush=flush)
     assert seen == ["flushed"]
 

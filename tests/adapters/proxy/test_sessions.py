@@ -10,7 +10,7 @@ import msgspec
 
 from interlock.adapters.hooks.clients import new_dialects
 from interlock.adapters.hooks.exchange import HookExchange
-from interlock.demo.model import Tokens, Turn, run
+from interlock.demo.model import ScriptedTurn, Tokens, run
 
 from .agent import Agent
 from .conftest import Desk
@@ -18,8 +18,8 @@ from .conftest import Desk
 Make = Callable[..., Desk]
 
 SCRIPT = [
-    Turn(text="I look.", calls=(run("cat a"),), tokens=Tokens(input=100, output=10)),
-    Turn(text="Done.", tokens=Tokens(input=150, output=20)),
+    ScriptedTurn(text="I look.", calls=(run("cat a"),), tokens=Tokens(input=100, output=10)),
+    ScriptedTurn(text="Done.", tokens=Tokens(input=150, output=20)),
 ]
 
 
@@ -56,7 +56,7 @@ def test_tokens_go_to_the_session_that_used_them(desk_with: Make) -> None:
 
 def test_a_session_whose_hooks_speak_is_counted_once_and_under_the_same_name(desk_with: Make, tmp_path: Path) -> None:
     desk = desk_with({"one": SCRIPT, "two": SCRIPT})
-    hooks = HookExchange(desk.proxy.book, new_dialects())
+    hooks = HookExchange(desk.proxy.numbering, new_dialects())
     transcript = tmp_path / "transcript.jsonl"
     transcript.touch()
 

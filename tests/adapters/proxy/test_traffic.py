@@ -18,7 +18,7 @@ import zstandard
 from interlock.config import Config
 from interlock.config.model import Interventions, Runtime
 from interlock.core import Hold, Message, SwitchModel
-from interlock.demo.model import Request, Tokens, Turn, run, turns
+from interlock.demo.model import ModelRequest, ScriptedTurn, Tokens, run, turns
 
 from ...e2e.running import until
 from .agent import KEY
@@ -69,7 +69,7 @@ def test_a_model_that_cannot_be_reached_is_said_to_be_so(desk_with: Make) -> Non
 
 @pytest.mark.parametrize("api", ["anthropic", "chat", "responses"])
 def test_an_answer_that_breaks_off_breaks_off_for_the_client_too(desk_with: Make, api: str) -> None:
-    desk = desk_with([Turn("Some words that are never finished.", (run("ls"),), cut=True)])
+    desk = desk_with([ScriptedTurn("Some words that are never finished.", (run("ls"),), cut=True)])
     with pytest.raises((http.client.HTTPException, ConnectionError)):
         desk.agent(api, stream=True).run("go")
     assert desk.ran == []
@@ -139,7 +139,7 @@ def test_trouble_of_our_own_lets_the_traffic_through(desk_with: Make) -> None:
         raise RuntimeError("a fault of ours")
 
     desk.proxy.memory.apply = broken  # type: ignore[assignment,method-assign]
-    desk.proxy.book.before = broken  # type: ignore[assignment,method-assign]
+    desk.proxy.numbering.before = broken  # type: ignore[assignment,method-assign]
     assert desk.agent("anthropic", stream=True).run("go") == "All finished."
     assert {one["why"] for one in desk.records("fault")} == {"RuntimeError: a fault of ours"}
 
@@ -150,7 +150,7 @@ def test_trouble_of_our_own_ends_the_turn_where_it_is_to_fail_closed(desk_with: 
     def broken(*_: object) -> None:
         raise RuntimeError("a fault of ours")
 
-    desk.proxy.book.before = broken  # type: ignore[assignment,method-assign]
+    desk.proxy.numbering.before = broken  # type: ignore[assignment,method-assign]
     assert "fail closed" in desk.agent("anthropic", stream=True).run("go")
     assert desk.ran == []
 
@@ -176,7 +176,7 @@ def test_where_hooks_tell_the_steps_the_proxy_counts_injects_and_switches(desk_w
 
 
 def test_an_agent_that_declares_no_tools_is_supervised_in_words(desk_with: Make) -> None:
-    desk = desk_with(lambda request: Turn(f"Words {request.turn}.", tokens=Tokens(100, 10)))
+    desk = desk_with(lambda request: ScriptedTurn(f"Words {request.turn}.", tokens=Tokens(100, 10)))
     agent = desk.agent("chat", tools=False, stream=True)
     agent.run("Edit the file.")
     desk.proxy.memory.keep((Message("a correction"),))
@@ -186,7 +186,7 @@ def test_an_agent_that_declares_no_tools_is_supervised_in_words(desk_with: Make)
 
 
 def test_a_client_that_did_not_ask_for_tokens_is_not_told_them(desk_with: Make) -> None:
-    desk = desk_with([Turn("Hello.", (run("ls"),), tokens=Tokens(700, 50)), Turn("Done.")])
+    desk = desk_with([ScriptedTurn("Hello.", (run("ls"),), tokens=Tokens(700, 50)), ScriptedTurn("Done.")])
     agent = desk.agent("chat", stream=True)
     body = agent.body
     agent.body = lambda: {key: value for key, value in body().items() if key != "stream_options"}  # type: ignore[method-assign]
@@ -230,9 +230,13 @@ def test_one_connection_carries_many_requests(desk_with: Make) -> None:
 
 
 def test_twenty_agents_at_once(desk_with: Make) -> None:
-    def answer(request: Request) -> Turn:
+    def answer(request: ModelRequest) -> ScriptedTurn:
         number = str(request.history[0]["content"])
-        return Turn(calls=(run(f"cat src/{number}/{request.turn}.py"),)) if request.turn < 5 else Turn("Finished.")
+        return (
+            ScriptedTurn(calls=(run(f"cat src/{number}/{request.turn}.py"),))
+            if request.turn < 5
+            else ScriptedTurn("Finished.")
+        )
 
     desk = desk_with(answer, config=Config(interventions=Interventions(enabled=False)))
     said: list[Any] = []
@@ -258,9 +262,9 @@ def test_a_successor_knows_what_was_said_and_where_it_belongs(desk_with: Make) -
     agent.run("go", turns=2)
     desk.supervisor.run.journal.flush()
     from interlock.adapters.proxy.proxy import Proxy
-    from interlock.adapters.steps.book import StepBook
+    from interlock.adapters.steps.step_numbering import StepNumbering
 
-    book = StepBook(desk.supervisor)
+    book = StepNumbering(desk.supervisor)
     upstreams = {"anthropic": desk.model.url}
     desk.proxy.close()
     desk.proxy = Proxy(desk.listener, book, upstreams, TOKEN)

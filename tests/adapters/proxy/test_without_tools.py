@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from interlock.config import Config
-from interlock.control import Answer, Command, new_request
-from interlock.demo.model import Turn
-from interlock.link.owner import ask_owner
+from interlock.control import Command, RequestOutcome, new_request
+from interlock.demo.model import ScriptedTurn
+from interlock.link.owner_client import ask_owner
 
 from ...e2e.running import until
 from .agent import Agent
@@ -27,7 +27,7 @@ Make = Callable[..., Desk]
 APIS = ("anthropic", "chat", "responses", "gemini")
 
 
-def order(desk: Desk, command: Command, payload: dict[str, object] | None = None) -> Answer:
+def order(desk: Desk, command: Command, payload: dict[str, object] | None = None) -> RequestOutcome:
     folder = desk.supervisor.run.folder
     assert folder is not None
     request = new_request(str(uuid.uuid4()), command, desk.supervisor.run.spec.run_id, payload or {})
@@ -59,7 +59,7 @@ class Asking:
 
 @pytest.mark.parametrize("api", APIS)
 def test_no_model_request_goes_out_between_the_results_of_pause_and_resume(desk_with: Make, api: str) -> None:
-    desk = desk_with(lambda request: Turn("Words."))
+    desk = desk_with(lambda request: ScriptedTurn("Words."))
     with Asking(desk.agent(api, tools=False, model="claude-haiku-4-5")) as asking:
         until("it works", lambda: asking.asked > 3)
         assert order(desk, "pause").outcome == "success"
@@ -72,7 +72,7 @@ def test_no_model_request_goes_out_between_the_results_of_pause_and_resume(desk_
 
 
 def test_a_side_call_of_an_agent_with_tools_is_held_too(desk_with: Make) -> None:
-    desk = desk_with(lambda request: Turn("Words."))
+    desk = desk_with(lambda request: ScriptedTurn("Words."))
     main = desk.agent("anthropic", model="claude-sonnet-4-5")
     main.run("go")
     with Asking(desk.agent("anthropic", tools=False, model="claude-haiku-4-5")) as asking:
@@ -108,7 +108,7 @@ def test_a_request_in_a_format_that_is_not_read_is_held_too(desk_with: Make, pat
 
 @pytest.mark.parametrize("api", APIS)
 def test_escalate_changes_the_model_of_requests_without_tools(desk_with: Make, api: str) -> None:
-    desk = desk_with(lambda request: Turn("Words."))
+    desk = desk_with(lambda request: ScriptedTurn("Words."))
     with Asking(desk.agent(api, tools=False, model="claude-haiku-4-5")) as asking:
         until("it works", lambda: asking.asked > 1)
         answer = order(desk, "escalate", {"model": "claude-opus-5-5"})
@@ -118,7 +118,7 @@ def test_escalate_changes_the_model_of_requests_without_tools(desk_with: Make, a
 
 
 def test_a_smaller_model_for_side_calls_stays(desk_with: Make) -> None:
-    desk = desk_with(lambda request: Turn("Words."))
+    desk = desk_with(lambda request: ScriptedTurn("Words."))
     main, side = desk.agent("anthropic", model="claude-sonnet-4-5"), desk.agent("anthropic", tools=False, model="small")
     main.run("go")
     assert order(desk, "escalate", {"model": "claude-opus-5-5"}).outcome == "success"
@@ -132,7 +132,7 @@ def state_of(desk: Desk) -> dict[str, Any]:
 
 
 def test_a_frame_names_the_model_before_any_escalation_and_the_result_the_previous_one(desk_with: Make) -> None:
-    desk = desk_with(lambda request: Turn("Words."))
+    desk = desk_with(lambda request: ScriptedTurn("Words."))
     agent = desk.agent("anthropic", model="claude-haiku-4-5")
     agent.run("go")
     until("it is known", lambda: desk.supervisor.run.summary.model is not None)
@@ -146,7 +146,7 @@ def test_a_frame_names_the_model_before_any_escalation_and_the_result_the_previo
 
 
 def test_a_run_on_a_strong_model_is_not_escalated_to_a_weaker_one(desk_with: Make) -> None:
-    desk = desk_with(lambda request: Turn("Words."), config=Config())
+    desk = desk_with(lambda request: ScriptedTurn("Words."), config=Config())
     agent = desk.agent("anthropic", model="claude-opus-5-5")
     agent.run("go")
     until("it is known", lambda: desk.supervisor.run.summary.model == "claude-opus-5-5")

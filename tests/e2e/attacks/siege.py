@@ -18,7 +18,7 @@ from pathlib import Path
 import interlock
 from interlock.core import InterlockError
 from interlock.journal import JournalReader, RunFolder
-from interlock.journal.tree import read_tree
+from interlock.journal.process_tree import read_tree
 from interlock.link import socket_path
 from interlock.process import attach
 from interlock.process.proc import children_of, look_at

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from msgspec import Struct, field
 
 from interlock.core import Issue, Seen
-from interlock.detect import Remembering, Setting
+from interlock.detect import Setting, StatefulDetector
 
 CALLS = 4
 """Calls in a row that have to be slower, each than the one before."""
@@ -21,7 +21,7 @@ class Durations(Struct):
     tools: dict[str, list[tuple[int, float]]] = field(default_factory=dict)
 
 
-class SlowTool(Remembering[Durations]):
+class SlowTool(StatefulDetector[Durations]):
     """Keeps the last durations of each tool."""
 
     type = "slow_tool"

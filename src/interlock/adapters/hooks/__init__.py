@@ -10,24 +10,24 @@ from typing import TYPE_CHECKING
 from ..._lazy import lazy
 
 if TYPE_CHECKING:
-    from .building import hook_command
+    from .client_build import hook_command
     from .clients import HookClient, register_hook_client, unregister_hook_client
     from .dialect import Dialect, Payload
-    from .event import Event, Outcome, Said
-    from .wiring import HookWords, Place, Wired, Wiring
+    from .event import HookEvent, ToolOutcome, TranscriptEntry
+    from .wiring import HookWords, RunAddress, Wired, Wiring
 
 __all__ = [
-    "Dialect", "Event", "HookClient", "HookWords", "Outcome", "Payload", "Place", "Said", "Wired", "Wiring",
-    "hook_command", "register_hook_client", "unregister_hook_client",
+    "Dialect", "HookClient", "HookEvent", "HookWords", "Payload", "RunAddress", "ToolOutcome", "TranscriptEntry",
+    "Wired", "Wiring", "hook_command", "register_hook_client", "unregister_hook_client",
 ]  # fmt: skip
 
 __getattr__ = lazy(
     __name__,
     {
-        "building": ("hook_command",),
+        "client_build": ("hook_command",),
         "clients": ("HookClient", "register_hook_client", "unregister_hook_client"),
         "dialect": ("Dialect", "Payload"),
-        "event": ("Event", "Outcome", "Said"),
-        "wiring": ("HookWords", "Place", "Wired", "Wiring"),
+        "event": ("HookEvent", "ToolOutcome", "TranscriptEntry"),
+        "wiring": ("HookWords", "RunAddress", "Wired", "Wiring"),
     },
 )

@@ -10,10 +10,10 @@ from __future__ import annotations
 import msgspec
 
 from ...core import Capability, Decision, Tool
-from ...core.typed import json_decoder
+from ...core.decoding import json_decoder
 from ..traces.transcript import Block, TranscriptLine, TranscriptMessage, usage_of
 from .dialect import Payload, mapping, number, refusal_of, text, words_of
-from .event import Event, Moment, Outcome, Said
+from .event import HookEvent, Moment, ToolOutcome, TranscriptEntry
 from .results import content_of, exit_code_in, is_failure
 
 CAPABILITIES: frozenset[Capability] = frozenset(
@@ -38,16 +38,16 @@ CONTEXT = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "
 """The events whose reply can carry words for the model."""
 
 
-class ClaudeCode:
+class ClaudeCodeDialect:
     """See the module."""
 
     name = "claude-code"
     capabilities = CAPABILITIES
 
-    def read(self, payload: Payload) -> Event:
+    def read(self, payload: Payload) -> HookEvent:
         return read_event(self.name, payload, MOMENTS)
 
-    def reply(self, event: Event, decision: Decision) -> Payload:
+    def reply(self, event: HookEvent, decision: Decision) -> Payload:
         match event.moment:
             case "before":
                 return reply_before(event, decision)
@@ -58,10 +58,10 @@ class ClaudeCode:
             case _:
                 return reply_after(event, decision)
 
-    def carries(self, event: Event) -> bool:
+    def carries(self, event: HookEvent) -> bool:
         return event.name in CONTEXT
 
-    def hear(self, line: bytes) -> Said | None:
+    def hear(self, line: bytes) -> TranscriptEntry | None:
         try:
             said = _LINE.decode(line)
         except msgspec.DecodeError:
@@ -72,8 +72,8 @@ class ClaudeCode:
         blocks = [] if isinstance(message.content, str) else message.content
         if said.type == "user":
             results = tuple(block.tool_use_id for block in blocks if block.tool_use_id)
-            return Said(results=results, agent=said.agentId) if results else None
-        return Said(
+            return TranscriptEntry(results=results, agent=said.agentId) if results else None
+        return TranscriptEntry(
             key=message.id or "",
             text=_spoken(message, blocks),
             model=message.model,
@@ -82,18 +82,18 @@ class ClaudeCode:
         )
 
 
-def read_event(client: str, payload: Payload, moments: dict[str, Moment]) -> Event:
+def read_event(client: str, payload: Payload, moments: dict[str, Moment]) -> HookEvent:
     """A payload of Claude Code's shape, which Codex shares."""
     name = text(payload, "hook_event_name")
     moment = moments.get(name, "other")
     tool = Tool(text(payload, "tool_name") or "unknown", mapping(payload, "tool_input"), _call_id(payload))
-    outcomes: tuple[Outcome, ...] = ()
+    outcomes: tuple[ToolOutcome, ...] = ()
     if moment == "after":
         outcomes = (_outcome(payload, tool),)
     elif moment == "batch":
         calls = payload.get("tool_calls")
         outcomes = tuple(_batched(call) for call in calls if isinstance(call, dict)) if isinstance(calls, list) else ()
-    return Event(
+    return HookEvent(
         client=client,
         name=name,
         moment=moment,
@@ -110,7 +110,7 @@ def read_event(client: str, payload: Payload, moments: dict[str, Moment]) -> Eve
     )
 
 
-def reply_before(event: Event, decision: Decision) -> Payload:
+def reply_before(event: HookEvent, decision: Decision) -> Payload:
     """Refuse, rewrite, put off or stop; words alone go along with a call that is let."""
     said: Payload = {"hookEventName": event.name}
     reply: Payload = {}
@@ -130,7 +130,7 @@ def reply_before(event: Event, decision: Decision) -> Payload:
     return {**reply, "hookSpecificOutput": said}
 
 
-def reply_after(event: Event, decision: Decision) -> Payload:
+def reply_after(event: HookEvent, decision: Decision) -> Payload:
     """Words for the model, and the end where it has come."""
     reply = stopping(decision) if decision.action == "stop" else {}
     if decision.messages and event.name in CONTEXT:
@@ -149,10 +149,10 @@ def _call_id(payload: Payload) -> str | None:
     return text(payload, "tool_use_id") or None
 
 
-def _outcome(payload: Payload, tool: Tool) -> Outcome:
+def _outcome(payload: Payload, tool: Tool) -> ToolOutcome:
     failed = "error" in payload
     content = text(payload, "error") if failed else content_of(payload.get("tool_response"))
-    return Outcome(
+    return ToolOutcome(
         tool=tool,
         content=content,
         error=failed or _is_interrupted(payload),
@@ -161,11 +161,11 @@ def _outcome(payload: Payload, tool: Tool) -> Outcome:
     )
 
 
-def _batched(call: Payload) -> Outcome:
+def _batched(call: Payload) -> ToolOutcome:
     """A call of the batch that raised no event of its own: it failed before it ran."""
     content = content_of(call.get("tool_response"))
     tool = Tool(text(call, "tool_name") or "unknown", mapping(call, "tool_input"), _call_id(call))
-    return Outcome(tool=tool, content=content, error=is_failure(content), exit_code=exit_code_in(content))
+    return ToolOutcome(tool=tool, content=content, error=is_failure(content), exit_code=exit_code_in(content))
 
 
 def _is_interrupted(payload: Payload) -> bool:

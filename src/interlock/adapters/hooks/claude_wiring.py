@@ -9,11 +9,11 @@ from pathlib import Path
 import msgspec
 
 from ...core import BadInput
-from ...core.typed import from_json
-from .building import hook_command
-from .claude_code import MOMENTS, ClaudeCode
-from .switches import switches_hooks_off
-from .wiring import HOLD_S, HookWords, Place, Wired
+from ...core.decoding import from_json
+from .claude_code import MOMENTS, ClaudeCodeDialect
+from .client_build import hook_command
+from .hook_switches import switches_hooks_off
+from .wiring import HOLD_S, HookWords, RunAddress, Wired
 
 NOT_A_SESSION = frozenset(
     ("-v", "--version", "-h", "--help", "agents", "auth", "config", "doctor", "install", "mcp", "migrate-installer",
@@ -28,14 +28,14 @@ END_S = 5
 class ClaudeWiring:
     """`arguments` are the words after the client's own."""
 
-    client = ClaudeCode.name
+    client = ClaudeCodeDialect.name
     api = ""
 
     def __init__(self, command: tuple[str, ...], arguments: tuple[str, ...]) -> None:
         self._command, self._arguments = command, arguments
         self.task = prompt_in(arguments, FLAGS)
 
-    def wire(self, place: Place) -> Wired:
+    def wire(self, place: RunAddress) -> Wired:
         rest, given = _take_settings(self._arguments)
         words = HookWords(hook_command(), place, self.client)
         settings = add_hooks(given, lambda event: exec_form(event, words))

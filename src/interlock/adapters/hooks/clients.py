@@ -13,17 +13,17 @@ from ...core.extensions import HOOK_CLIENTS
 from ..steps.adapter import ProcessAdapter
 from . import claude_wiring, codex_wiring, gemini_wiring, opencode_wiring
 from .adapter import HookAdapter
-from .claude_code import ClaudeCode
-from .codex import Codex
+from .claude_code import ClaudeCodeDialect
+from .codex import CodexDialect
 from .dialect import Dialect
-from .gemini import Gemini
-from .opencode import Opencode
+from .gemini import GeminiDialect
+from .opencode import OpencodeDialect
 from .wiring import Wiring
 
 if TYPE_CHECKING:
-    from .installing import Change
+    from .installation import FileChange
 
-Plan = Callable[[Path | None], "tuple[Change, ...]"]
+Plan = Callable[[Path | None], "tuple[FileChange, ...]"]
 """What installing or uninstalling changes, in a project's settings or in the user's."""
 
 
@@ -55,10 +55,10 @@ class HookClient(Struct, frozen=True, kw_only=True):
 def _later(name: str) -> Plan:
     """A plan of `places`, which only installing needs."""
 
-    def plan(project: Path | None) -> tuple[Change, ...]:
-        from . import places
+    def plan(project: Path | None) -> tuple[FileChange, ...]:
+        from . import settings_files
 
-        made: Plan = getattr(places, name)
+        made: Plan = getattr(settings_files, name)
         return made(project)
 
     return plan
@@ -66,7 +66,7 @@ def _later(name: str) -> Plan:
 
 BUILT_IN = (
     HookClient(
-        dialect=ClaudeCode,
+        dialect=ClaudeCodeDialect,
         program="claude",
         wiring=claude_wiring.ClaudeWiring,
         title="Claude Code",
@@ -77,7 +77,7 @@ BUILT_IN = (
         notes="the complete feed (PostToolBatch) also has calls that failed before they ran",
     ),
     HookClient(
-        dialect=Codex,
+        dialect=CodexDialect,
         program="codex",
         wiring=codex_wiring.CodexWiring,
         title="Codex CLI",
@@ -88,7 +88,7 @@ BUILT_IN = (
         notes="stopped by ending its process; no event for calls that fail before they run",
     ),
     HookClient(
-        dialect=Gemini,
+        dialect=GeminiDialect,
         program="gemini",
         wiring=gemini_wiring.GeminiWiring,
         title="Gemini CLI",
@@ -99,7 +99,7 @@ BUILT_IN = (
         notes="no event for calls that fail before they run",
     ),
     HookClient(
-        dialect=Opencode,
+        dialect=OpencodeDialect,
         program="opencode",
         wiring=opencode_wiring.OpencodeWiring,
         title="opencode",
@@ -144,12 +144,12 @@ def adapter_named(name: str) -> Adapter:
     return ProcessAdapter() if dialect is None else HookAdapter(dialect.name, dialect.capabilities)
 
 
-def plan_install(client: str, project: Path | None) -> tuple[Change, ...]:
+def plan_install(client: str, project: Path | None) -> tuple[FileChange, ...]:
     """What installing changes; nothing has been done yet, but for the hook client put in its place."""
     return _plan(client, lambda one: one.install)(project)
 
 
-def plan_uninstall(client: str, project: Path | None) -> tuple[Change, ...]:
+def plan_uninstall(client: str, project: Path | None) -> tuple[FileChange, ...]:
     """What uninstalling changes."""
     return _plan(client, lambda one: one.uninstall)(project)
 

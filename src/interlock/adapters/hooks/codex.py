@@ -1,4 +1,4 @@
-"""Codex: Claude Code's payloads and replies, with its own transcript and its own gaps.
+"""CodexDialect: Claude Code's payloads and replies, with its own transcript and its own gaps.
 
 What was seen of it (0.166.0): `continue: false` stops a run at UserPromptSubmit alone, so that a stop at a tool call is
 a refusal, and the process is ended from outside. There is no event with every call of a turn. A result is the output of
@@ -12,10 +12,10 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from ...core import Capability, Decision, Usage
-from ...core.typed import json_decoder
+from ...core.decoding import json_decoder
 from .claude_code import CONTEXT, read_event, reply_after, reply_before
 from .dialect import Payload
-from .event import Event, Moment, Said
+from .event import HookEvent, Moment, TranscriptEntry
 
 CAPABILITIES: frozenset[Capability] = frozenset(("deny", "rewrite", "inject", "hold", "stop", "usage", "relaunch"))
 
@@ -30,13 +30,13 @@ MOMENTS: dict[str, Moment] = {
 }
 
 
-class Codex:
+class CodexDialect:
     """See the module."""
 
     name = "codex"
     capabilities = CAPABILITIES
 
-    def read(self, payload: Payload) -> Event:
+    def read(self, payload: Payload) -> HookEvent:
         event = read_event(self.name, payload, MOMENTS)
         if not event.outcomes:
             return event
@@ -44,7 +44,7 @@ class Codex:
         unsaid = tuple(replace(one, error=one.error or None) for one in event.outcomes)
         return replace(event, outcomes=unsaid)
 
-    def reply(self, event: Event, decision: Decision) -> Payload:
+    def reply(self, event: HookEvent, decision: Decision) -> Payload:
         if event.moment == "before":
             reply = reply_before(event, decision)
             said = reply.get("hookSpecificOutput")
@@ -54,22 +54,22 @@ class Codex:
             return {"hookSpecificOutput": said} if said else {}
         return {} if event.moment in ("turn_end", "end", "other") else reply_after(event, decision)
 
-    def carries(self, event: Event) -> bool:
+    def carries(self, event: HookEvent) -> bool:
         return event.name in CONTEXT
 
-    def hear(self, line: bytes) -> Said | None:
+    def hear(self, line: bytes) -> TranscriptEntry | None:
         try:
             record = _LINE.decode(line)
         except msgspec.DecodeError:
             return None
         payload = record.payload
         if record.type == "token_usage_record" and payload.usage is not None:
-            return Said(key=payload.response_id, usage=payload.usage.neutral())
+            return TranscriptEntry(key=payload.response_id, usage=payload.usage.neutral())
         if record.type == "response_item" and payload.role == "assistant":
             words = "\n".join(part.text for part in payload.content if part.text)
-            return Said(text=words) if words else None
+            return TranscriptEntry(text=words) if words else None
         if record.type == "response_item" and payload.type.endswith("_output") and payload.call_id:
-            return Said(results=(payload.call_id,))
+            return TranscriptEntry(results=(payload.call_id,))
         return None
 
 

@@ -15,10 +15,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from .building import hook_command
 from .claude_wiring import prompt_in
-from .codex import MOMENTS, Codex
-from .wiring import HOLD_S, HookWords, Place, Wired
+from .client_build import hook_command
+from .codex import MOMENTS, CodexDialect
+from .wiring import HOLD_S, HookWords, RunAddress, Wired
 
 NOT_A_SESSION = frozenset(
     ("-V", "--version", "-h", "--help", "help", "login", "logout", "mcp", "plugin", "completion", "update", "doctor",
@@ -43,7 +43,7 @@ END_S = 3
 class CodexWiring:
     """`arguments` are the words after the client's own."""
 
-    client = Codex.name
+    client = CodexDialect.name
 
     def __init__(self, command: tuple[str, ...], arguments: tuple[str, ...]) -> None:
         self._command, self._arguments = command, arguments
@@ -53,7 +53,7 @@ class CodexWiring:
         self._own = None if chosen else named_api()
         self.api = self._own.url if self._own is not None else ""
 
-    def wire(self, place: Place) -> Wired:
+    def wire(self, place: RunAddress) -> Wired:
         words = HookWords(hook_command(), place, self.client)
         options: list[str] = []
         trusted = []

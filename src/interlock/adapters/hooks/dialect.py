@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from ...core import Capability, Decision
-from .event import Event, Said
+from .event import HookEvent, TranscriptEntry
 
 Payload = dict[str, object]
 """The JSON object that a hook is given, or answers with."""
@@ -17,19 +17,19 @@ class Dialect(Protocol):
     name: str
     capabilities: frozenset[Capability]
 
-    def read(self, payload: Payload) -> Event:
+    def read(self, payload: Payload) -> HookEvent:
         """What the hook says; whatever is missing or of the wrong kind is left out."""
         ...
 
-    def reply(self, event: Event, decision: Decision) -> Payload:
+    def reply(self, event: HookEvent, decision: Decision) -> Payload:
         """What the hook answers; nothing where the client's own rules are to decide."""
         ...
 
-    def carries(self, event: Event) -> bool:
+    def carries(self, event: HookEvent) -> bool:
         """Whether the reply to this can have words for the model."""
         ...
 
-    def hear(self, line: bytes) -> Said | None:
+    def hear(self, line: bytes) -> TranscriptEntry | None:
         """What a line of the transcript says, if anything that counts."""
         ...
 

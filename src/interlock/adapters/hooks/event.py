@@ -1,4 +1,4 @@
-"""Event: what a hook of some client says, in words that are the same for every client."""
+"""HookEvent: what a hook of some client says, in words that are the same for every client."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Moment = Literal["begin", "prompt", "before", "after", "batch", "model", "settin
 """When in a session a hook fires; `batch` is the complete feed of a turn, `model` a request to the model."""
 
 
-class Outcome(Struct, frozen=True, kw_only=True):
+class ToolOutcome(Struct, frozen=True, kw_only=True):
     """What came of one call."""
 
     tool: Tool
@@ -22,7 +22,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
     duration_ms: float | None = None
 
 
-class Event(Struct, frozen=True, kw_only=True):
+class HookEvent(Struct, frozen=True, kw_only=True):
     """One firing of a hook. `name` is the client's own word for it, which its reply may have to repeat.
 
     `tool` is the call of `before`; `outcomes` are the calls of `after` (one) and `batch` (every one of the turn).
@@ -36,7 +36,7 @@ class Event(Struct, frozen=True, kw_only=True):
     session: str = ""
     agent: str | None = None
     tool: Tool | None = None
-    outcomes: tuple[Outcome, ...] = ()
+    outcomes: tuple[ToolOutcome, ...] = ()
     content: str = ""
     model: str | None = None
     usage: Usage | None = None
@@ -46,7 +46,7 @@ class Event(Struct, frozen=True, kw_only=True):
     compacted: bool = False
 
 
-class Said(Struct, frozen=True, kw_only=True):
+class TranscriptEntry(Struct, frozen=True, kw_only=True):
     """What one line of a transcript says: words and spend of the model, and the calls that it knows the results of.
 
     Lines with the same `key` belong to one answer of the model; what they say of its spend is the whole so far.

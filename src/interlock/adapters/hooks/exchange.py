@@ -14,48 +14,50 @@ import msgspec
 from msgspec import Struct
 
 from ...core import PROCEED, Applied, Decision, Inject, Message
-from ...core.typed import from_json
+from ...core.decoding import from_json
 from ...intervene import restore_after_compaction
-from ...journal.interface import Reading
+from ...journal.interface import JournalReading
 from ...records import AppliedRecord, TranscriptRecord
-from ..steps.book import Asker, StepBook
-from ..steps.lines import Refusal, Told
+from ..steps.step_numbering import StepNumbering, WaitingClient
+from ..steps.step_protocol import StepMessage, StepRefusal
 from .adapter import HookAdapter
 from .dialect import Dialect, Payload
-from .event import Event, Outcome, Said
-from .tail import Tail, size_of
+from .event import HookEvent, ToolOutcome, TranscriptEntry
+from .transcript_tail import Tail, size_of
 
 
-class Guardian(Protocol):
+class HookWatcher(Protocol):
     """Whoever watches over the hooks themselves."""
 
-    def note_event(self, event: Event) -> None:
+    def note_event(self, event: HookEvent) -> None:
         """A hook has fired."""
         ...
 
-    def note_said(self, said: Said) -> None:
+    def note_said(self, said: TranscriptEntry) -> None:
         """The transcript has grown."""
         ...
 
-    def judge_settings(self, event: Event) -> Decision:
+    def judge_settings(self, event: HookEvent) -> Decision:
         """May the client take over settings that were changed?"""
         ...
 
 
-class HookTold(Struct, frozen=True):
+class HookMessage(Struct, frozen=True):
     client: str
     payload: dict[str, object]
 
 
 class HookLine(Struct, frozen=True):
-    hook: HookTold
+    hook: HookMessage
 
 
 class HookExchange:
     """For one run. Every connection has its own thread, so much may happen at once."""
 
-    def __init__(self, book: StepBook, dialects: Iterable[Dialect], guardian: Guardian | None = None) -> None:
-        self._book = book
+    def __init__(
+        self, numbering: StepNumbering, dialects: Iterable[Dialect], guardian: HookWatcher | None = None
+    ) -> None:
+        self._numbering = numbering
         self._dialects = {dialect.name: dialect for dialect in dialects}
         self._guardian = guardian
         self._tails: dict[str, Tail] = {}
@@ -63,32 +65,32 @@ class HookExchange:
         self._kept: list[Message] = []
         self._lock = threading.RLock()
 
-    def recall(self, journal: Reading) -> None:
+    def recall(self, journal: JournalReading) -> None:
         """Know how far a predecessor had read."""
         for record in journal.read(kinds=frozenset(("transcript",))):
             followed = from_json(record.body, TranscriptRecord)
             self._offsets[followed.path] = followed.offset
 
-    def answer(self, line: bytes, asker: Asker) -> bytes | None:
+    def answer(self, line: bytes, asker: WaitingClient) -> bytes | None:
         """The reply to a hook, when it is due; None where nobody waits for it any more."""
         try:
             told = from_json(line, HookLine).hook
         except msgspec.DecodeError as error:
-            return msgspec.json.encode(Refusal(f"not a hook line: {error}"))
+            return msgspec.json.encode(StepRefusal(f"not a hook line: {error}"))
         return self.answer_told(told, asker)
 
-    def answer_told(self, told: HookTold, asker: Asker) -> bytes | None:
+    def answer_told(self, told: HookMessage, asker: WaitingClient) -> bytes | None:
         """The same for a line that has been read."""
         dialect = self._dialects.get(told.client)
         if dialect is None:
-            return msgspec.json.encode(Refusal(f"there is no client {told.client!r}"))
-        reply = self.take(dialect, told.payload, asker)
+            return msgspec.json.encode(StepRefusal(f"there is no client {told.client!r}"))
+        reply = self.handle(dialect, told.payload, asker)
         return None if reply is None else msgspec.json.encode(reply)
 
-    def take(self, dialect: Dialect, payload: Payload, asker: Asker) -> Payload | None:
+    def handle(self, dialect: Dialect, payload: Payload, asker: WaitingClient) -> Payload | None:
         """Let a client's payload have its effect."""
         event = dialect.read(payload)
-        self._book.spoken = True
+        self._numbering.spoken = True
         if self._guardian is not None:
             self._guardian.note_event(event)
         heard = self._listen(dialect, event)
@@ -104,18 +106,18 @@ class HookExchange:
             for tail in list(self._tails.values()):
                 self._keep(self._hear(tail, None))
 
-    def _decide(self, event: Event, asker: Asker) -> Decision | None:
+    def _decide(self, event: HookEvent, asker: WaitingClient) -> Decision | None:
         agent = self._agent_of(event)
         match event.moment:
             case "before" if event.tool is not None:
-                told = Told(tool=event.tool, agent=agent, model=event.model)
-                answered = self._book.before(told, _Patient(asker))
+                told = StepMessage(tool=event.tool, agent=agent, model=event.model)
+                answered = self._numbering.before(told, _PatientClient(asker))
                 return None if answered is None else answered[1]
             case "after" | "batch":
                 return _merge([self._outcome(outcome, agent) for outcome in event.outcomes] or [self._standing()])
             case "prompt":
-                told = Told(role="user", content=event.content, agent=agent)
-                return self._book.after(told)[1] if event.content else self._standing()
+                told = StepMessage(role="user", content=event.content, agent=agent)
+                return self._numbering.after(told)[1] if event.content else self._standing()
             case "begin" if event.compacted:
                 return self._remind()
             case "model":
@@ -125,15 +127,15 @@ class HookExchange:
             case _:
                 return self._standing()
 
-    def _outcome(self, outcome: Outcome, agent: str | None) -> Decision:
+    def _outcome(self, outcome: ToolOutcome, agent: str | None) -> Decision:
         """What came of a call. The complete feed repeats what was told before, and has what nobody asked about."""
         call_id = outcome.tool.call_id or ""
-        if call_id and self._book.has_refused(agent, call_id):
+        if call_id and self._numbering.has_refused(agent, call_id):
             return self._standing()
         decisions = []
-        if call_id and not self._book.knows("before", agent, call_id):
-            decisions.append(self._book.note_call(Told(tool=outcome.tool, role="assistant", agent=agent)))
-        told = Told(
+        if call_id and not self._numbering.knows("before", agent, call_id):
+            decisions.append(self._numbering.note_call(StepMessage(tool=outcome.tool, role="assistant", agent=agent)))
+        told = StepMessage(
             tool=outcome.tool,
             content=outcome.content,
             agent=agent,
@@ -141,13 +143,13 @@ class HookExchange:
             exit_code=outcome.exit_code,
             duration_ms=outcome.duration_ms,
         )
-        return _merge([*decisions, self._book.after(told)[1], self._standing()])
+        return _merge([*decisions, self._numbering.after(told)[1], self._standing()])
 
     def _remind(self) -> Decision:
         """What the run is for, said again to an agent whose conversation was shortened."""
-        supervisor = self._book.supervisor
+        supervisor = self._numbering.supervisor
         now = supervisor.run.steady.time()
-        _, message = restore_after_compaction(supervisor.watch.state(now), now)
+        _, message = restore_after_compaction(supervisor.pipeline.state(now), now)
         if message is None or supervisor.config.interventions.observe:
             return self._standing()
         supervisor.run.record(AppliedRecord(Inject(message), Applied(True, "said with the reply to its hook")))
@@ -155,15 +157,15 @@ class HookExchange:
 
     def _standing(self) -> Decision:
         """What holds for the run whatever is asked: that it is over."""
-        run = self._book.supervisor.run
+        run = self._numbering.supervisor.run
         return Decision("stop", reason=run.why_ended) if run.ended else PROCEED
 
     def _model(self) -> str | None:
         """The model that a person has asked for."""
-        adapter = self._book.supervisor.hands.adapter
+        adapter = self._numbering.supervisor.executor.adapter
         return adapter.model if isinstance(adapter, HookAdapter) else None
 
-    def _listen(self, dialect: Dialect, event: Event) -> list[Decision]:
+    def _listen(self, dialect: Dialect, event: HookEvent) -> list[Decision]:
         """Words and spend of the model, from the transcript."""
         if not event.transcript:
             return [self._spend(event)] if event.usage is not None else []
@@ -185,20 +187,20 @@ class HookExchange:
             if self._guardian is not None:
                 self._guardian.note_said(said)
             if said.text or said.usage is not None:
-                told = Told(
+                told = StepMessage(
                     role="assistant", kind="message" if said.text else "usage", content=said.text, model=said.model,
                     usage=said.usage, agent=said.agent or agent,
                 )  # fmt: skip
-                decisions.append(self._book.after(told)[1])
-        self._book.supervisor.run.record(TranscriptRecord(tail.path, tail.offset))
+                decisions.append(self._numbering.after(told)[1])
+        self._numbering.supervisor.run.record(TranscriptRecord(tail.path, tail.offset))
         return decisions
 
-    def _spend(self, event: Event) -> Decision:
-        told = Told(
+    def _spend(self, event: HookEvent) -> Decision:
+        told = StepMessage(
             role="assistant", kind="message" if event.content else "usage", content=event.content, model=event.model,
             usage=event.usage, agent=self._agent_of(event),
         )  # fmt: skip
-        return self._book.after(told)[1]
+        return self._numbering.after(told)[1]
 
     def _with_kept(self, decision: Decision, carries: bool) -> Decision:
         """The decision with the words that earlier replies could not carry; or without, where this one cannot."""
@@ -213,16 +215,16 @@ class HookExchange:
         with self._lock:
             self._kept += [message for decision in decisions for message in decision.messages]
 
-    def _agent_of(self, event: Event) -> str | None:
+    def _agent_of(self, event: HookEvent) -> str | None:
         """Subagents by their id; a second session of the same run is an agent of its own."""
-        agent = self._book.agent_of(event.session, hooked=True)
+        agent = self._numbering.agent_of(event.session, hooked=True)
         return event.agent if event.agent is not None else agent
 
 
-class _Patient:
+class _PatientClient:
     """Whoever waits, kept waiting."""
 
-    def __init__(self, asker: Asker) -> None:
+    def __init__(self, asker: WaitingClient) -> None:
         self._asker, self._asked = asker, False
 
     def waits(self) -> bool:

@@ -12,9 +12,9 @@ import msgspec
 from msgspec import Struct
 
 from ...core import Capability, Decision, Tool, Usage
-from ...core.typed import json_decoder
+from ...core.decoding import json_decoder
 from .dialect import Payload, mapping, refusal_of, text, words_of
-from .event import Event, Moment, Outcome, Said
+from .event import HookEvent, Moment, ToolOutcome, TranscriptEntry
 from .results import content_of, exit_code_in
 
 CAPABILITIES: frozenset[Capability] = frozenset(
@@ -37,7 +37,7 @@ CONTEXT = ("SessionStart", "BeforeAgent", "AfterTool")
 REMEMBERED = 256
 
 
-class Gemini:
+class GeminiDialect:
     """See the module. Keeps which calls are under way, to find the one that a result belongs to."""
 
     name = "gemini"
@@ -47,7 +47,7 @@ class Gemini:
         self._open: dict[str, list[str]] = {}
         self._ended: dict[str, str] = {}
 
-    def read(self, payload: Payload) -> Event:
+    def read(self, payload: Payload) -> HookEvent:
         name = text(payload, "hook_event_name")
         moment = MOMENTS.get(name, "other")
         tool = Tool(text(payload, "tool_name") or "unknown", mapping(payload, "tool_input"))
@@ -57,7 +57,7 @@ class Gemini:
         elif moment == "after":
             call_id = self._end(payload, tool)
         tool = Tool(tool.name, tool.arguments, call_id or None)
-        return Event(
+        return HookEvent(
             client=self.name,
             name=name,
             moment=moment,
@@ -70,7 +70,7 @@ class Gemini:
             cwd=text(payload, "cwd"),
         )
 
-    def reply(self, event: Event, decision: Decision) -> Payload:
+    def reply(self, event: HookEvent, decision: Decision) -> Payload:
         reply: Payload = {}
         said: Payload = {"hookEventName": event.name}
         if decision.action == "stop" and event.moment not in ("turn_end", "end", "other"):
@@ -89,10 +89,10 @@ class Gemini:
             return {**reply, "hookSpecificOutput": said}
         return reply
 
-    def carries(self, event: Event) -> bool:
+    def carries(self, event: HookEvent) -> bool:
         return event.name in CONTEXT
 
-    def hear(self, line: bytes) -> Said | None:
+    def hear(self, line: bytes) -> TranscriptEntry | None:
         try:
             record = _LINE.decode(line)
         except msgspec.DecodeError:
@@ -100,7 +100,7 @@ class Gemini:
         if record.type != "gemini" or record.tokens is None:
             return None
         words = record.content if isinstance(record.content, str) and not record.toolCalls else ""
-        return Said(key=record.id, text=words, model=record.model, usage=record.tokens.neutral())
+        return TranscriptEntry(key=record.id, text=words, model=record.model, usage=record.tokens.neutral())
 
     def _begin(self, payload: Payload, tool: Tool) -> str:
         call_id = _digest(text(payload, "session_id"), text(payload, "timestamp"), tool)
@@ -145,12 +145,12 @@ class _Line(Struct):
 _LINE = json_decoder(_Line)
 
 
-def _outcome(payload: Payload, tool: Tool) -> Outcome:
+def _outcome(payload: Payload, tool: Tool) -> ToolOutcome:
     response = mapping(payload, "tool_response")
     content = content_of(response)
     code = exit_code_in(content)
     failed = response.get("error") is not None or code not in (None, 0)
-    return Outcome(tool=tool, content=content, error=failed, exit_code=code)
+    return ToolOutcome(tool=tool, content=content, error=failed, exit_code=code)
 
 
 def _digest(session: str, time: str, tool: Tool) -> str:

@@ -14,11 +14,11 @@ from pathlib import Path
 import msgspec
 
 from ...core import BadInput
-from ...core.typed import from_json
-from .building import hook_command
+from ...core.decoding import from_json
 from .claude_wiring import prompt_in
-from .gemini import MOMENTS, Gemini
-from .wiring import HOLD_S, HookWords, Place, Wired
+from .client_build import hook_command
+from .gemini import MOMENTS, GeminiDialect
+from .wiring import HOLD_S, HookWords, RunAddress, Wired
 
 HOME = "GEMINI_CLI_HOME"
 FOLDER = ".gemini"
@@ -33,14 +33,14 @@ FLAGS = frozenset(("-d", "--debug", "-s", "--sandbox", "-y", "--yolo", "-p", "--
 class GeminiWiring:
     """`arguments` are the words after the client's own."""
 
-    client = Gemini.name
+    client = GeminiDialect.name
     api = ""
 
     def __init__(self, command: tuple[str, ...], arguments: tuple[str, ...]) -> None:
         self._command, self._arguments = command, arguments
         self.task = prompt_in(arguments, FLAGS)
 
-    def wire(self, place: Place) -> Wired:
+    def wire(self, place: RunAddress) -> Wired:
         real = Path(os.environ.get(HOME) or Path.home()) / FOLDER
         ours = place.folder / FOLDER
         ours.mkdir(mode=0o700)

@@ -12,9 +12,9 @@ from typing import Literal
 from ...core import PROCEED, Decision, Hold, InterlockError, Notify, Stop
 from ...records import TamperRecord
 from ...runtime import Supervisor
-from ..held import HeldTree
-from .event import Event, Said
-from .switches import switches_hooks_off
+from ..held_tree import HeldTree
+from .event import HookEvent, TranscriptEntry
+from .hook_switches import switches_hooks_off
 
 log = logging.getLogger("interlock")
 
@@ -59,7 +59,7 @@ class HookGuardian:
         self._told: list[str] = []
         self._lock = threading.Lock()
 
-    def note_event(self, event: Event) -> None:
+    def note_event(self, event: HookEvent) -> None:
         with self._lock:
             self._events += 1
             calls = [event.tool, *(outcome.tool for outcome in event.outcomes)]
@@ -69,13 +69,13 @@ class HookGuardian:
             while len(self._told_calls) > REMEMBERED:
                 self._told_calls.popitem(last=False)
 
-    def note_said(self, said: Said) -> None:
+    def note_said(self, said: TranscriptEntry) -> None:
         with self._lock:
             for call_id in said.results:
                 if call_id not in self._told_calls:
                     self._untold.setdefault(call_id, self._clock.monotonic())
 
-    def judge_settings(self, event: Event) -> Decision:
+    def judge_settings(self, event: HookEvent) -> Decision:
         """Settings that switch hooks off are not taken over; others are none of our business."""
         if not switches_hooks_off(Path(event.path)):
             return PROCEED
@@ -123,16 +123,16 @@ class HookGuardian:
             # Where the journal itself is gone, people are told all the same.
             run.append([TamperRecord(what, answer, path)], durable=True, changes={"tampering": what})
         reason = f"Supervision was interfered with: {what}{where}."
-        self._supervisor.hands.carry_out(Notify("Supervision was interfered with", reason, "critical"))
+        self._supervisor.executor.carry_out(Notify("Supervision was interfered with", reason, "critical"))
         if run.ended or self._supervisor.config.interventions.observe:
             return
         if answer == "pause":
-            self._supervisor.hands.carry_out(Hold(reason, "recovery"))
+            self._supervisor.executor.carry_out(Hold(reason, "recovery"))
             # Whoever does not tell its steps is not held at the next one.
             self._held.freeze()
         elif answer == "stop":
             run.reason = run.reason or "EMERGENCY_STOP"
-            self._supervisor.hands.carry_out(Stop(reason))
+            self._supervisor.executor.carry_out(Stop(reason))
             run.end("aborted", "EMERGENCY_STOP", reason)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...core import Capability, Decision, Tool, Usage
 from .dialect import Payload, mapping, refusal_of, text, words_of
-from .event import Event, Moment, Outcome, Said
+from .event import HookEvent, Moment, ToolOutcome, TranscriptEntry
 
 CAPABILITIES: frozenset[Capability] = frozenset(("deny", "rewrite", "inject", "hold", "stop", "usage", "relaunch"))
 
@@ -19,25 +19,25 @@ MOMENTS: dict[str, Moment] = {
 }
 
 
-class Opencode:
+class OpencodeDialect:
     """See the module."""
 
     name = "opencode"
     capabilities = CAPABILITIES
 
-    def read(self, payload: Payload) -> Event:
+    def read(self, payload: Payload) -> HookEvent:
         name = text(payload, "hook_event_name")
         moment = MOMENTS.get(name, "other")
         tool = Tool(text(payload, "tool") or "unknown", mapping(payload, "arguments"), text(payload, "call") or None)
         exit_code = payload.get("exit")
-        outcome = Outcome(
+        outcome = ToolOutcome(
             tool=tool,
             content=text(payload, "output"),
             error=name == "tool.failed" or (isinstance(exit_code, int) and exit_code != 0),
             exit_code=exit_code if isinstance(exit_code, int) else None,
         )
         tokens = mapping(payload, "tokens")
-        return Event(
+        return HookEvent(
             client=self.name,
             name=name,
             moment=moment,
@@ -51,7 +51,7 @@ class Opencode:
             cwd=text(payload, "cwd"),
         )
 
-    def reply(self, event: Event, decision: Decision) -> Payload:
+    def reply(self, event: HookEvent, decision: Decision) -> Payload:
         reply: Payload = {"action": decision.action}
         if decision.action in ("deny", "stop", "defer"):
             reply["reason"] = refusal_of(decision)
@@ -61,10 +61,10 @@ class Opencode:
             reply["text"] = words_of(decision)
         return reply
 
-    def carries(self, event: Event) -> bool:
+    def carries(self, event: HookEvent) -> bool:
         return event.name == "tool.execute.after"
 
-    def hear(self, line: bytes) -> Said | None:
+    def hear(self, line: bytes) -> TranscriptEntry | None:
         """There is no transcript: the plugin tells words and tokens itself."""
         return None
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 
 from ...core import BadInput
-from ...core.typed import from_json
-from .opencode import Opencode
-from .wiring import Place, Wired
+from ...core.decoding import from_json
+from .opencode import OpencodeDialect
+from .wiring import RunAddress, Wired
 
 PLUGIN = Path(__file__).with_name("opencode_plugin.js")
 INLINE = "OPENCODE_CONFIG_CONTENT"
@@ -30,14 +30,14 @@ VALUES = frozenset(
 class OpencodeWiring:
     """`arguments` are the words after the client's own."""
 
-    client = Opencode.name
+    client = OpencodeDialect.name
     api = ""
 
     def __init__(self, command: tuple[str, ...], arguments: tuple[str, ...]) -> None:
         self._command, self._arguments = command, arguments
         self.task = _message(arguments)
 
-    def wire(self, place: Place) -> Wired:
+    def wire(self, place: RunAddress) -> Wired:
         plugin = place.folder / "interlock.js"
         plugin.write_bytes(PLUGIN.read_bytes())
         plugin.chmod(0o400)

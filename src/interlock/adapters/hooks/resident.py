@@ -1,4 +1,4 @@
-"""Resident: `interlock serve`, the owner of the runs of every agent whose hooks are installed."""
+"""ResidentSupervisor: `interlock serve`, the owner of the runs of every agent whose hooks are installed."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ import msgspec
 
 from ...config import load
 from ...core import BadInput, InterlockError
-from ...core.typed import from_json
+from ...core.decoding import from_json
 from ...journal import RunFolder, Store
-from ...link import Caller, LineCounter, gates_folder
-from ...runtime.tidying import tidy_store
-from ..steps.book import Asker
-from ..steps.lines import Refusal
+from ...link import LineClient, ThreadedLineServer, gates_folder
+from ...runtime.cleanup import clean_up_store
 from ..steps.server import MAX_STEP_LINE, TOO_LONG
+from ..steps.step_numbering import WaitingClient
+from ..steps.step_protocol import StepRefusal
 from .clients import new_dialects
-from .event import Event
-from .exchange import HookLine, HookTold
-from .session import Session, open_sessions
+from .event import HookEvent
+from .exchange import HookLine, HookMessage
+from .session import HookSession, open_sessions
 
 log = logging.getLogger("interlock")
 
@@ -38,13 +38,13 @@ MOST_BEGUN = 256
 """Sessions that have begun and done nothing yet."""
 
 
-class Resident:
+class ResidentSupervisor:
     """A run for each session."""
 
     def __init__(self, listener: socket.socket, store: Store, config: Path | None = None) -> None:
         self._store, self._config = store, config
-        self._counter = LineCounter(listener, self._serve, "resident", max_line=MAX_STEP_LINE, too_long=TOO_LONG)
-        self._sessions: dict[tuple[str, str], Session] = {}
+        self._counter = ThreadedLineServer(listener, self._serve, "resident", max_line=MAX_STEP_LINE, too_long=TOO_LONG)
+        self._sessions: dict[tuple[str, str], HookSession] = {}
         self._left = open_sessions(store)
         self._opening: dict[tuple[str, str], threading.Lock] = {}
         self._begun: dict[tuple[str, str], bytes] = {}
@@ -55,7 +55,7 @@ class Resident:
         gates_folder().mkdir(mode=0o700, exist_ok=True)
 
     @property
-    def sessions(self) -> tuple[Session, ...]:
+    def sessions(self) -> tuple[HookSession, ...]:
         with self._lock:
             return tuple(self._sessions.values())
 
@@ -73,26 +73,28 @@ class Resident:
         if self._looker.ident is not None:
             self._looker.join(DRAIN_S)
         for session in self.sessions:
-            session.let_go()
+            session.release()
 
-    def answer(self, line: bytes, asker: Asker, pid: int | None = None) -> bytes | None:
+    def answer(self, line: bytes, asker: WaitingClient, pid: int | None = None) -> bytes | None:
         """The reply to a hook, by the run of its session; `pid` is the process that asks, where it is known."""
         try:
             told = from_json(line, HookLine).hook
             event, session = self._session_of(told, line, asker, pid)
         except (msgspec.DecodeError, InterlockError) as error:
-            return msgspec.json.encode(Refusal(f"not a hook line: {error}"))
+            return msgspec.json.encode(StepRefusal(f"not a hook line: {error}"))
         if session is None:
             return b"{}"
-        reply = session.take(told, asker)
+        reply = session.handle(told, asker)
         if event.moment == "end":
             self._end(session)
         return reply
 
-    def _serve(self, line: bytes, caller: Caller) -> bytes | None:
+    def _serve(self, line: bytes, caller: LineClient) -> bytes | None:
         return self.answer(line, caller, caller.pid)
 
-    def _session_of(self, told: HookTold, line: bytes, asker: Asker, pid: int | None) -> tuple[Event, Session | None]:
+    def _session_of(
+        self, told: HookMessage, line: bytes, asker: WaitingClient, pid: int | None
+    ) -> tuple[HookEvent, HookSession | None]:
         """The run of a session begins with its first step: by then it is known what it is for."""
         dialect = self._readers.get(told.client)
         if dialect is None:
@@ -117,8 +119,8 @@ class Resident:
         return event, session
 
     def _open_once(
-        self, key: tuple[str, str], opening: threading.Lock, event: Event, asker: Asker, pid: int | None
-    ) -> Session:
+        self, key: tuple[str, str], opening: threading.Lock, event: HookEvent, asker: WaitingClient, pid: int | None
+    ) -> HookSession:
         """Open the session's run while others go on; whoever else speaks for it meanwhile waits."""
         with opening:
             with self._lock:
@@ -134,11 +136,11 @@ class Resident:
                 session.answer(begun, asker)
             return session
 
-    def _open(self, event: Event, left: RunFolder | None, pid: int | None) -> Session:
+    def _open(self, event: HookEvent, left: RunFolder | None, pid: int | None) -> HookSession:
         here = Path(event.cwd) if event.cwd else None
         config = load(self._config, cwd=here)
         alone = all(other.supervisor.run.spec.workspace != event.cwd for other in self.sessions)
-        session = Session(event, config, self._store, pid, folder=left, checkpoints=alone)
+        session = HookSession(event, config, self._store, pid, folder=left, checkpoints=alone)
         link = gates_folder() / event.session
         with contextlib.suppress(OSError):
             link.unlink(missing_ok=True)
@@ -146,7 +148,7 @@ class Resident:
         log.info("%s: run %s", session.client, session.supervisor.run.spec.run_id)
         return session
 
-    def _end(self, session: Session) -> None:
+    def _end(self, session: HookSession) -> None:
         with self._lock:
             self._sessions.pop((session.client, session.name), None)
         (gates_folder() / session.name).unlink(missing_ok=True)
@@ -161,7 +163,7 @@ class Resident:
             for session in self.sessions:
                 self._look_at(session)
 
-    def _look_at(self, session: Session) -> None:
+    def _look_at(self, session: HookSession) -> None:
         try:
             if not session.look():
                 self._end(session)
@@ -172,6 +174,6 @@ class Resident:
     def _tidy(self) -> None:
         """Who serves for weeks cannot leave tidying to the start."""
         try:
-            tidy_store(self._store, load(self._config), time.time())
+            clean_up_store(self._store, load(self._config), time.time())
         except (InterlockError, OSError) as error:
             log.warning("the store could not be tidied: %s", error)

@@ -1,4 +1,4 @@
-"""Session: a run of an agent that we did not start, known by what its hooks say."""
+"""HookSession: a run of an agent that we did not start, known by what its hooks say."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from msgspec.structs import replace
 from ...config import Config
 from ...core import ENDED, Context, InvalidState, RunSpec
 from ...journal import RunFolder, Store, new_run_id
-from ...process import ProcessId, Tree, TreeHandle, attach
+from ...process import ProcessId, ProcessTree, TreeHandle, attach
 from ...process.proc import boot_id, look_at
 from ...runtime import Supervisor
-from ...runtime.opening import Options
-from ..held import HeldTree
-from ..steps.book import Asker, StepBook
+from ...runtime.assembly import Options
+from ..held_tree import HeldTree
+from ..steps.step_numbering import StepNumbering, WaitingClient
 from .clients import adapter_named, dialect_named, new_dialects
-from .event import Event
-from .exchange import HookExchange, HookTold
+from .event import HookEvent
+from .exchange import HookExchange, HookMessage
 from .guardian import HookGuardian
 
 log = logging.getLogger("interlock")
@@ -31,12 +31,12 @@ SHELLS = frozenset(("sh", "bash", "dash", "zsh"))
 ANCESTORS = 4
 
 
-class Session:
+class HookSession:
     """Made at the first hook of a client's session, or taken up again from its journal."""
 
     def __init__(
         self,
-        event: Event,
+        event: HookEvent,
         config: Config,
         store: Store,
         pid: int | None,
@@ -68,13 +68,13 @@ class Session:
             self.supervisor = Supervisor.reopen(folder, **options)
         else:
             self.supervisor = _open(options)
-        self.book = StepBook(self.supervisor)
+        self.numbering = StepNumbering(self.supervisor)
         self.guardian = HookGuardian(self.supervisor, self.held)
-        self.exchange = HookExchange(self.book, new_dialects(), self.guardian)
+        self.exchange = HookExchange(self.numbering, new_dialects(), self.guardian)
         if folder is not None:
-            self.book.recall(self.supervisor.run.journal.reader())
+            self.numbering.recall(self.supervisor.run.journal.reader())
             self.exchange.recall(self.supervisor.run.journal.reader())
-        self.held.speaks = lambda: self.book.spoken
+        self.held.speaks = lambda: self.numbering.spoken
         self._closing = threading.Lock()
         self._closed = False
         self._started = self.supervisor.run.summary.started
@@ -92,12 +92,12 @@ class Session:
             return
         if (root := agent_of(pid, self.client)) is not None:
             handle = TreeHandle(marker=secrets.token_hex(16), boot=boot_id(), root=ProcessId.of(root))
-            self.held.take(attach(handle))
+            self.held.attach(attach(handle))
 
-    def answer(self, line: bytes, asker: Asker) -> bytes | None:
+    def answer(self, line: bytes, asker: WaitingClient) -> bytes | None:
         return self.exchange.answer(line, asker)
 
-    def take(self, told: HookTold, asker: Asker) -> bytes | None:
+    def handle(self, told: HookMessage, asker: WaitingClient) -> bytes | None:
         return self.exchange.answer_told(told, asker)
 
     def look(self) -> bool:
@@ -122,7 +122,7 @@ class Session:
         self.supervisor.finish("done", "COMPLETE", "the agent's session ended")
         self.supervisor.close()
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Stop supervising without ending the run: whoever comes next goes on from the journal."""
         with self._closing:
             if not self._closed:
@@ -177,6 +177,6 @@ def _name_of(pid: int) -> str:
         return ""
 
 
-def _is_there(tree: Tree) -> bool:
+def _is_there(tree: ProcessTree) -> bool:
     root = look_at(tree.pid)
     return root is not None and not root.dead

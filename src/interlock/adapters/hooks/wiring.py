@@ -17,7 +17,7 @@ DEADLINE_S = 10
 """How long the hook client waits for a word of the supervisor."""
 
 
-class Place(Struct, frozen=True, kw_only=True):
+class RunAddress(Struct, frozen=True, kw_only=True):
     """Where a run can be spoken to, and a private folder for what the wiring needs; removed when the run is over.
 
     `api` is where the proxy waits for a client whose own configuration names the model's address; empty without one.
@@ -56,7 +56,7 @@ class Wiring(Protocol):
     task: str
     api: str
 
-    def wire(self, place: Place) -> Wired:
+    def wire(self, place: RunAddress) -> Wired:
         """Put the hooks in."""
         ...
 
@@ -65,7 +65,7 @@ class HookWords(Struct, frozen=True):
     """How the hook client is called for a run."""
 
     command: tuple[str, ...]
-    place: Place
+    place: RunAddress
     client: str
 
     def words(self, *, before: bool) -> tuple[str, ...]:
@@ -80,7 +80,7 @@ class HookWords(Struct, frozen=True):
         return f"exec {shlex.join(self.words(before=before))}"
 
 
-def wire(wiring: Wiring, place: Place) -> Wired:
+def wire(wiring: Wiring, place: RunAddress) -> Wired:
     """Put the hooks in; what cannot be done leaves nothing behind."""
     place.folder.mkdir(mode=0o700)
     try:
@@ -90,7 +90,7 @@ def wire(wiring: Wiring, place: Place) -> Wired:
         raise
 
 
-def unwire(place: Place, wired: Wired) -> None:
+def unwire(place: RunAddress, wired: Wired) -> None:
     """Take everything away again; what the client wrote meanwhile goes where it would have written it."""
     try:
         wired.settle()

@@ -1,4 +1,4 @@
-"""InProcess: the adapter of an agent that lives in this process; what it is asked is done at the agent's next turn."""
+"""InProcessAdapter: for an agent that lives in this process; directives take effect at the agent's next turn."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ...core import Applied, Capability, Directive, Restore, Stop, SwitchModel
 
 
-class InProcess:
+class InProcessAdapter:
     """One for each session. `model` is the model that was asked for, `back_to` the checkpoint to go back to."""
 
     def __init__(self, name: str, capabilities: frozenset[Capability]) -> None:

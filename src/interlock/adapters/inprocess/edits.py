@@ -1,4 +1,4 @@
-"""Edits: what we changed in a conversation whose history the framework keeps without our changes."""
+"""HistoryEdits: what we changed in a conversation whose history the framework keeps without our changes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
-class Edits(Generic[T]):
+class HistoryEdits(Generic[T]):
     """Done again in every later request at the same place, so that the model sees one conversation.
 
     Places count items of the framework's own history, which only grows.

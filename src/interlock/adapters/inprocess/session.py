@@ -16,12 +16,12 @@ from msgspec.structs import replace
 from ...core import ENDED, Decision, InterlockError, Message, NotFound, Step, Tool, Usage
 from ...core.step import Role
 from ...runtime import Supervisor
-from ...runtime.asking import EndsWithBlock
-from ...runtime.causes import MEANWHILE
-from .adapter import InProcess
-from .asked import Asked, Outcome, read_error, read_outcome
-from .children import Children
-from .turn import Marks, Turn
+from ...runtime.checkpoint_causes import MEANWHILE
+from ...runtime.step_client import EndsWithBlock
+from .adapter import InProcessAdapter
+from .call_decision import CallDecision, CallOutcome, read_error, read_outcome
+from .child_processes import ChildProcesses
+from .model_turn import Marks, ModelTurn
 
 T = TypeVar("T")
 Flow = tuple[type[BaseException], ...]
@@ -39,7 +39,9 @@ class RunStopped(InterlockError):
 class Session(EndsWithBlock):
     """Thread-safe. Every waiting method has a twin for event loops, in which nothing of ours blocks the loop."""
 
-    def __init__(self, supervisor: Supervisor, adapter: InProcess, children: Children, flow: Flow = ()) -> None:
+    def __init__(
+        self, supervisor: Supervisor, adapter: InProcessAdapter, children: ChildProcesses, flow: Flow = ()
+    ) -> None:
         self.supervisor = supervisor
         self.adapter = adapter
         self.children = children
@@ -87,7 +89,7 @@ class Session(EndsWithBlock):
 
     def ask(
         self, tool: str, arguments: Mapping[str, object], *, call_id: str | None = None, agent: str | None = None
-    ) -> Asked:
+    ) -> CallDecision:
         """May this call run? Returns when it may, or may not; holds and delays are waited out."""
         step = self._call(tool, arguments, call_id, agent)
         with self.waiting():
@@ -95,7 +97,7 @@ class Session(EndsWithBlock):
 
     async def ask_async(
         self, tool: str, arguments: Mapping[str, object], *, call_id: str | None = None, agent: str | None = None
-    ) -> Asked:
+    ) -> CallDecision:
         """`ask` for an event loop."""
         step = self._call(tool, arguments, call_id, agent)
         with self.waiting():
@@ -103,9 +105,9 @@ class Session(EndsWithBlock):
 
     def run(
         self,
-        asked: Asked,
+        asked: CallDecision,
         work: Callable[[dict[str, object]], T],
-        read: Callable[[T], Outcome] = read_outcome,
+        read: Callable[[T], CallOutcome] = read_outcome,
     ) -> T:
         """Run a call that may, and tell what came of it."""
         begin = time.perf_counter()
@@ -120,9 +122,9 @@ class Session(EndsWithBlock):
 
     async def run_async(
         self,
-        asked: Asked,
+        asked: CallDecision,
         work: Callable[[dict[str, object]], Awaitable[T]],
-        read: Callable[[T], Outcome] = read_outcome,
+        read: Callable[[T], CallOutcome] = read_outcome,
     ) -> T:
         """`run` for an event loop."""
         begin = time.perf_counter()
@@ -137,7 +139,7 @@ class Session(EndsWithBlock):
         await asyncio.to_thread(self.tell, asked, outcome, took)
         return result
 
-    def tell(self, asked: Asked, outcome: Outcome, duration_ms: float | None = None) -> None:
+    def tell(self, asked: CallDecision, outcome: CallOutcome, duration_ms: float | None = None) -> None:
         """What came of a call."""
         with self._lock:
             self._running -= 1
@@ -149,7 +151,7 @@ class Session(EndsWithBlock):
         self,
         tool: str,
         arguments: Mapping[str, object],
-        outcome: Outcome,
+        outcome: CallOutcome,
         *,
         call_id: str | None = None,
     ) -> None:
@@ -171,13 +173,13 @@ class Session(EndsWithBlock):
         step = self.supervisor.message(content, role=role, usage=usage, agent=agent)
         self._keep(self.supervisor.after(replace(step, model=model, kind=step.kind if content else "usage")))
 
-    def turn(self, length: int) -> Turn:
+    def turn(self, length: int) -> ModelTurn:
         """Before the model is asked with a conversation of `length` items; returns when it may be."""
         with self.waiting():
             self.supervisor.run.gate.wait_open()
         return self._turn(length)
 
-    async def turn_async(self, length: int) -> Turn:
+    async def turn_async(self, length: int) -> ModelTurn:
         """`turn` for an event loop."""
         with self.waiting():
             await self.supervisor.run.gate.wait_open_async()
@@ -196,23 +198,23 @@ class Session(EndsWithBlock):
         error = getattr(sys, "last_value", None)
         self.close(error if isinstance(error, BaseException) else None)
 
-    def _read_error(self, error: BaseException) -> Outcome:
-        return Outcome(str(error)) if isinstance(error, self._flow) else read_error(error)
+    def _read_error(self, error: BaseException) -> CallOutcome:
+        return CallOutcome(str(error)) if isinstance(error, self._flow) else read_error(error)
 
     def _call(self, tool: str, arguments: Mapping[str, object], call_id: str | None, agent: str | None) -> Step:
         step = self.supervisor.call(tool, dict(arguments), call_id=call_id, agent=agent)
         named = step.tool if call_id is not None or step.tool is None else replace(step.tool, call_id=f"#{step.index}")
         return replace(step, tool=named)
 
-    def _result(self, outcome: Outcome, tool: Tool | None) -> Step:
+    def _result(self, outcome: CallOutcome, tool: Tool | None) -> Step:
         step = self.supervisor.result(outcome.content, error=outcome.error, exit_code=outcome.exit_code)
         return replace(step, tool=tool)
 
-    def _asked(self, step: Step, decision: Decision) -> Asked:
+    def _asked(self, step: Step, decision: Decision) -> CallDecision:
         self._keep(decision)
         known = step.tool.arguments if step.tool is not None else {}
         rewritten = decision.arguments if decision.action == "rewrite" else None
-        asked = Asked(step, decision, {**known, **rewritten} if rewritten is not None else known)
+        asked = CallDecision(step, decision, {**known, **rewritten} if rewritten is not None else known)
         with self._lock:
             self._running += asked.runs
         return asked
@@ -221,17 +223,17 @@ class Session(EndsWithBlock):
         with self._lock:
             self._messages += decision.messages
 
-    def _turn(self, length: int) -> Turn:
+    def _turn(self, length: int) -> ModelTurn:
         keep = self._go_back()
         with self._lock:
             messages, self._messages = tuple(self._messages), []
         self._marks.note(self.supervisor.next_index, length if keep is None else keep)
-        return Turn(messages, keep, self.adapter.model, self.stopped)
+        return ModelTurn(messages, keep, self.adapter.model, self.stopped)
 
     def _go_back(self) -> int | None:
         """How much of the conversation stays, where the run went back to a checkpoint."""
         wanted, self.adapter.back_to = self.adapter.back_to, None
-        workspace = self.supervisor.hands.workspace
+        workspace = self.supervisor.executor.workspace
         if wanted is None or workspace is None:
             return None
         try:

@@ -9,8 +9,8 @@ from ...config import load
 from ...core import Capability, InvalidState, RunSpec
 from ...journal import new_run_id
 from ...runtime import Options, Supervisor
-from .adapter import InProcess
-from .children import Children
+from .adapter import InProcessAdapter
+from .child_processes import ChildProcesses
 from .session import Flow, Session
 
 
@@ -32,7 +32,7 @@ class Supervision:
         workspace = options.get("workspace")
         if workspace is not None:
             self._make_room()
-        adapter, children = InProcess(self.name, self.capabilities), Children()
+        adapter, children = InProcessAdapter(self.name, self.capabilities), ChildProcesses()
         options["adapter"], options["processes"] = adapter, children
         options["spec"] = options.get("spec") or RunSpec(
             run_id=new_run_id(),

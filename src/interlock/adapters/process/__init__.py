@@ -4,6 +4,6 @@ from ..steps.adapter import SILENT, SPEAKING, ProcessAdapter
 from ..steps.client import Steps
 from .front import run_command
 from .launch import Launch
-from .talk import Finished
+from .owner_messages import Finished
 
 __all__ = ["SILENT", "SPEAKING", "Finished", "Launch", "ProcessAdapter", "Steps", "run_command"]

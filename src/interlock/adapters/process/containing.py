@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from ...config import Config
 from ...contain import Kept, find_bubblewrap, guard_words, open_filter, why_not
 from ...core import BadInput
-from ...link.place import runtime_dir
+from ...link.socket_paths import runtime_dir
 from ...process import TreeHandle
 from ...process.enclosed import Enclosure
 from .foreground import Foreground

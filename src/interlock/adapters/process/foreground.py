@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from .terminal import Signalled
+from .job_control import Signalled
 
 TOLD = {b"interrupted": signal.SIGINT, b"stopped": signal.SIGTSTP}
 

@@ -20,22 +20,22 @@ from msgspec.structs import replace
 from ...control import new_request
 from ...core import BadInput, InterlockError
 from ...journal import RunFolder, Store
-from ...journal.tree import keep_tree
+from ...journal.process_tree import write_tree
 from ...link import ask_owner, listen, socket_path
-from ...process import Tree, TreeHandle, spawn
+from ...process import ProcessTree, TreeHandle, spawn
 from ...process.enclosed import Enclosure
 from ...process.program import refuse_missing_program
-from ..hooks.wiring import Place, Wired, unwire, wire
-from ..proxy import OPENAI, address, point, relay_without_owner
-from .alone import CANCELLED, TIME_IS_UP, Alone
+from ..hooks.wiring import RunAddress, Wired, unwire, wire
+from ..proxy import OPENAI, address, redirect_environment, relay_without_owner
 from .containing import Level, Places, build_enclosure, decide_containment, is_attended, resolve
 from .foreground import Foreground
+from .job_control import Signalled, Signals, fill_standard_streams, keep_settings, pass_on, stop_with
 from .launch import Launch
-from .ownership import OwnerGone, Ownership
-from .person import Person, open_line_terminal
-from .starting import Starting
-from .talk import Asks, Begin, Exited, Finished, Says, Started, steps_path
-from .terminal import Signalled, Signals, fill_standard_streams, keep_settings, pass_on, stop_with
+from .owner_messages import ApprovalAsked, ApprovalGiven, BeginRun, CommandStarted, Exited, Finished, steps_path
+from .owner_process import OwnerGone, OwnerProcess
+from .owner_startup import OwnerStartup
+from .terminal_approval import TerminalApproval, open_line_terminal
+from .unsupervised import CANCELLED, TIME_IS_UP, UnsupervisedRun
 
 TERM_S = 10.0
 """How long after a SIGTERM or SIGHUP the command may take; then the run is cancelled. A second one does so at once."""
@@ -86,7 +86,7 @@ class _Front:
         if self._door is not None and launch.proxied is not None:
             self._api = address(launch.proxied, self._door.getsockname()[1], OPENAI)
         self._wired = self._wire()
-        begin = Begin(
+        begin = BeginRun(
             spec=launch.spec,
             store=str(launch.store),
             config=launch.config,
@@ -100,9 +100,9 @@ class _Front:
             contained=level != "off",
         )
         doors = (self._door,) if self._door is not None else ()
-        self._ownership = Ownership(begin, (listen(self._control), listen(self._steps), *doors), self._events)
-        self._person = Person(self._folder, self._foreground)
-        self._tree: Tree | None = None
+        self._ownership = OwnerProcess(begin, (listen(self._control), listen(self._steps), *doors), self._events)
+        self._person = TerminalApproval(self._folder, self._foreground)
+        self._tree: ProcessTree | None = None
         self._bare: subprocess.Popen[bytes] | None = None
         self._interrupted = float("-inf")
         self._hint_at: float | None = None
@@ -110,7 +110,7 @@ class _Front:
         self._cancelling = False
         self._status: int | None = None
         self._unsupervised = ""
-        self._alone: Alone | None = None
+        self._unsupervised_run: UnsupervisedRun | None = None
         self._ended_with: int | None = None
         self._limits: tuple[str, ...] = ()
         self._begun = time.monotonic()
@@ -127,7 +127,7 @@ class _Front:
             if self._foreground is not None:
                 self._foreground.start(self._tree.pid)
             self._keep(self._tree.handle())
-            self._ownership.tell(Started(self._tree.handle()))
+            self._ownership.tell(CommandStarted(self._tree.handle()))
             threading.Thread(target=self._wait, name="interlock-command", daemon=True).start()
             finished = self._loop()
             if self._foreground is not None:
@@ -150,16 +150,16 @@ class _Front:
     def _begin(self) -> None:
         """Have an owner; where none can be had, or somebody thinks better of it, there was no run."""
         try:
-            self._ownership.start(Starting(self._launch.spec).look)
+            self._ownership.start(OwnerStartup(self._launch.spec).look)
         except BaseException:
             self._ownership.close()
             Store(self._launch.store).discard(self._launch.spec.run_id)
             raise
 
     @property
-    def _place(self) -> Place:
+    def _place(self) -> RunAddress:
         folder = self._control.with_suffix(".d")
-        return Place(socket=self._steps, gate=self._folder.gate, folder=folder, closed=self._closed, api=self._api)
+        return RunAddress(socket=self._steps, gate=self._folder.gate, folder=folder, closed=self._closed, api=self._api)
 
     def _wire(self) -> Wired | None:
         """Hooks for an agent that we know."""
@@ -170,7 +170,7 @@ class _Front:
             _say(note)
         return wired
 
-    def _spawn(self) -> Tree:
+    def _spawn(self) -> ProcessTree:
         spec, config = self._launch.spec, self._launch.config
         environment = {
             **os.environ,
@@ -180,7 +180,7 @@ class _Front:
             "INTERLOCK_FAIL": "closed" if self._closed else "open",
         }
         if self._door is not None and self._launch.proxied is not None:
-            environment |= point(environment, self._launch.proxied, self._door.getsockname()[1])
+            environment |= redirect_environment(environment, self._launch.proxied, self._door.getsockname()[1])
         if self._wired is not None:
             spec = replace(spec, argv=self._wired.argv)
             environment |= self._wired.environment
@@ -211,7 +211,7 @@ class _Front:
         """Have the tree on record, for whoever steers the run without us."""
         with contextlib.suppress(OSError):
             # Where there is no room for it, the run is none the worse.
-            keep_tree(self._folder, tree)
+            write_tree(self._folder, tree)
 
     def _wait(self) -> None:
         assert self._tree is not None
@@ -222,7 +222,9 @@ class _Front:
         """Take events until the run is over."""
         deadline: float | None = None
         while True:
-            look_at = self._alone.look_at if self._alone is not None and self._status is None else None
+            look_at = (
+                self._unsupervised_run.look_at if self._unsupervised_run is not None and self._status is None else None
+            )
             due = min((at for at in (deadline, self._end_by, self._hint_at, look_at) if at is not None), default=None)
             try:
                 event = self._events.get(timeout=None if due is None else max(0.0, due - time.monotonic()))
@@ -254,30 +256,32 @@ class _Front:
                 if self._status is not None:
                     return self._without_owner(self._unsupervised)
                 self._go_on_alone()
-            elif isinstance(event, Asks):
+            elif isinstance(event, ApprovalAsked):
                 self._person.ask(event)
-            elif isinstance(event, Says):
+            elif isinstance(event, ApprovalGiven):
                 self._person.tell(event.words)
             elif isinstance(event, Signalled):
                 self._take_signal(event)
 
     def _go_on_alone(self) -> None:
         """No owner stays alive: the command goes on without one, or is ended where it must not."""
-        self._alone = Alone(self._launch.config, self._folder, self._begun)
-        self._alone.say(self._unsupervised)
-        if self._alone.closed:
+        self._unsupervised_run = UnsupervisedRun(self._launch.config, self._folder, self._begun)
+        self._unsupervised_run.say(self._unsupervised)
+        if self._unsupervised_run.closed:
             self._end(InterlockError.exit_status, "the command was ended, as runtime.fail is closed")
         elif self._door is not None:
             self._bare = relay_without_owner(self._door, self._launch.proxied, self._folder.gate)
 
     def _look_alone(self) -> None:
-        assert self._alone is not None
-        if (ending := self._alone.look()) is not None:
+        assert self._unsupervised_run is not None
+        if (ending := self._unsupervised_run.look()) is not None:
             self._end(*ending)
 
     def _learn_of_cancel(self) -> None:
         """Whoever cancels a run without an owner ends its processes at once: that is why they ended."""
-        ending = self._alone.look() if self._alone is not None and self._ended_with is None else None
+        ending = (
+            self._unsupervised_run.look() if self._unsupervised_run is not None and self._ended_with is None else None
+        )
         if ending is not None and ending[0] == CANCELLED:
             self._ended_with = CANCELLED
             self._unsupervised += f"; {ending[1]}"

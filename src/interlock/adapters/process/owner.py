@@ -21,29 +21,41 @@ from typing import TYPE_CHECKING
 from ...config.models import Models
 from ...contain import Insiders, late_places
 from ...core import Adapter, Hold, InterlockError, NotFound
-from ...core.typed import from_json
-from ...journal import JournalReader, Reading, RunFolder, Store
+from ...core.decoding import from_json
+from ...journal import JournalReader, JournalReading, RunFolder, Store
 from ...journal.folder import HELD
 from ...link import socket_path
-from ...process import UNKNOWN_STATUS, Tree, attach
+from ...process import UNKNOWN_STATUS, ProcessTree, attach
 from ...records import StartedRecord
 from ...runtime import Supervisor
 from ...runtime.approvals import Approvals
-from ...runtime.causes import MEANWHILE
-from ...runtime.continuing import clean_up
+from ...runtime.assembly import Options
+from ...runtime.checkpoint_causes import MEANWHILE
+from ...runtime.cleanup import clean_up_store
+from ...runtime.continuation import clean_up
 from ...runtime.log import configure_log, is_chosen
-from ...runtime.opening import Options
-from ...runtime.steering import Steering
-from ...runtime.tidying import tidy_store
-from ..held import HeldTree
+from ...runtime.run_control import RunControl
+from ..held_tree import HeldTree
 from ..hooks.clients import adapter_named, dialect_named, new_dialects
 from ..hooks.exchange import HookExchange
 from ..hooks.guardian import HookGuardian
-from ..proxy import ModelChoice, ProxyAdapter, Switched, WayBack
+from ..proxy import ModelChoice, ProxyAdapter, Rewind, SwitchingAdapter
 from ..steps.server import StepServer
-from .look import Look
+from .monitor import Monitor
+from .owner_messages import (
+    ApprovalAsked,
+    ApprovalGiven,
+    BeginRun,
+    Channel,
+    CommandStarted,
+    Exited,
+    Finished,
+    OwnerFailed,
+    OwnerReady,
+    ToOwner,
+    steps_path,
+)
 from .selfwatch import SelfWatch
-from .talk import Asks, Begin, Channel, Exited, Failed, Finished, Ready, Says, Started, ToOwner, steps_path
 
 if TYPE_CHECKING:
     from ..proxy.proxy import Proxy
@@ -58,11 +70,11 @@ class Owner:
     """One run, from the first message to the last."""
 
     def __init__(
-        self, begin: Begin, control: socket.socket, steps: socket.socket, door: socket.socket | None = None
+        self, begin: BeginRun, control: socket.socket, steps: socket.socket, door: socket.socket | None = None
     ) -> None:
         self._begin = begin
         self._choice = ModelChoice(Models.from_config(begin.config).aliases if begin.proxied is not None else None)
-        self._back = WayBack()
+        self._rewind = Rewind()
         self._held_file = Path(begin.store) / begin.spec.run_id / HELD
         self.held = HeldTree(expected=True, held_by_person=self._held_file.exists)
         self._insiders = Insiders()
@@ -83,7 +95,7 @@ class Owner:
             expects_hooks=begin.expects_hooks,
         )
         self._watch = self._make_watch()
-        self._hooks = self._steps.hooks = HookExchange(self._steps.book, new_dialects(), self._guardian)
+        self._hooks = self._steps.hooks = HookExchange(self._steps.numbering, new_dialects(), self._guardian)
         self._proxy = self._make_proxy(door)
         self.held.speaks = lambda: self._steps.spoken
         run = self._supervisor.run
@@ -95,15 +107,15 @@ class Owner:
         self.held.on_frozen = self._keep_own_work
         self._say: Callable[[str], None] = lambda _: None
         self._removed = False
-        self._look = Look(self._supervisor, self.held, self._steps, run.summary.started, self._look_around)
+        self._monitor = Monitor(self._supervisor, self.held, self._steps, run.summary.started, self._look_around)
 
     def start(self) -> None:
         """Be there for the command."""
         self._steps.start()
         if self._proxy is not None:
             self._proxy.start()
-        self._look.start()
-        tidy_store(Store(Path(self._begin.store)), self._begin.config, self._supervisor.run.clock.time())
+        self._monitor.start()
+        clean_up_store(Store(Path(self._begin.store)), self._begin.config, self._supervisor.run.clock.time())
 
     def ask_through(self, channel: Channel) -> None:
         """Have the front ask whoever sits at its terminal."""
@@ -112,15 +124,15 @@ class Owner:
         def ask(step: int, what: str) -> None:
             tell(step, what)
             if step in supervisor.approvals.waiting:
-                channel.send(Asks(step, what))
+                channel.send(ApprovalAsked(step, what))
 
         supervisor.run.on_waiting = ask
-        self._say = lambda words: channel.send(Says(words))
+        self._say = lambda words: channel.send(ApprovalGiven(words))
 
-    def take(self, tree: Tree) -> None:
+    def attach_tree(self, tree: ProcessTree) -> None:
         """The command runs."""
         self._insiders.tree = tree.handle()
-        self.held.take(tree)
+        self.held.attach(tree)
         held = self.held.limit(self._supervisor.process_limits)
         self._supervisor.run.record(StartedRecord(tree.pid, tree.mechanism, held))
         for words in self.held.not_held:
@@ -132,7 +144,7 @@ class Owner:
     def finish(self, status: int | None, limits: tuple[str, ...] = ()) -> Finished:
         """The command has ended: the run ends, and this is what it was."""
         supervisor, run = self._supervisor, self._supervisor.run
-        self._look.close()
+        self._monitor.close()
         self._hooks.look()
         killed_by_limit = status is not None and status < 0 and bool(limits or self.limits_reached())
         if killed_by_limit and run.reason is None:
@@ -168,7 +180,7 @@ class Owner:
         steps = steps_path(control)
         watch.keep_socket(steps, lambda: self._steps.bind_again(steps))
         steering = self._supervisor.run.steering
-        if isinstance(steering, Steering):
+        if isinstance(steering, RunControl):
             watch.keep_socket(control, steering.server.bind_again)
             steering.server.authority.why_inside = self._insiders.why_inside
             steering.server.authority.on_refused = self._refused
@@ -183,7 +195,7 @@ class Owner:
         run = self._supervisor.run
         if self._held_file.exists() and not run.ended:
             if run.status == "running":
-                self._supervisor.hands.carry_out(Hold("paused by a person while no owner answered", "recovery"))
+                self._supervisor.executor.carry_out(Hold("paused by a person while no owner answered", "recovery"))
             self._held_file.unlink(missing_ok=True)
 
     def _notice_removal(self) -> None:
@@ -224,8 +236,8 @@ class Owner:
         if self._begin.proxied is None:
             return adapter
         if name == ProxyAdapter.name:
-            return ProxyAdapter(self._choice, self._back)
-        return Switched(adapter, self._choice, self._back)
+            return ProxyAdapter(self._choice, self._rewind)
+        return SwitchingAdapter(adapter, self._choice, self._rewind)
 
     def _make_proxy(self, door: socket.socket | None) -> Proxy | None:
         """Before the model's API; where hooks tell the steps, it leaves those to them, and tokens where they can."""
@@ -237,11 +249,11 @@ class Owner:
         hooked = dialect_named(self._begin.spec.adapter)
         return Proxy(
             door,
-            self._steps.book,
+            self._steps.numbering,
             proxied.upstreams,
             proxied.token,
             choice=self._choice,
-            back=self._back,
+            rewind=self._rewind,
             steps=hooked is None,
             usage=hooked is None or "usage" not in hooked.capabilities,
         )
@@ -252,7 +264,7 @@ class Owner:
             self._supervisor.checkpoint(cause=MEANWHILE, step=self._supervisor.next_index)
 
     def _summarize(self, status: int | None, limits: tuple[str, ...]) -> Finished:
-        run, ledger = self._supervisor.run, self._supervisor.watch.ledger
+        run, ledger = self._supervisor.run, self._supervisor.pipeline.ledger
         with contextlib.suppress(InterlockError):
             # On a full disk the summary says what is known.
             run.journal.flush()
@@ -288,7 +300,7 @@ class Owner:
 
     def _changed(self) -> tuple[str, ...]:
         """The files that differ from what they were at the start."""
-        workspace, first = self._supervisor.hands.workspace, self._first_checkpoint()
+        workspace, first = self._supervisor.executor.workspace, self._first_checkpoint()
         if workspace is None or first is None:
             return ()
         try:
@@ -304,7 +316,7 @@ class Owner:
             return str(from_json(record.body)["id"])
         return None
 
-    def _journal(self) -> Reading | None:
+    def _journal(self) -> JournalReading | None:
         """What was written down so far; None where somebody has removed it."""
         try:
             return self._supervisor.run.journal.reader()
@@ -322,27 +334,27 @@ def main() -> None:
     line = channel.receive()
     if line is None:
         return
-    begin = from_json(line, Begin)
+    begin = from_json(line, BeginRun)
     try:
         owner = Owner(begin, control, steps, *doors)
         owner.start()
     except InterlockError as error:
-        channel.send(Failed(error.what, error.where, error.todo, error.exit_status))
+        channel.send(OwnerFailed(error.what, error.where, error.todo, error.exit_status))
         return
     owner.ask_through(channel)
     # What is there from the start stays: looking through it for rubbish would keep a hook waiting for 50 ms.
     gc.freeze()
-    channel.send(Ready())
+    channel.send(OwnerReady())
     _serve(owner, channel, RunFolder(Path(begin.store) / begin.spec.run_id))
 
 
 def _serve(owner: Owner, channel: Channel, folder: RunFolder) -> None:
-    tree: Tree | None = None
+    tree: ProcessTree | None = None
     while (line := channel.receive()) is not None:
         message: ToOwner = from_json(line, ToOwner)
-        if isinstance(message, Started):
+        if isinstance(message, CommandStarted):
             tree = owner.held.tree or attach(message.tree)
-            owner.take(tree)
+            owner.attach_tree(tree)
         elif isinstance(message, Exited):
             channel.send(owner.finish(message.status, message.limits))
             return

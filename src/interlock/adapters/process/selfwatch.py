@@ -7,13 +7,13 @@ import logging
 from collections.abc import Callable
 from pathlib import Path
 
-from ...checkpoint.place import store_of
+from ...checkpoint.locations import store_of
 from ...contain.insiders import in_group
 from ...core import Hold, InterlockError
 from ...journal import RunFolder
 from ...runtime import Supervisor
-from ...runtime.steering import Steering
-from ..held import HeldTree
+from ...runtime.run_control import RunControl
+from ..held_tree import HeldTree
 from ..hooks.guardian import HookGuardian
 
 log = logging.getLogger("interlock")
@@ -37,7 +37,7 @@ class SelfWatch:
         self._supervisor, self._guardian, self._held, self._folder = supervisor, guardian, held, folder
         self._contained, self._late = contained, late
         self._sockets: dict[Path, tuple[object, Callable[[], None]]] = {}
-        workspace = supervisor.hands.workspace
+        workspace = supervisor.executor.workspace
         self._checkpoints = store_of(workspace.checkpoints.workspace) / "store.db" if workspace is not None else None
         self._checkpoints_print = _identity(self._checkpoints)
         self._journal_print = _identity(folder.journal)
@@ -54,7 +54,7 @@ class SelfWatch:
                     self._sockets[path] = (_identity(path), bind_again)
                     self._notice("a socket of the run was removed; it is bound again", path)
         steering = self._supervisor.run.steering
-        if isinstance(steering, Steering) and steering.mend_gate():
+        if isinstance(steering, RunControl) and steering.mend_gate():
             self._notice("the run's gate file was changed; it is as it was", self._folder.gate)
         if self._journal_print is not None and _identity(self._folder.journal) != self._journal_print:
             self._journal_print = None
@@ -72,7 +72,7 @@ class SelfWatch:
         self._notice(UNDO_LOST, self._checkpoints)
         run = self._supervisor.run
         if not run.ended and not self._supervisor.config.interventions.observe:
-            self._supervisor.hands.carry_out(Hold(UNDO_LOST, "recovery"))
+            self._supervisor.executor.carry_out(Hold(UNDO_LOST, "recovery"))
 
     def _look_at_cgroup(self) -> None:
         """Processes that left the run's cgroup are still held one by one, but no longer limited."""

@@ -3,10 +3,10 @@
 Needs the extra `proxy`; what is imported here does not.
 """
 
-from .adapter import PROXIED, ModelChoice, ProxyAdapter, Switched
-from .back import WayBack
-from .environment import OPENAI, Proxied, address, find_upstreams, point
-from .lost import relay_without_owner
+from .adapter import PROXIED, ModelChoice, ProxyAdapter, SwitchingAdapter
+from .environment import OPENAI, Proxied, address, find_upstreams, redirect_environment
+from .fallback import relay_without_owner
+from .rewind import Rewind
 
 __all__ = [
     "OPENAI",
@@ -14,10 +14,10 @@ __all__ = [
     "ModelChoice",
     "Proxied",
     "ProxyAdapter",
-    "Switched",
-    "WayBack",
+    "Rewind",
+    "SwitchingAdapter",
     "address",
     "find_upstreams",
-    "point",
+    "redirect_environment",
     "relay_without_owner",
 ]

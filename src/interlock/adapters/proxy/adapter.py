@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...core import Adapter, Applied, Capability, Directive, Restore, Stop, SwitchModel
-from .back import WayBack
+from .rewind import Rewind
 
 PROXIED: frozenset[Capability] = frozenset(
     ("deny", "rewrite", "inject", "hold", "stop", "switch_model", "usage", "conversation", "relaunch")
@@ -32,16 +32,16 @@ class ProxyAdapter:
     name = "proxy"
     capabilities: frozenset[Capability] = PROXIED
 
-    def __init__(self, choice: ModelChoice | None = None, back: WayBack | None = None) -> None:
-        self.choice, self.back = choice or ModelChoice(), back or WayBack()
+    def __init__(self, choice: ModelChoice | None = None, rewind: Rewind | None = None) -> None:
+        self.choice, self.rewind = choice or ModelChoice(), rewind or Rewind()
 
     def apply(self, directive: Directive) -> Applied:
         if isinstance(directive, Restore):
             if directive.paths:
                 return Applied(False, "only some paths went back")
-            if not self.back.carries:
+            if not self.rewind.carries:
                 return Applied(False, "no conversation has come through the proxy")
-            self.back.order(directive.checkpoint_id)
+            self.rewind.order(directive.checkpoint_id)
             return Applied(True, "the model is shown an earlier conversation from the next request on")
         if isinstance(directive, SwitchModel):
             return Applied(True, f"{self.choice.switch(directive.model)} is asked from the next request on")
@@ -50,13 +50,13 @@ class ProxyAdapter:
         return Applied(True, "done to its next request or answer")
 
 
-class Switched:
+class SwitchingAdapter:
     """Another adapter's agent behind the proxy, which switches its model and takes its conversation back."""
 
-    def __init__(self, adapter: Adapter, choice: ModelChoice, back: WayBack) -> None:
+    def __init__(self, adapter: Adapter, choice: ModelChoice, rewind: Rewind) -> None:
         self.name = adapter.name
         self.capabilities: frozenset[Capability] = adapter.capabilities | {"switch_model", "usage", "conversation"}
-        self._adapter, self._proxied = adapter, ProxyAdapter(choice, back)
+        self._adapter, self._proxied = adapter, ProxyAdapter(choice, rewind)
 
     def apply(self, directive: Directive) -> Applied:
         if isinstance(directive, (SwitchModel, Restore)):

@@ -7,10 +7,10 @@ import zlib
 
 import zstandard
 
-from ...core.typed import from_json
-from .formats import Reader
-from .line import Response
-from .sse import Events
+from ...core.decoding import from_json
+from .formats import ReplyReader
+from .sse import EventParser
+from .upstream_connection import UpstreamResponse
 
 
 def plain(data: bytes, encoding: str) -> bytes:
@@ -27,26 +27,26 @@ def plain(data: bytes, encoding: str) -> bytes:
     raise ValueError(f"the encoding {encoding} is not known")
 
 
-def read_whole(data: bytes, response: Response, reader: Reader) -> None:
+def read_whole(data: bytes, response: UpstreamResponse, reader: ReplyReader) -> None:
     """Have a whole answer read."""
     data = plain(data, header(response, b"content-encoding"))
     if not says_events(response):
-        reader.take_whole(from_json(data))
+        reader.feed_whole(from_json(data))
         return
-    for event in Events().feed(data + b"\n\n"):
+    for event in EventParser().feed(data + b"\n\n"):
         if event.data is not None:
-            reader.take(event.data)
+            reader.feed(event.data)
 
 
-def header(response: Response, name: bytes) -> str:
+def header(response: UpstreamResponse, name: bytes) -> str:
     return next((value.decode("latin-1") for key, value in response.headers if key.lower() == name), "")
 
 
-def says_events(response: Response) -> bool:
+def says_events(response: UpstreamResponse) -> bool:
     """Whether the answer is a stream of events."""
     return "event-stream" in header(response, b"content-type")
 
 
-def is_readable_stream(response: Response) -> bool:
+def is_readable_stream(response: UpstreamResponse) -> bool:
     """Whether its events can be read as they come."""
     return says_events(response) and header(response, b"content-encoding") in ("", "identity")

@@ -61,7 +61,7 @@ def address(proxied: Proxied, port: int, api: str) -> str:
     return f"http://{LOOPBACK}:{port}/{proxied.token}/{api}"
 
 
-def point(environment: Mapping[str, str], proxied: Proxied, port: int) -> dict[str, str]:
+def redirect_environment(environment: Mapping[str, str], proxied: Proxied, port: int) -> dict[str, str]:
     """What is to change in the environment for the command to talk to the proxy on this port."""
     changes = {
         variable: address(proxied, port, api.name)

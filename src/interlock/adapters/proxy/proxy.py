@@ -7,20 +7,20 @@ import socket
 from collections.abc import Mapping
 
 from ...core import PROCEED, Decision
-from ...journal.interface import Reading
+from ...journal.interface import JournalReading
 from ...records import Fault
-from ...runtime.border import redact_text
+from ...redact import redact_text
 from ...runtime.gate import HungUp
-from ..steps.book import StepBook
+from ..steps.step_numbering import StepNumbering
 from .adapter import ModelChoice
-from .back import WayBack
-from .door import Door
+from .client_connection import ClientConnection, ClientGone, ClientRequest
+from .conversation_memory import ConversationMemory
+from .exchange import Exchange
 from .formats import format_of
-from .memory import Memory
 from .relay import relay
-from .talk import Talk
+from .rewind import Rewind
+from .server import ProxyServer
 from .upstream import Upstream
-from .wire import Asked, Gone, Wire
 
 log = logging.getLogger("interlock")
 
@@ -35,25 +35,25 @@ class Proxy:
     def __init__(
         self,
         listener: socket.socket,
-        book: StepBook,
+        numbering: StepNumbering,
         upstreams: Mapping[str, str],
         token: str,
         *,
         choice: ModelChoice | None = None,
-        back: WayBack | None = None,
+        rewind: Rewind | None = None,
         steps: bool = True,
         usage: bool = True,
     ) -> None:
-        self.book, self.supervisor = book, book.supervisor
-        self.choice, self.back = choice or ModelChoice(), back or WayBack()
+        self.numbering, self.supervisor = numbering, numbering.supervisor
+        self.choice, self.rewind = choice or ModelChoice(), rewind or Rewind()
         self.steps, self.usage = steps, usage
-        self.memory = Memory(self.supervisor.run)
+        self.memory = ConversationMemory(self.supervisor.run)
         self.upstream = Upstream()
         self.asks_usage = usage
         self._told: set[str] = set()
-        self._door = Door(listener, upstreams, token, self._answer)
+        self._door = ProxyServer(listener, upstreams, token, self._answer)
 
-    def recall(self, journal: Reading) -> None:
+    def recall(self, journal: JournalReading) -> None:
         """Know what a predecessor knew."""
         self.memory.recall(journal)
 
@@ -74,21 +74,21 @@ class Proxy:
             self._told.add(why)
             log.warning("the proxy of run %s is impaired: %s", self.supervisor.run.spec.run_id, why)
 
-    def _wait_while_paused(self, wire: Wire) -> None:
+    def _wait_while_paused(self, client: ClientConnection) -> None:
         """Hold what may ask a model in a way that we do not read."""
         gate = self.supervisor.run.gate
         held = Decision("hold", reason="the run is paused")
         try:
-            gate.admit(lambda: held if gate.status in ("pausing", "paused") else PROCEED, waits=wire.waits)
+            gate.admit(lambda: held if gate.status in ("pausing", "paused") else PROCEED, waits=client.waits)
         except HungUp:
-            raise Gone from None
+            raise ClientGone from None
 
-    def _answer(self, wire: Wire, asked: Asked, url: str) -> None:
+    def _answer(self, client: ClientConnection, asked: ClientRequest, url: str) -> None:
         form = format_of(asked.target) if asked.method == "POST" else None
         if form is None:
             if asked.method == "POST":
-                self._wait_while_paused(wire)
-            relay(wire, self.upstream, asked, url)
+                self._wait_while_paused(client)
+            relay(client, self.upstream, asked, url)
         else:
-            self.book.spoken = self.book.spoken or self.steps
-            Talk(self, wire, asked, url, form).run()
+            self.numbering.spoken = self.numbering.spoken or self.steps
+            Exchange(self, client, asked, url, form).run()

@@ -7,31 +7,31 @@ import re
 import msgspec
 from msgspec import Struct
 
-from ...core.typed import from_json
+from ...core.decoding import from_json
 from .formats import Json
 
 END = re.compile(rb"\r\n\r\n|\n\n|\r\r")
 
 
-class Event(Struct, frozen=True):
+class ServerSentEvent(Struct, frozen=True):
     """One event; `data` is None where it has none that is a JSON object."""
 
     raw: bytes
     data: Json | None
 
 
-class Events:
+class EventParser:
     """Feed it what comes; `rest` is what has not become an event yet."""
 
     def __init__(self) -> None:
         self.rest = b""
 
-    def feed(self, data: bytes) -> list[Event]:
+    def feed(self, data: bytes) -> list[ServerSentEvent]:
         """The events that are whole now."""
         buffer, start, found = self.rest + data, 0, []
         for end in END.finditer(buffer):
             raw = buffer[start : end.end()]
-            found.append(Event(raw, _data(raw)))
+            found.append(ServerSentEvent(raw, _data(raw)))
             start = end.end()
         self.rest = buffer[start:]
         return found

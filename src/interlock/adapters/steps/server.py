@@ -9,24 +9,24 @@ from typing import Protocol
 import msgspec
 
 from ...core import BadInput
-from ...journal.interface import Reading
-from ...link import LineCounter, listen
+from ...journal.interface import JournalReading
+from ...link import ThreadedLineServer, listen
 from ...runtime import Supervisor
-from .book import Asker, StepBook
-from .lines import Refusal, read_line, write_answer
+from .step_numbering import StepNumbering, WaitingClient
+from .step_protocol import StepRefusal, read_line, write_answer
 
 MAX_STEP_LINE = 32 * 1024 * 1024
 """Bytes of one line here: hooks hand over whole files that an agent writes."""
 
 JOIN_S = 10.0
 
-TOO_LONG = msgspec.json.encode(Refusal("the line is too long; shorten the content"))
+TOO_LONG = msgspec.json.encode(StepRefusal("the line is too long; shorten the content"))
 
 
-class Listener(Protocol):
+class HookListener(Protocol):
     """Whoever else is spoken to on this socket: the hooks of an agent's client."""
 
-    def answer(self, line: bytes, asker: Asker) -> bytes | None:
+    def answer(self, line: bytes, asker: WaitingClient) -> bytes | None:
         """The answer to a line of its own, when it is due; None where nobody waits for it any more."""
         ...
 
@@ -35,19 +35,19 @@ class StepServer:
     """Lines of one connection are answered in order, connections hold up nobody else."""
 
     def __init__(self, listener: socket.socket, supervisor: Supervisor) -> None:
-        self.book = StepBook(supervisor)
-        self.hooks: Listener | None = None
+        self.numbering = StepNumbering(supervisor)
+        self.hooks: HookListener | None = None
         self._supervisor = supervisor
         self._counters = [self._serve(listener)]
 
     @property
     def spoken(self) -> bool:
         """Whether any process of the run has told anything."""
-        return self.book.spoken
+        return self.numbering.spoken
 
-    def recall(self, journal: Reading) -> None:
+    def recall(self, journal: JournalReading) -> None:
         """Know what a predecessor was told."""
-        self.book.recall(journal)
+        self.numbering.recall(journal)
 
     def start(self) -> None:
         for counter in self._counters:
@@ -66,17 +66,17 @@ class StepServer:
         for counter in self._counters:
             counter.close(JOIN_S)
 
-    def _serve(self, listener: socket.socket) -> LineCounter:
-        return LineCounter(listener, self.answer, "steps", max_line=MAX_STEP_LINE, too_long=TOO_LONG)
+    def _serve(self, listener: socket.socket) -> ThreadedLineServer:
+        return ThreadedLineServer(listener, self.answer, "steps", max_line=MAX_STEP_LINE, too_long=TOO_LONG)
 
-    def answer(self, line: bytes, asker: Asker) -> bytes | None:
+    def answer(self, line: bytes, asker: WaitingClient) -> bytes | None:
         """The answer to one line, when it is due; None where nobody waits for it any more."""
         if self.hooks is not None and line.startswith(b'{"hook":'):
             return self.hooks.answer(line, asker)
-        self.book.spoken = True
+        self.numbering.spoken = True
         try:
             phase, told = read_line(line)
         except BadInput as error:
-            return msgspec.json.encode(Refusal(str(error)))
-        answered = self.book.after(told) if phase == "after" else self.book.before(told, asker)
+            return msgspec.json.encode(StepRefusal(str(error)))
+        answered = self.numbering.after(told) if phase == "after" else self.numbering.before(told, asker)
         return None if answered is None else write_answer(*answered)

@@ -12,7 +12,7 @@ from typing import IO, cast
 from msgspec import Struct
 
 from ...core import BadInput
-from .unpacking import Unpacked
+from .gzip_reader import Unpacked
 
 MAX_LINE = 32 * 1024 * 1024
 """A longer line is refused: no trace of a sane agent has one, and memory must stay bounded."""

@@ -9,11 +9,11 @@ from msgspec import Struct
 
 from ...config import Config
 from ...core import Context, Intervention, Issue, Review, Step
-from ...runtime.border import Border
+from ...redact import StepRedactor
+from ...runtime.decision_pipeline import DecisionPipeline
 from ...runtime.plugins import Plugins
-from ...runtime.watch import Watch
-from .feed import Begin, End, TraceEvent, read_batches
 from .lines import LineError
+from .trace_events import TraceBegin, TraceEnd, TraceEvent, read_batches
 
 TOGETHER = 1_000
 """Steps that are worked on together."""
@@ -63,25 +63,25 @@ class Scanned(Struct, frozen=True, kw_only=True, omit_defaults=True):
     assumed_times: int = 0
 
 
-class Scanner:
+class TraceScanner:
     """Reads traces and gives one result for each, in the order in which they end. Assumes every capability."""
 
     def __init__(self, config: Config, plugins: Plugins | None = None) -> None:
         self.config = config
         self.plugins = plugins
         self.steps = 0
-        self._border = Border()
+        self._redactor = StepRedactor()
         self._open: dict[str, _Trace] = {}
 
     def scan(self, name: str) -> Iterator[Scanned | LineError]:
         """Every trace of a file. Raises BadInput where the file cannot be opened."""
         # Who pipes traces in may wait for the answer to one before sending the next.
         for events in _gather(read_batches(name), 1 if name == "-" else TOGETHER):
-            yield from self._take(events)
+            yield from self._process(events)
 
-    def _take(self, events: list[TraceEvent]) -> list[Scanned | LineError]:
+    def _process(self, events: list[TraceEvent]) -> list[Scanned | LineError]:
         """One kind of work after the other, not step by step: its tables stay at hand, a seventh of a scan."""
-        admitted = [self._border.admit(event) if isinstance(event, Step) else event for event in events]
+        admitted = [self._redactor.redact(event) if isinstance(event, Step) else event for event in events]
         told: list[_Trace | LineError] = []
         touched: dict[_Trace, None] = {}
         for run_id, together in groupby(admitted, _run_of):
@@ -92,9 +92,9 @@ class Scanner:
                 self.steps += len(steps)
                 continue
             for event in together:
-                if isinstance(event, Begin):
+                if isinstance(event, TraceBegin):
                     self._open[event.trace_id] = _Trace(event, self.config, self.plugins)
-                elif isinstance(event, End):
+                elif isinstance(event, TraceEnd):
                     told.append(self._open.pop(event.trace_id))
                 elif isinstance(event, LineError):
                     told.append(event)
@@ -104,10 +104,10 @@ class Scanner:
 
 
 class _Trace:
-    def __init__(self, begin: Begin, config: Config, plugins: Plugins | None) -> None:
+    def __init__(self, begin: TraceBegin, config: Config, plugins: Plugins | None) -> None:
         context = Context(original_prompt=begin.task)
         self._id = begin.trace_id
-        self._watch = Watch(begin.trace_id, config, context, plugins=plugins, assume_checkpoint=True)
+        self._pipeline = DecisionPipeline(begin.trace_id, config, context, plugins=plugins, assume_checkpoint=True)
         self._reviewed: list[tuple[Step, Review | None]] = []
         self._steps = 0
         self._assumed = 0
@@ -115,15 +115,15 @@ class _Trace:
         self._interventions: list[WouldDo] = []
 
     def review(self, steps: list[Step]) -> None:
-        self._reviewed += zip(steps, self._watch.review_recorded(steps), strict=True)
+        self._reviewed += zip(steps, self._pipeline.review_recorded(steps), strict=True)
 
     def observe(self) -> None:
         """See what was reviewed since the last time."""
         reviewed, self._reviewed = self._reviewed, []
         self._steps += len(reviewed)
         for step, review in reviewed:
-            self._watch.count(step)
-            judgement = self._watch.observe(step, review, learnt=True)
+            self._pipeline.count(step)
+            judgement = self._pipeline.observe(step, review, learnt=True)
             self._assumed += judgement.assumed_time
             if judgement.issues:
                 self._issues += [Finding.of(issue) for issue in judgement.issues]

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ...core import Step, Tool, Usage
-from ..picture import stand_in
+from ..image_digest import image_placeholder
 from .neutral import epoch
 
 
@@ -122,5 +122,7 @@ def _text(content: object) -> str:
     if isinstance(content, str):
         return content
     if isinstance(content, list):
-        return "\n".join(str(part.get("text", "")) or stand_in(part) for part in content if isinstance(part, dict))
+        return "\n".join(
+            str(part.get("text", "")) or image_placeholder(part) for part in content if isinstance(part, dict)
+        )
     return "" if content is None else msgspec.json.encode(content).decode()

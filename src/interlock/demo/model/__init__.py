@@ -5,19 +5,19 @@ with ScriptedModel("loop") as model:            # or a list of turns, a dict of 
     assert "different approach" in model.requests[-1].text
 """
 
-from .request import Request
-from .script import BUILT_IN, Call, Script, Scripts, Tokens, Turn, read, run, turns, write
+from .request import ModelRequest
+from .script import BUILT_IN, Script, ScriptedCall, ScriptedTurn, Scripts, Tokens, read, run, turns, write
 from .server import ScriptedModel
 
 __all__ = [
     "BUILT_IN",
-    "Call",
-    "Request",
+    "ModelRequest",
     "Script",
+    "ScriptedCall",
     "ScriptedModel",
+    "ScriptedTurn",
     "Scripts",
     "Tokens",
-    "Turn",
     "read",
     "run",
     "turns",

@@ -8,7 +8,7 @@ import signal
 import sys
 from pathlib import Path
 
-from .request import Request
+from .request import ModelRequest
 from .script import BUILT_IN, Scripts, read_scripts
 from .server import ScriptedModel
 
@@ -40,8 +40,8 @@ class _Logged(ScriptedModel):
         super().__init__(scripts, port)
         self._log = log
 
-    def take(self, request: Request):  # type: ignore[no-untyped-def]
-        name, turn = super().take(request)
+    def respond(self, request: ModelRequest):  # type: ignore[no-untyped-def]
+        name, turn = super().respond(request)
         if self._log is not None:
             line = {"path": request.path, "api": request.api, "script": name, "turn": request.turn}
             with self._log.open("a", encoding="utf-8") as file:

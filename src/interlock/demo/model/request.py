@@ -1,4 +1,4 @@
-"""Request: what a client asked the model, as tests look at it."""
+"""ModelRequest: what a client asked the model, as tests look at it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SECRET = frozenset(("authorization", "x-api-key", "x-goog-api-key", "cookie", "a
 
 
 @dataclass(frozen=True)
-class Request:
+class ModelRequest:
     """One request. `api` is anthropic, responses, chat, gemini or other; `turn` how often the model has spoken."""
 
     method: str

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from .request import Request
+from .request import ModelRequest
 
 BUILT_IN = Path(__file__).with_name("scripts.json")
 MARK = re.compile(r"\[\[script:([\w.-]+)\]\]")
@@ -18,7 +18,7 @@ NUMBER = "__N__"
 
 
 @dataclass(frozen=True)
-class Call:
+class ScriptedCall:
     """A tool call by name; or a neutral one (`does`), put into the words of the tools that the client has."""
 
     name: str = ""
@@ -37,41 +37,45 @@ class Tokens:
 
 
 @dataclass(frozen=True)
-class Turn:
+class ScriptedTurn:
     """One answer: words, calls, or an error status; `cut` breaks the connection off in the middle."""
 
     text: str = ""
-    calls: tuple[Call, ...] = ()
+    calls: tuple[ScriptedCall, ...] = ()
     status: int = 200
     delay_s: float = 0.0
     cut: bool = False
     tokens: Tokens = Tokens()
 
 
-Script = Sequence[Turn]
-Scripts = str | Script | Mapping[str, Script] | Callable[[Request], Turn]
+Script = Sequence[ScriptedTurn]
+Scripts = str | Script | Mapping[str, Script] | Callable[[ModelRequest], ScriptedTurn]
 """The name of a built-in script, one script, several by name, or a function that answers."""
 
 
-def run(command: str) -> Call:
+def run(command: str) -> ScriptedCall:
     """A shell command, whatever the client's shell tool is called."""
-    return Call(does="shell", input={"command": command})
+    return ScriptedCall(does="shell", input={"command": command})
 
 
-def read(path: str) -> Call:
+def read(path: str) -> ScriptedCall:
     """A file read with the client's own tool, else with its shell."""
-    return Call(does="read", input={"path": path})
+    return ScriptedCall(does="read", input={"path": path})
 
 
-def write(path: str, content: str) -> Call:
+def write(path: str, content: str) -> ScriptedCall:
     """A file written with the client's own tool, else with its shell."""
-    return Call(does="write", input={"path": path, "content": content})
+    return ScriptedCall(does="write", input={"path": path, "content": content})
 
 
-def turns(*words: str | Call | Turn) -> list[Turn]:
+def turns(*words: str | ScriptedCall | ScriptedTurn) -> list[ScriptedTurn]:
     """A script, one turn for each argument: text, a call, or a whole turn."""
     return [
-        word if isinstance(word, Turn) else Turn(text=word) if isinstance(word, str) else Turn(calls=(word,))
+        word
+        if isinstance(word, ScriptedTurn)
+        else ScriptedTurn(text=word)
+        if isinstance(word, str)
+        else ScriptedTurn(calls=(word,))
         for word in words
     ]
 
@@ -92,7 +96,7 @@ class Book:
         if self._answer is None and self._default not in self._scripts:
             raise ValueError(f"no script {self._default!r}; there are: {', '.join(sorted(self._scripts))}")
 
-    def turn(self, request: Request) -> tuple[str, Turn]:
+    def turn(self, request: ModelRequest) -> tuple[str, ScriptedTurn]:
         """The script's name and the turn: the one whose mark [[script:NAME]] is in the request, else the default.
 
         Requests without tools (titles, summaries, probes) get "ok", unless the script is one without calls.
@@ -103,9 +107,9 @@ class Book:
         name = marks[0] if marks and marks[0] in self._scripts else self._default
         script = self._scripts[name]
         if not request.has_tools and any(turn.calls for turn in script):
-            return name, Turn(text="ok")
+            return name, ScriptedTurn(text="ok")
         if request.turn >= len(script):
-            return name, Turn(text="done")
+            return name, ScriptedTurn(text="done")
         return name, _numbered(script[request.turn], request.turn)
 
 
@@ -114,12 +118,12 @@ def read_scripts(path: Path) -> dict[str, Script]:
     return {name: _script(script) for name, script in json.loads(path.read_text(encoding="utf-8")).items()}
 
 
-def _script(listed: list[dict[str, Any]]) -> list[Turn]:
+def _script(listed: list[dict[str, Any]]) -> list[ScriptedTurn]:
     return [turn for one in listed for turn in [_turn(one)] * int(one.get("times", 1))]
 
 
-def _turn(told: dict[str, Any]) -> Turn:
-    calls = [Call(call["name"], call.get("input", {})) for call in told.get("tools", [])]
+def _turn(told: dict[str, Any]) -> ScriptedTurn:
+    calls = [ScriptedCall(call["name"], call.get("input", {})) for call in told.get("tools", [])]
     commands = told.get("shell", [])
     calls += [run(command) for command in ([commands] if isinstance(commands, str) else commands)]
     if "read" in told:
@@ -127,8 +131,8 @@ def _turn(told: dict[str, Any]) -> Turn:
     if "write" in told:
         calls.append(write(**told["write"]))
     if "finish" in told:
-        calls.append(Call(does="finish", input={"text": told["finish"]}))
-    return Turn(
+        calls.append(ScriptedCall(does="finish", input={"text": told["finish"]}))
+    return ScriptedTurn(
         text=told.get("text", ""),
         calls=tuple(calls),
         status=told.get("status", 200),
@@ -138,7 +142,7 @@ def _turn(told: dict[str, Any]) -> Turn:
     )
 
 
-def _numbered(turn: Turn, number: int) -> Turn:
+def _numbered(turn: ScriptedTurn, number: int) -> ScriptedTurn:
     calls = tuple(replace(call, input=_put(call.input, number)) for call in turn.calls)
     return replace(turn, text=turn.text.replace(NUMBER, str(number)), calls=calls)
 

@@ -10,9 +10,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
 
-from .formats import FORMATS, Answer, Format
-from .request import SECRET, Request
-from .script import MARK, Book, Scripts, Tokens, Turn
+from .formats import FORMATS, ModelReply, ReplyFormat
+from .request import SECRET, ModelRequest
+from .script import MARK, Book, ScriptedTurn, Scripts, Tokens
 from .tools import in_words_of
 
 HOST = "127.0.0.1"
@@ -22,7 +22,7 @@ class ScriptedModel:
     """Answers as `script` says; keeps every request, and the bodies that it sent. `url` is the base without /v1."""
 
     def __init__(self, script: Scripts = "healthy", port: int = 0) -> None:
-        self.requests: list[Request] = []
+        self.requests: list[ModelRequest] = []
         self.sent: list[bytes] = []
         self._book = Book(script)
         self._new = threading.Condition()
@@ -39,11 +39,11 @@ class ScriptedModel:
         return f"http://{HOST}:{self.port}"
 
     @property
-    def asked(self) -> list[Request]:
+    def asked(self) -> list[ModelRequest]:
         """The requests of an agent at work: those with tools."""
         return [request for request in self.requests if request.has_tools]
 
-    def wait_for(self, count: int, timeout_s: float = 30.0) -> Request:
+    def wait_for(self, count: int, timeout_s: float = 30.0) -> ModelRequest:
         """The request with this number (from 1), as soon as it is there."""
         with self._new:
             if not self._new.wait_for(lambda: len(self.requests) >= count, timeout_s):
@@ -65,9 +65,9 @@ class ScriptedModel:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
-    def take(self, request: Request) -> tuple[str, Turn]:
+    def respond(self, request: ModelRequest) -> tuple[str, ScriptedTurn]:
         """Keep a request; the turn that answers it."""
-        name, turn = self._book.turn(request) if request.api != "other" else ("", Turn())
+        name, turn = self._book.turn(request) if request.api != "other" else ("", ScriptedTurn())
         with self._new:
             self.requests.append(request)
             self._new.notify_all()
@@ -91,7 +91,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send_head(200, "application/json", 0)
 
     def do_GET(self) -> None:
-        self.server.model.take(Request("GET", self.path, self._kept_headers()))
+        self.server.model.respond(ModelRequest("GET", self.path, self._kept_headers()))
         self._send(200, LISTED if self.path.split("?")[0].endswith("/models") else {})
 
     def do_POST(self) -> None:
@@ -104,13 +104,13 @@ class _Handler(BaseHTTPRequestHandler):
         path = self.path.split("?")[0]
         try:
             if path.endswith(("/count_tokens", ":countTokens")):
-                self.server.model.take(Request("POST", self.path, self._kept_headers(), raw, body))
+                self.server.model.respond(ModelRequest("POST", self.path, self._kept_headers(), raw, body))
                 count = max(1, len(raw) // 4)
                 self._send(200, {"input_tokens": count, "totalTokens": count})
             elif (api := _api_of(path)) in FORMATS:
                 self._answer(api, body, raw)
             else:
-                self.server.model.take(Request("POST", self.path, self._kept_headers(), raw, body))
+                self.server.model.respond(ModelRequest("POST", self.path, self._kept_headers(), raw, body))
                 self._send(200, {})
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True
@@ -121,7 +121,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, api: str, body: dict[str, Any], raw: bytes) -> None:
         form = FORMATS[api]
         tools = tuple(form.tools(body))
-        request = Request(
+        request = ModelRequest(
             "POST",
             self.path,
             self._kept_headers(),
@@ -133,7 +133,7 @@ class _Handler(BaseHTTPRequestHandler):
             has_tools=bool(body.get("tools")),
             stream="streamGenerate" in self.path if api == "gemini" else bool(body.get("stream")),
         )
-        _, turn = self.server.model.take(request)
+        _, turn = self.server.model.respond(request)
         if turn.delay_s:
             time.sleep(turn.delay_s)
         if turn.status != 200:
@@ -141,7 +141,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         tokens: Tokens = turn.tokens
         whole_prompt = tokens.input if tokens.input is not None else max(1, len(raw) // 4)
-        whole = form.whole(Answer(turn.text, turn.calls, tokens, whole_prompt, request.model or "scripted"))
+        whole = form.whole(ModelReply(turn.text, turn.calls, tokens, whole_prompt, request.model or "scripted"))
         if request.stream and (api != "gemini" or "alt=sse" in self.path):
             self._stream(form, whole, cut=turn.cut)
         elif request.stream:
@@ -149,7 +149,7 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._send(200, whole, cut=turn.cut)
 
-    def _stream(self, form: Format, whole: dict[str, Any], *, cut: bool) -> None:
+    def _stream(self, form: ReplyFormat, whole: dict[str, Any], *, cut: bool) -> None:
         self._send_head(200, "text/event-stream; charset=utf-8", None)
         sent = bytearray()
         for number, (name, data) in enumerate(form.events(whole)):
@@ -239,7 +239,7 @@ def _api_of(path: str) -> str:
     return ends.get(path.rstrip("/").rsplit("/", 1)[-1], "other")
 
 
-def _turns(form: Format, body: dict[str, Any]) -> int:
+def _turns(form: ReplyFormat, body: dict[str, Any]) -> int:
     """How often the model has spoken since the mark: examples before it do not count, items in a row are one turn."""
     items = body.get(form.items, [])
     if not isinstance(items, list):

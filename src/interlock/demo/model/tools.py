@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
-from .request import Request
-from .script import Call, Turn
+from .request import ModelRequest
+from .script import ScriptedCall, ScriptedTurn
 
 SHELLS = ("Bash", "bash", "exec_command", "shell", "shell_command", "run_shell_command", "run_command", "execute")
 READERS = ("Read", "read", "read_file")
@@ -18,9 +18,9 @@ SUBMIT = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
 """What a shell-only agent prints to end its task; it says so in its prompt."""
 
 
-def in_words_of(turn: Turn, request: Request) -> Turn:
+def in_words_of(turn: ScriptedTurn, request: ModelRequest) -> ScriptedTurn:
     """The turn with calls of tools that this client has."""
-    calls: list[Call] = []
+    calls: list[ScriptedCall] = []
     text = turn.text
     for call in turn.calls:
         if call.does == "finish":
@@ -28,17 +28,17 @@ def in_words_of(turn: Turn, request: Request) -> Turn:
             calls += _finish(call, request)
         else:
             calls.append(_translate(call, request))
-    return Turn(text, tuple(calls), turn.status, turn.delay_s, turn.cut, turn.tokens)
+    return ScriptedTurn(text, tuple(calls), turn.status, turn.delay_s, turn.cut, turn.tokens)
 
 
-def _finish(call: Call, request: Request) -> list[Call]:
+def _finish(call: ScriptedCall, request: ModelRequest) -> list[ScriptedCall]:
     """The last turn: words alone, unless the agent ends otherwise."""
     if any(name == "final_answer" for name, _ in request.tools):
-        return [Call("final_answer", {"answer": call.input["text"]})]
+        return [ScriptedCall("final_answer", {"answer": call.input["text"]})]
     return [_shell(f"echo {SUBMIT}", request)] if SUBMIT in request.text else []
 
 
-def _translate(call: Call, request: Request) -> Call:
+def _translate(call: ScriptedCall, request: ModelRequest) -> ScriptedCall:
     if call.does == "shell":
         return _shell(str(call.input["command"]), request)
     if call.does == "read":
@@ -49,20 +49,20 @@ def _translate(call: Call, request: Request) -> Call:
     return call
 
 
-def _shell(command: str, request: Request) -> Call:
+def _shell(command: str, request: ModelRequest) -> ScriptedCall:
     tool = _declared(SHELLS, request)
     if tool is None:
-        return Call("bash", {"command": command})
+        return ScriptedCall("bash", {"command": command})
     name, properties = tool
     argument = next((word for word in COMMANDS if word in properties), "command")
     is_list = properties.get(argument, {}).get("type") == "array"
     given: dict[str, Any] = {argument: ["bash", "-lc", command] if is_list else command}
     if "description" in properties:
         given["description"] = "run it"
-    return Call(name, given)
+    return ScriptedCall(name, given)
 
 
-def _file(call: Call, names: tuple[str, ...], request: Request) -> Call | None:
+def _file(call: ScriptedCall, names: tuple[str, ...], request: ModelRequest) -> ScriptedCall | None:
     tool = _declared(names, request)
     if tool is None:
         return None
@@ -70,9 +70,9 @@ def _file(call: Call, names: tuple[str, ...], request: Request) -> Call | None:
     given = {next((word for word in PATHS if word in properties), "path"): call.input["path"]}
     if "content" in call.input:
         given[next((word for word in CONTENTS if word in properties), "content")] = call.input["content"]
-    return Call(name, given)
+    return ScriptedCall(name, given)
 
 
-def _declared(names: tuple[str, ...], request: Request) -> tuple[str, dict[str, Any]] | None:
+def _declared(names: tuple[str, ...], request: ModelRequest) -> tuple[str, dict[str, Any]] | None:
     tools = dict(request.tools)
     return next(((name, tools[name]) for name in names if name in tools), None)

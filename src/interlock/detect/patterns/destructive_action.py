@@ -7,21 +7,21 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from ...core import Issue, Seen
-from ..detector import Remembering, Setting
+from ..detector import Setting, StatefulDetector
 
 
-class Nothing(Struct):
+class NoState(Struct):
     """No state: once is enough."""
 
 
-class DestructiveAction(Remembering[Nothing]):
+class DestructiveAction(StatefulDetector[NoState]):
     """Raises at once for a call whose review says block."""
 
     type = "destructive_action"
     kinds = frozenset(("tool_call",))
 
     def __init__(self, setting: Setting) -> None:
-        super().__init__(setting, Nothing())
+        super().__init__(setting, NoState())
 
     def observe(self, seen: Seen) -> Iterable[Issue]:
         step, review = seen.step, seen.review

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from msgspec import Struct, field
 
 from ...core import Issue, Seen, Stuck
-from ..detector import Remembering, Setting
+from ..agent_history import push
+from ..detector import Setting, StatefulDetector
 from ..goal import goal_stems, path_stems
-from ..history import push
 
 
 class Wanderings(Struct):
@@ -20,7 +20,7 @@ class Wanderings(Struct):
     goal: dict[bytes, None] | None = None
 
 
-class ExplorationWandering(Remembering[Wanderings]):
+class ExplorationWandering(StatefulDetector[Wanderings]):
     """Scores how much of the looking around is moving about without aim."""
 
     type = "exploration_wandering"

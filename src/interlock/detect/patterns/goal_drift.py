@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from msgspec import Struct, field
 
 from ...core import Issue, Seen, Step, Stuck
-from ..detector import Remembering, Setting
+from ..agent_history import push
+from ..completed_call import PendingCall
+from ..detector import Setting, StatefulDetector
 from ..fingerprint import words
 from ..goal import STEM, goal_stems, path_stems
-from ..history import push
 from ..normalise import bounded
-from ..turn import Call
 
 SUBJECT = 400
 """Stems that count as being about the goal: those of the task, and those of what was done for it."""
@@ -29,7 +29,7 @@ class Course(Struct):
     skipped: bool = False
 
 
-class GoalDrift(Remembering[Course]):
+class GoalDrift(StatefulDetector[Course]):
     """Compares what is done with what was asked and planned."""
 
     type = "goal_drift"
@@ -44,7 +44,7 @@ class GoalDrift(Remembering[Course]):
             found += self._skipped(seen.step.index)
         return found
 
-    def _drifted(self, seen: Seen, call: Call) -> tuple[Issue, ...]:
+    def _drifted(self, seen: Seen, call: PendingCall) -> tuple[Issue, ...]:
         """Calls that have less and less to do with the task and with what was done for it."""
         state, tuning = self.state, self.tuning
         if not state.begun:
@@ -90,7 +90,7 @@ class GoalDrift(Remembering[Course]):
         step, alignment = self.state.recent[-1] if self.state.recent else (-1, 1.0)
         return call is not None and step == call.step and alignment == 0.0
 
-    def _alignment(self, step: Step, call: Call) -> float:
+    def _alignment(self, step: Step, call: PendingCall) -> float:
         """How much a call, or else the thought before it, is about the subject."""
         subject, enough, shared = self.state.subject, self.tuning.drift_words, 0
         for word in call.words:

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from msgspec import Struct, field
 
 from ...core import Issue, Seen, Step
+from ..agent_history import push
 from ..claims import claimed_files, claims_pass, claims_ran
-from ..detector import Remembering, Setting
+from ..completed_call import CompletedCall
+from ..detector import Setting, StatefulDetector
 from ..fingerprint import name_words, words
-from ..history import push
-from ..ledger import file_name
-from ..turn import Turn
+from ..run_activity import file_name
 
 FOUND = 8
 """Contradictions kept."""
@@ -45,7 +45,7 @@ class Contradictions(Struct):
     answered: bool = False
 
 
-class Hallucination(Remembering[Contradictions]):
+class Hallucination(StatefulDetector[Contradictions]):
     """Collects contradictions; two of them make an alarm. An answer out of nowhere is two at once."""
 
     type = "hallucination"
@@ -66,7 +66,7 @@ class Hallucination(Remembering[Contradictions]):
                 return unfounded
         return self._tell(step.index) if step.content and self._said(step, seen.absent) else ()
 
-    def _did(self, turn: Turn) -> bool:
+    def _did(self, turn: CompletedCall) -> bool:
         """Whether a result contradicts what the call took for granted."""
         state = self.state
         if not turn.failed or turn.failing:
@@ -165,7 +165,7 @@ def _no_file(message: str) -> bool:
     return _has(message, _NO_SUCH_FILE) or (_has(message, _NO_SUCH) and _has(message, _OF_FILES))
 
 
-def _looks(turn: Turn) -> bool:
+def _looks(turn: CompletedCall) -> bool:
     return not _LOOKS.isdisjoint(turn.words) or not _LOOKS.isdisjoint(name_words(turn.tool))
 
 

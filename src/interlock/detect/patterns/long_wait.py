@@ -8,11 +8,11 @@ from msgspec import Struct, field
 
 from ...core import Issue, Seen
 from ...core.issue import LONG_WAIT
-from ..detector import Remembering, Setting
-from ..following import repeat_of
+from ..completed_call import CompletedCall
+from ..detector import Setting, StatefulDetector
 from ..goal import goal_text
-from ..turn import Turn
-from ..waits import named_seconds, told_to_wait
+from ..stuck_tracking import repeat_of
+from ..waiting_calls import named_seconds, told_to_wait
 
 WAITS = 8
 """Things waited for at once."""
@@ -37,7 +37,7 @@ class Waits(Struct):
     patience: float | None = None
 
 
-class LongWait(Remembering[Waits]):
+class LongWait(StatefulDetector[Waits]):
     """Speaks once for each wait: a hint to the agent and an alert to a person, never more."""
 
     type = LONG_WAIT
@@ -70,7 +70,7 @@ class LongWait(Remembering[Waits]):
             ),
         )
 
-    def _wait(self, name: str, turn: Turn, answer: str) -> Wait:
+    def _wait(self, name: str, turn: CompletedCall, answer: str) -> Wait:
         """The wait that this turn belongs to; another answer begins it anew."""
         waits = self.state.waits
         wait = waits.pop(name, None)

@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from msgspec import Struct, field
 
 from ...core import Issue, Seen, Step, Stuck
-from ..detector import Remembering, Setting
+from ..agent_history import push
+from ..completed_call import CompletedCall
+from ..detector import Setting, StatefulDetector
 from ..fingerprint import fingerprint
-from ..following import MARKS, failure_of, got_better, repeat_mark, repeat_of
-from ..history import push
 from ..normalise import cut
-from ..speech import sentences
-from ..thread import Thread, follow
-from ..turn import Turn
+from ..recurrence import Recurrence, follow
+from ..statements import sentences
+from ..stuck_tracking import MARKS, failure_of, got_better, repeat_mark, repeat_of
 
 QUOTED = 80
 """Bytes of a sentence that are repeated."""
@@ -44,7 +44,7 @@ class Rounds(Struct):
     fresh: int = 0
     gains: int = 0
     writes: int = 0
-    threads: dict[int, Thread] = field(default_factory=dict)
+    threads: dict[int, Recurrence] = field(default_factory=dict)
     said: list[list[int]] = field(default_factory=list)
     said_at: list[int] = field(default_factory=list)
     prompts: int = 0
@@ -53,7 +53,7 @@ class Rounds(Struct):
     passed: dict[int, int] = field(default_factory=dict)
 
 
-class Loop(Remembering[Rounds]):
+class Loop(StatefulDetector[Rounds]):
     """Counts how often the very same thing was achieved.
 
     Between two times there may be turns that are repetitions themselves (a cycle) and one that is not (noise).
@@ -84,7 +84,7 @@ class Loop(Remembering[Rounds]):
                 del self.state.passed[next(iter(self.state.passed))]
         return self._repeats(turn, thread) or self._near(turn)
 
-    def _follow(self, turn: Turn) -> Thread:
+    def _follow(self, turn: CompletedCall) -> Recurrence:
         state, tuning = self.state, self.tuning
         state.turns += 1
         thread = follow(state.threads, repeat_mark(turn))
@@ -111,7 +111,7 @@ class Loop(Remembering[Rounds]):
         thread.writes, thread.prompts = state.writes, prompts
         return thread
 
-    def _repeats(self, turn: Turn, thread: Thread) -> tuple[Issue, ...]:
+    def _repeats(self, turn: CompletedCall, thread: Recurrence) -> tuple[Issue, ...]:
         if turn.waiting:
             return ()  # judged by time, see long_wait
         severity = self.tuning.severity(thread.count - (self.tuning.patience if turn.waits else 0))
@@ -132,7 +132,7 @@ class Loop(Remembering[Rounds]):
             ),
         )
 
-    def _rounds(self, turn: Turn, thread: Thread) -> tuple[Issue, ...]:
+    def _rounds(self, turn: CompletedCall, thread: Recurrence) -> tuple[Issue, ...]:
         if thread.rounds == 0 or turn.waiting:
             return ()  # the same call failing again without a change in between is repetitive_errors
         severity = self.tuning.severity(thread.rounds)
@@ -153,7 +153,7 @@ class Loop(Remembering[Rounds]):
             ),
         )
 
-    def _stalls(self, turn: Turn) -> tuple[Issue, ...]:
+    def _stalls(self, turn: CompletedCall) -> tuple[Issue, ...]:
         """Runs of one check whose failures come back although they take turns, or differ in their numbers."""
         state, tuning = self.state, self.tuning
         if turn.waits or turn.effect not in ("run", "write") or turn.program == turn.tool:
@@ -233,7 +233,7 @@ class Loop(Remembering[Rounds]):
             ),
         )
 
-    def _near(self, turn: Turn) -> tuple[Issue, ...]:
+    def _near(self, turn: CompletedCall) -> tuple[Issue, ...]:
         """Nearly the same asked again and again without a change in between, and nothing learnt from it."""
         tuning = self.tuning
         if turn.wrote or turn.news > tuning.no_news or turn.effect == "answer" or turn.waiting:
@@ -267,11 +267,11 @@ class Loop(Remembering[Rounds]):
         )
 
 
-def _check(turn: Turn) -> str:
+def _check(turn: CompletedCall) -> str:
     return f"{turn.program or turn.tool} {' '.join(turn.targets)}"
 
 
-def _failing(turn: Turn, count: int) -> dict[str, object]:
+def _failing(turn: CompletedCall, count: int) -> dict[str, object]:
     """What a hint says about a failing call."""
     details: dict[str, object] = {"count": count, "error": turn.message, "tool": turn.tool}
     return details | {"place": turn.place} if turn.place else details

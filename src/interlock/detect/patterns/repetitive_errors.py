@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from msgspec import Struct, field
 
 from ...core import Issue, Seen
-from ..detector import Remembering, Setting
-from ..following import failure_of
-from ..thread import Thread, follow
-from ..turn import Turn
+from ..completed_call import CompletedCall
+from ..detector import Setting, StatefulDetector
+from ..recurrence import Recurrence, follow
+from ..stuck_tracking import failure_of
 
 LONG = 150
 """Characters of a message that was probably longer."""
@@ -22,11 +22,11 @@ class Failures(Struct):
     turns: int = 0
     gains: int = 0
     writes: int = 0
-    threads: dict[int, Thread] = field(default_factory=dict)
+    threads: dict[int, Recurrence] = field(default_factory=dict)
     worked: dict[str, int] = field(default_factory=dict)
 
 
-class RepetitiveErrors(Remembering[Failures]):
+class RepetitiveErrors(StatefulDetector[Failures]):
     """Counts a normalised error: enough of them in the last turns make an alarm, all of them its severity."""
 
     type = "repetitive_errors"
@@ -75,7 +75,7 @@ class RepetitiveErrors(Remembering[Failures]):
             ),
         )
 
-    def _follow(self, turn: Turn) -> Thread:
+    def _follow(self, turn: CompletedCall) -> Recurrence:
         state = self.state
         thread = follow(state.threads, turn.error)
         prompts = self.history.past.prompts
@@ -100,7 +100,7 @@ class RepetitiveErrors(Remembering[Failures]):
         thread.turn, thread.gains, thread.writes, thread.prompts = state.turns, state.gains, state.writes, prompts
         return thread
 
-    def _looked(self, turn: Turn, since: int) -> bool:
+    def _looked(self, turn: CompletedCall, since: int) -> bool:
         """Whether a look into the file that the call is about taught something: the next try is informed."""
         for before in self.history.turns[-2::-1]:
             if before.step <= since:
@@ -110,7 +110,7 @@ class RepetitiveErrors(Remembering[Failures]):
         return False
 
 
-def _same_try(before: Turn, turn: Turn) -> bool:
+def _same_try(before: CompletedCall, turn: CompletedCall) -> bool:
     """Whether a call was made again in the same way; nearly the same counts if nothing in the answer differs.
 
     A message that repeats another argument each time answers another guess.

@@ -9,10 +9,10 @@ from statistics import median
 from msgspec import Struct, field
 
 from ...core import Issue, Seen, Stuck
-from ..detector import Remembering, Setting
+from ..agent_history import push
+from ..completed_call import CompletedCall
+from ..detector import Setting, StatefulDetector
 from ..fingerprint import alike
-from ..history import push
-from ..turn import Turn
 
 BYTES_PER_TOKEN = 4
 """Where the source gives no usage, the text stands for it."""
@@ -39,7 +39,7 @@ class Spending(Struct):
     calls: list[tuple[float, float, int]] = field(default_factory=list)
 
 
-class ResourceSpiral(Remembering[Spending]):
+class ResourceSpiral(StatefulDetector[Spending]):
     """Watches spend per progress grow, and questions that are asked in ever new words."""
 
     type = "resource_spiral"
@@ -72,7 +72,7 @@ class ResourceSpiral(Remembering[Spending]):
             found += self._growth(turn.step)
         return found
 
-    def _questions(self, turn: Turn) -> tuple[Issue, ...]:
+    def _questions(self, turn: CompletedCall) -> tuple[Issue, ...]:
         """The same question in other words, again and again, with less and less in the answers."""
         tuning = self.tuning
         if not turn.query or (turn.news > tuning.query_news and not turn.failed):
@@ -104,7 +104,7 @@ class ResourceSpiral(Remembering[Spending]):
             ),
         )
 
-    def _idle(self, turn: Turn) -> tuple[Issue, ...]:
+    def _idle(self, turn: CompletedCall) -> tuple[Issue, ...]:
         """Turn after turn without anything written, learnt or changed."""
         state, tuning = self.state, self.tuning
         if turn.gain or self.history.past.prompt_step > (state.idle[-1] if state.idle else turn.step):
@@ -139,7 +139,7 @@ class ResourceSpiral(Remembering[Spending]):
             ),
         )
 
-    def _leap(self, turn: Turn) -> tuple[Issue, ...]:
+    def _leap(self, turn: CompletedCall) -> tuple[Issue, ...]:
         """A call that costs twice as much as the one before, again and again, or ten times what calls cost."""
         state, tuning = self.state, self.tuning
         if not state.used[0] and not state.used[1]:

@@ -9,10 +9,10 @@ from functools import lru_cache
 from msgspec import Struct, field
 
 from ...core import Issue, Seen, Stuck
-from ..detector import Remembering, Setting
+from ..agent_history import push
+from ..completed_call import CompletedCall
+from ..detector import Setting, StatefulDetector
 from ..goal import goal_text, named_places
-from ..history import push
-from ..turn import Turn
 
 WINDOW = 40
 """Accesses kept."""
@@ -27,7 +27,7 @@ _NEUTRAL = re.compile(r"^/(?:/|$|(?:dev|proc|tmp|var/folders|usr|bin|sbin|lib|li
 """The system itself: looking at it is not leaving the task."""
 
 
-class Scope(Struct):
+class ScopeState(Struct):
     """(step, path, outside, written) of the last accesses to places that can be told apart."""
 
     recent: list[tuple[int, str, bool, bool]] = field(default_factory=list)
@@ -35,14 +35,14 @@ class Scope(Struct):
     told: bool = False
 
 
-class ScopeCreep(Remembering[Scope]):
+class ScopeCreep(StatefulDetector[ScopeState]):
     """Compares the paths of calls with the places that the task and the workspace name."""
 
     type = "scope_creep"
     kinds = frozenset(("tool_result",))
 
     def __init__(self, setting: Setting) -> None:
-        super().__init__(setting, Scope())
+        super().__init__(setting, ScopeState())
 
     def observe(self, seen: Seen) -> Iterable[Issue]:
         turn = self.history.turn
@@ -51,7 +51,7 @@ class ScopeCreep(Remembering[Scope]):
         critical = self._critical(turn)
         return critical or self._outside(turn)
 
-    def _critical(self, turn: Turn) -> tuple[Issue, ...]:
+    def _critical(self, turn: CompletedCall) -> tuple[Issue, ...]:
         for path in turn.paths:
             if _is_critical(path) and not self._named(path):
                 verb = "changed" if turn.wrote else "touched"
@@ -71,7 +71,7 @@ class ScopeCreep(Remembering[Scope]):
                 )
         return ()
 
-    def _outside(self, turn: Turn) -> tuple[Issue, ...]:
+    def _outside(self, turn: CompletedCall) -> tuple[Issue, ...]:
         state, tuning = self.state, self.tuning
         if state.roots is None:
             state.roots = self._roots()

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from .result import AnalysisResult, ReplayStatus, Situation, clamp_confidence, parse_status, unknown
+from .result import AnalysisResult, ReplayStatus, ScreenSituation, clamp_confidence, parse_status, unknown
 
 MAX_RAW = 100_000
 """Characters of a raw answer that are kept."""
 
 
-def read_answer(text: str, situation: Situation) -> AnalysisResult:
+def read_answer(text: str, situation: ScreenSituation) -> AnalysisResult:
     """The verdict in a model's text; UNKNOWN with the reason where there is none."""
     raw = text[:MAX_RAW]
     found = find_object(raw)

@@ -1,4 +1,4 @@
-"""Budget: how many questions a session may ask a model, and for how much."""
+"""QuestionBudget: how many questions a session may ask a model, and for how much."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PROMPT_TOKENS = 1500
 """What prompt and schema come to, generously."""
 
 
-class Budget:
+class QuestionBudget:
     """Counts questions and dollars of a session; thread-safe."""
 
     def __init__(self, max_checks: int = 200, max_cost_usd: float = 2.0) -> None:

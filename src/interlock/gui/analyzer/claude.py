@@ -12,16 +12,16 @@ import structlog
 from ...config.model import ModelInfo
 from ...config.screen_models import find_screen_model
 from ...core import BadInput, Clock, SystemClock
-from ...core.typed import from_plain
+from ...core.decoding import from_plain
 from ...records.gui import GuiModelCallRecord
-from ...runtime.border import redact_text
+from ...redact import redact_text
 from ..screenshot.frame import Frame, is_unchanged
 from ..screenshot.screenshot import Screenshot
 from .answer import MAX_RAW, read_answer
-from .budget import Budget, estimate
+from .budget import QuestionBudget, estimate
 from .prompt import SCHEMA, question, system_prompt
-from .result import AnalysisResult, ReplayStatus, Situation, situation_of, unknown
-from .turn import Turn
+from .request_slot import RequestSlot
+from .result import AnalysisResult, ReplayStatus, ScreenSituation, situation_of, unknown
 
 MAX_TOKENS = 1024
 TIMEOUT_S = 30.0
@@ -49,7 +49,7 @@ class ClaudeAnalyzer:
         model: str | None = None,
         *,
         threshold: float = 0.85,
-        budget: Budget | None = None,
+        budget: QuestionBudget | None = None,
         more_models: Iterable[ModelInfo] = (),
         family: str = "opus",
         timeout_s: float = TIMEOUT_S,
@@ -61,12 +61,12 @@ class ClaudeAnalyzer:
         if not key.strip():
             raise BadInput("there is no API key", todo="Set ANTHROPIC_API_KEY, or use the local analyzer.")
         self.model = find_screen_model(model, more_models, family)
-        self.budget = budget or Budget()
+        self.budget = budget or QuestionBudget()
         self._threshold, self._timeout_s = threshold, timeout_s
         self._clock = clock or SystemClock()
         self._on_call = on_call or (lambda record: None)
-        self._turn = Turn(wait)
-        self._last_normal: tuple[Frame, Situation, AnalysisResult] | None = None
+        self._turn = RequestSlot(wait)
+        self._last_normal: tuple[Frame, ScreenSituation, AnalysisResult] | None = None
         self._client = _client(key, timeout_s)
 
     def analyze(self, screenshot: Screenshot, context: object = None, evidence: Sequence[str] = ()) -> AnalysisResult:
@@ -91,7 +91,7 @@ class ClaudeAnalyzer:
         """Ask again after a stop."""
         self._turn.start()
 
-    def _unchanged(self, screenshot: Screenshot, situation: Situation) -> AnalysisResult | None:
+    def _unchanged(self, screenshot: Screenshot, situation: ScreenSituation) -> AnalysisResult | None:
         """The last verdict, if it was NORMAL and nothing has changed since."""
         if self._last_normal is None:
             return None
@@ -99,9 +99,9 @@ class ClaudeAnalyzer:
         same = expected.expected_file == situation.expected_file and is_unchanged(frame, screenshot.frame)
         return result if same else None
 
-    def _ask(self, screenshot: Screenshot, situation: Situation, evidence: Sequence[str]) -> AnalysisResult:
+    def _ask(self, screenshot: Screenshot, situation: ScreenSituation, evidence: Sequence[str]) -> AnalysisResult:
         """Ask, and again where that can help: after a rate limit, a server's failure, a cut connection."""
-        ticket = self._turn.take()
+        ticket = self._turn.acquire()
         wait_s = FIRST_WAIT_S
         for attempt in range(1, ATTEMPTS + 1):
             if not self._turn.wait(ticket):
@@ -117,7 +117,7 @@ class ClaudeAnalyzer:
         raise AssertionError("the last attempt returns")
 
     def _once(
-        self, screenshot: Screenshot, situation: Situation, evidence: Sequence[str], attempt: int
+        self, screenshot: Screenshot, situation: ScreenSituation, evidence: Sequence[str], attempt: int
     ) -> AnalysisResult | tuple[str, float | None]:
         """One request: a verdict, or why it failed and when to try again."""
         import anthropic
@@ -165,7 +165,7 @@ class ClaudeAnalyzer:
             output_config={"format": {"type": "json_schema", "schema": SCHEMA}},
         )
 
-    def _read(self, message: Any, situation: Situation, record: dict[str, object]) -> AnalysisResult:
+    def _read(self, message: Any, situation: ScreenSituation, record: dict[str, object]) -> AnalysisResult:
         usage = getattr(message, "usage", None)
         tokens = (int(getattr(usage, "input_tokens", 0) or 0), int(getattr(usage, "output_tokens", 0) or 0))
         record["input_tokens"], record["output_tokens"] = tokens

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ..recovery.policy import find_policy
 from ..screenshot.screenshot import Screenshot
-from .result import AnalysisResult, ReplayStatus, Situation, unknown
+from .result import AnalysisResult, ReplayStatus, ScreenSituation, unknown
 
 Topic = Literal["dialog", "error", "file", "focus", "window", "progress", "server"]
 """What a claim is about. A layer that says ok vouches only for the topics that it can see."""
@@ -36,7 +36,7 @@ class Layer(Protocol):
 
     name: str
 
-    def look(self, screenshot: Screenshot | None, situation: Situation) -> Evidence:
+    def look(self, screenshot: Screenshot | None, situation: ScreenSituation) -> Evidence:
         """What it sees; never raises, and a time-out is evidence."""
         ...
 
@@ -78,7 +78,7 @@ def problem(
 
 
 def fuse(
-    evidence: Sequence[Evidence], situation: Situation, attempt: int = 0, *, editor: bool = True
+    evidence: Sequence[Evidence], situation: ScreenSituation, attempt: int = 0, *, editor: bool = True
 ) -> AnalysisResult:
     """One verdict from all layers; UNKNOWN where there is no evidence, or where layers contradict each other.
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from ...config.model import Gui, ModelInfo
 from ...records.gui import GuiModelCallRecord
 from .auto import Analyzer, AutoAnalyzer
-from .budget import Budget
+from .budget import QuestionBudget
 from .claude import ClaudeAnalyzer
 
 
@@ -17,9 +17,9 @@ def create_analyzer(
     local: Analyzer,
     on_call: Callable[[GuiModelCallRecord], None] | None = None,
     more_models: Sequence[ModelInfo] = (),
-) -> tuple[Analyzer, Budget]:
+) -> tuple[Analyzer, QuestionBudget]:
     """The analyzer and the budget of its questions. Without a key, `auto` is local; `claude` is an error."""
-    budget = Budget(config.budget.max_checks, config.budget.max_cost_usd)
+    budget = QuestionBudget(config.budget.max_checks, config.budget.max_cost_usd)
 
     def ask(model: str | None, family: str) -> ClaudeAnalyzer:
         threshold = config.confidence_threshold

@@ -11,7 +11,7 @@ from ..screenshot.frame import is_unchanged
 from ..screenshot.screenshot import Screenshot
 from .evidence import DISPUTED, Evidence, Layer, Topic, fuse, nothing, problem
 from .layers.pixels import PixelLayer
-from .result import AnalysisResult, ReplayStatus, Situation, situation_of, unknown
+from .result import AnalysisResult, ReplayStatus, ScreenSituation, situation_of, unknown
 
 SECOND_LOOK_S = 0.15
 """A problem must still be there after this: windows and titles change in steps."""
@@ -49,7 +49,7 @@ class LocalAnalyzer:
         layers: Sequence[Layer] = (),
         *,
         pixels: bool = True,
-        live: Callable[[], Situation] | None = None,
+        live: Callable[[], ScreenSituation] | None = None,
         pause: Callable[[float], object] = time.sleep,
         editor: bool = True,
         blind_spots: Sequence[str] = (),
@@ -59,7 +59,7 @@ class LocalAnalyzer:
         self._editor, self._blind_spots = editor, tuple(blind_spots)
         self.live = live
         self._pause = pause
-        self._seen: tuple[Screenshot, Situation, Evidence] | None = None
+        self._seen: tuple[Screenshot, ScreenSituation, Evidence] | None = None
         self._troubles: dict[str, int] = {}
         self._lost = 0
 
@@ -90,14 +90,16 @@ class LocalAnalyzer:
         key = result.status.value
         self._troubles[key] = 0 if helped else self._troubles.get(key, 0) + 1
 
-    def _situation(self, context: object) -> Situation:
+    def _situation(self, context: object) -> ScreenSituation:
         given = situation_of(context)
         if self.live is None:
             return given
         live = self.live()
         return live if live.expected_file or not given.expected_file else given
 
-    def _look(self, screenshot: Screenshot, situation: Situation, *, at_first_sight: bool = False) -> AnalysisResult:
+    def _look(
+        self, screenshot: Screenshot, situation: ScreenSituation, *, at_first_sight: bool = False
+    ) -> AnalysisResult:
         """One look. At first sight the pixels settle no dispute: most are over in a moment, and they cost most."""
         raw = [layer.look(screenshot, situation) for layer in self._layers]
         # Asked before the session's own boxes are taken out: whoever has seen one can see.
@@ -112,7 +114,7 @@ class LocalAnalyzer:
         attempt = self._troubles.get(first.status.value, 0)
         return self._fuse(evidence, situation, attempt) if attempt else first
 
-    def _fuse(self, evidence: list[Evidence], situation: Situation, attempt: int = 0) -> AnalysisResult:
+    def _fuse(self, evidence: list[Evidence], situation: ScreenSituation, attempt: int = 0) -> AnalysisResult:
         """One verdict, which says what nothing here can see; where that is all, there is none."""
         result = fuse(evidence, situation, attempt, editor=self._editor)
         if result.status is not ReplayStatus.NORMAL or not self._blind_spots:
@@ -122,7 +124,7 @@ class LocalAnalyzer:
             return unknown(f"{unseen}; {result.description}", evidence=result.evidence)
         return replace(result, description=f"{result.description}; {unseen}")
 
-    def _without_own(self, evidence: list[Evidence], situation: Situation) -> list[Evidence]:
+    def _without_own(self, evidence: list[Evidence], situation: ScreenSituation) -> list[Evidence]:
         """The evidence without what the session's own operations have caused."""
         if self.live is None:
             return evidence
@@ -141,7 +143,7 @@ class LocalAnalyzer:
                 return [*evidence, KEYBOARD_LOST]
         return evidence
 
-    def _look_at_pixels(self, screenshot: Screenshot, situation: Situation) -> Evidence:
+    def _look_at_pixels(self, screenshot: Screenshot, situation: ScreenSituation) -> Evidence:
         """What the pixels say; the last word stands while the picture does not change."""
         assert self._pixels is not None
         if self._seen is not None:
@@ -154,7 +156,7 @@ class LocalAnalyzer:
         return evidence
 
 
-def _is_seen(evidence: Sequence[Evidence], situation: Situation) -> bool:
+def _is_seen(evidence: Sequence[Evidence], situation: ScreenSituation) -> bool:
     """Whether the layers have found a problem and agree on it, or one of them vouches that there is no dialog."""
     if fuse(evidence, situation).is_problem:
         return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..recovery.actions import VOCABULARY
-from .result import ReplayStatus, Situation
+from .result import ReplayStatus, ScreenSituation
 
 MEANINGS = {
     ReplayStatus.NORMAL: "the expected file is open in the editor, and what is typed goes into it",
@@ -56,7 +56,7 @@ def system_prompt(threshold: float) -> str:
     )
 
 
-def question(situation: Situation, width: int, height: int, evidence: Sequence[str]) -> str:
+def question(situation: ScreenSituation, width: int, height: int, evidence: Sequence[str]) -> str:
     """What a model is told with each picture."""
     lines = [f"The picture is {width} by {height}; places for click are in its pixels."]
     if situation.expected_file:

@@ -27,7 +27,7 @@ class AnalysisResult(Struct, frozen=True):
         return self.status not in (ReplayStatus.NORMAL, ReplayStatus.UNKNOWN)
 
 
-class Situation(Struct, frozen=True):
+class ScreenSituation(Struct, frozen=True):
     """What should be on the screen.
 
     `typing` says that text is being typed right now, `operating` that the session itself has an input box open;
@@ -41,18 +41,18 @@ class Situation(Struct, frozen=True):
     serial: int = 0
 
 
-def situation_of(context: object) -> Situation:
+def situation_of(context: object) -> ScreenSituation:
     """A situation from what callers give: a situation, words, or {"expected_file", "note", "typing"}."""
     if context is None:
-        return Situation()
-    if isinstance(context, Situation):
+        return ScreenSituation()
+    if isinstance(context, ScreenSituation):
         return context
     if isinstance(context, Mapping):
         expected = context.get("expected_file")
-        return Situation(
+        return ScreenSituation(
             str(expected) if expected else None, str(context.get("note") or ""), bool(context.get("typing", False))
         )
-    return Situation(note=str(context))
+    return ScreenSituation(note=str(context))
 
 
 def parse_status(value: object) -> ReplayStatus:

@@ -12,7 +12,7 @@ from ...core import InterlockError
 from ..analyzer.layers.debug_port import PROBE
 from ..desktop.debug_port import Blocked, NoAnswer
 from ..desktop.windows import DisplayGone
-from ..editor.desk import EditorDesk
+from ..editor.editor_session import EditorSession
 from ..editor.server import CodeServer
 
 CTRL = 2
@@ -39,14 +39,14 @@ class NotNow(InterlockError):
     """Raised when the editor is in no state for a fault."""
 
 
-class Fault(Struct, frozen=True):
+class InjectedFault(Struct, frozen=True):
     """Something that goes wrong when it is thrown; `is_due` says whether the moment is right for it."""
 
     throw: Callable[[], object]
     is_due: Callable[[], bool] = lambda: True
 
 
-def key(desk: EditorDesk, name: str, code: str, number: int, modifiers: int = 0) -> Fault:
+def key(desk: EditorSession, name: str, code: str, number: int, modifiers: int = 0) -> InjectedFault:
     """A key pressed inside the page: the session's own keys, pressed at the same moment, do not mix with it."""
     common: dict[str, object] = {"key": name, "code": code, "windowsVirtualKeyCode": number, "modifiers": modifiers}
 
@@ -54,31 +54,31 @@ def key(desk: EditorDesk, name: str, code: str, number: int, modifiers: int = 0)
         desk.debug.call("Input.dispatchKeyEvent", {"type": "rawKeyDown", **common}, PATIENCE_S)
         desk.debug.call("Input.dispatchKeyEvent", {"type": "keyUp", **common}, PATIENCE_S)
 
-    return Fault(press)
+    return InjectedFault(press)
 
 
-def palette(desk: EditorDesk) -> Fault:
+def palette(desk: EditorSession) -> InjectedFault:
     return key(desk, "F1", "F1", 112)
 
 
-def quick_open(desk: EditorDesk) -> Fault:
+def quick_open(desk: EditorSession) -> InjectedFault:
     return key(desk, "p", "KeyP", 80, CTRL)
 
 
-def find_box(desk: EditorDesk) -> Fault:
+def find_box(desk: EditorSession) -> InjectedFault:
     return key(desk, "f", "KeyF", 70, CTRL)
 
 
-def terminal(desk: EditorDesk) -> Fault:
+def terminal(desk: EditorSession) -> InjectedFault:
     return key(desk, "`", "Backquote", 192, CTRL)
 
 
-def unsaved_dialog(desk: EditorDesk) -> Fault:
+def unsaved_dialog(desk: EditorSession) -> InjectedFault:
     """Close the file while it has unsaved text."""
-    return Fault(key(desk, "w", "KeyW", 87, CTRL).throw, lambda: _is_unsaved(desk))
+    return InjectedFault(key(desk, "w", "KeyW", 87, CTRL).throw, lambda: _is_unsaved(desk))
 
 
-def wrong_file(desk: EditorDesk) -> Fault:
+def wrong_file(desk: EditorSession) -> InjectedFault:
     """Click another file, as somebody at the mouse would."""
     places = _files(desk)
 
@@ -90,10 +90,10 @@ def wrong_file(desk: EditorDesk) -> Fault:
             raise NotNow("there is no other file to open")
         desk.keyboard.mouse_move_click(*place)
 
-    return Fault(click)
+    return InjectedFault(click)
 
 
-def save_conflict(desk: EditorDesk) -> Fault:
+def save_conflict(desk: EditorSession) -> InjectedFault:
     """Change the open file on disk while it has unsaved text, so that saving it fails with a notification."""
 
     def change() -> None:
@@ -103,20 +103,20 @@ def save_conflict(desk: EditorDesk) -> Fault:
         with Path(state.file).open("a") as file:
             file.write("changed by somebody else\n")
 
-    return Fault(change, lambda: _is_unsaved(desk))
+    return InjectedFault(change, lambda: _is_unsaved(desk))
 
 
-def native_dialog(desk: EditorDesk) -> Fault:
+def native_dialog(desk: EditorSession) -> InjectedFault:
     """The browser's own "Reload app?": it blocks the page, and the title stays as it was."""
-    return Fault(lambda: desk.debug.evaluate(LEAVE, PATIENCE_S))
+    return InjectedFault(lambda: desk.debug.evaluate(LEAVE, PATIENCE_S))
 
 
-def foreign_window(desk: EditorDesk) -> Fault:
+def foreign_window(desk: EditorSession) -> InjectedFault:
     argv = ["zenity", "--question", "--title", "Authentication required", "--text", "Unlock keyring?"]
-    return Fault(lambda: desk.programs.start("zenity", argv, desk.display.environment))
+    return InjectedFault(lambda: desk.programs.start("zenity", argv, desk.display.environment))
 
 
-def settings_lost(desk: EditorDesk) -> Fault:
+def settings_lost(desk: EditorSession) -> InjectedFault:
     """Load the page again with the editor's defaults: another title, other keys, brackets that close themselves."""
 
     def lose() -> None:
@@ -125,14 +125,14 @@ def settings_lost(desk: EditorDesk) -> Fault:
         desk.server.lose_settings()
         desk.debug.evaluate("setTimeout(() => location.reload(), 0)", PATIENCE_S)
 
-    return Fault(lose)
+    return InjectedFault(lose)
 
 
-def server_gone(desk: EditorDesk) -> Fault:
-    return Fault(desk.server.end)
+def server_gone(desk: EditorSession) -> InjectedFault:
+    return InjectedFault(desk.server.end)
 
 
-FAULTS: dict[str, Callable[[EditorDesk], Fault]] = {
+FAULTS: dict[str, Callable[[EditorSession], InjectedFault]] = {
     "unsaved_dialog": unsaved_dialog,
     "wrong_file": wrong_file,
     "terminal": terminal,
@@ -147,7 +147,7 @@ FAULTS: dict[str, Callable[[EditorDesk], Fault]] = {
 }
 
 
-def prepare(kind: str, desk: EditorDesk) -> Fault | None:
+def prepare(kind: str, desk: EditorSession) -> InjectedFault | None:
     """Get a fault ready; None if the editor is in no state for it."""
     try:
         return FAULTS[kind](desk)
@@ -156,7 +156,7 @@ def prepare(kind: str, desk: EditorDesk) -> Fault | None:
         return None
 
 
-def throw(kind: str, fault: Fault) -> bool:
+def throw(kind: str, fault: InjectedFault) -> bool:
     """Throw a fault in; False if the editor was in no state for it."""
     try:
         fault.throw()
@@ -169,7 +169,7 @@ def throw(kind: str, fault: Fault) -> bool:
     return True
 
 
-def is_there(kind: str, desk: EditorDesk, expected_file: str) -> bool:
+def is_there(kind: str, desk: EditorSession, expected_file: str) -> bool:
     """Whether a fault has really come about, as the page itself says: not by what a watch goes by."""
     if kind == "server_gone":
         return not desk.server.answers()
@@ -195,7 +195,7 @@ def is_there(kind: str, desk: EditorDesk, expected_file: str) -> bool:
     return kind == "unsaved_dialog" and bool(found.get("dialog"))
 
 
-def clean_up(kind: str, desk: EditorDesk) -> None:
+def clean_up(kind: str, desk: EditorSession) -> None:
     """Take away what a fault has left and a session need not care about."""
     if kind == "foreign_window":
         desk.programs.end("zenity")
@@ -203,12 +203,12 @@ def clean_up(kind: str, desk: EditorDesk) -> None:
         desk.server.write_settings()
 
 
-def _is_unsaved(desk: EditorDesk) -> bool:
+def _is_unsaved(desk: EditorSession) -> bool:
     state = desk.controller.state()
     return state is not None and state.dirty
 
 
-def _files(desk: EditorDesk) -> dict[str, tuple[int, int]]:
+def _files(desk: EditorSession) -> dict[str, tuple[int, int]]:
     """The files that the explorer shows, with where to click."""
     found = desk.debug.evaluate(
         "[...document.querySelectorAll('.explorer-folders-view .monaco-list-row')].map(e => {"

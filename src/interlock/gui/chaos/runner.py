@@ -14,16 +14,16 @@ from ...config.model import Gui
 from ...core import BadInput, Clock, InterlockError, InvalidState, SystemClock
 from ..analyzer.result import ReplayStatus
 from ..assembly import assemble
-from ..editor.desk import EditorDesk
-from ..opening import SIZE, screen_of
+from ..editor.editor_session import EditorSession
+from ..open_editor import SIZE, screen_of
 from ..replay.engine import ReplayEngine
 from ..replay.store import SessionStore, read_text
 from ..signals import interrupted
-from ..waiting import wait_until
-from .faults import FAULTS, Fault, clean_up, is_there, prepare, throw
-from .looks import Looks
+from ..wait import wait_until
+from .faults import FAULTS, InjectedFault, clean_up, is_there, prepare, throw
 from .report import ChaosReport, FaultReport, add_up
 from .sessions import FILES, make_session
+from .verdict_log import VerdictLog
 
 log = structlog.get_logger("interlock.gui")
 
@@ -55,7 +55,7 @@ class ChaosRun:
 
     def __init__(
         self,
-        desk: EditorDesk,
+        desk: EditorSession,
         folder: Path,
         seed: int,
         *,
@@ -83,7 +83,7 @@ class ChaosRun:
             max_retries=50,
         )
         self._watch = assemble(screen_of(desk), config)
-        self._looks = Looks(self._watch.local, self._clock)
+        self._looks = VerdictLog(self._watch.local, self._clock)
         self._watch.orchestrator.analyzer = self._looks
 
     def run(self, faults: int, min_looks: int = 0) -> ChaosReport:
@@ -195,7 +195,7 @@ class ChaosRun:
             clean_up(kind, self._desk)
         return None
 
-    def _wait_for_moment(self, fault: Fault) -> bool:
+    def _wait_for_moment(self, fault: InjectedFault) -> bool:
         """Wait until text is typed and the fault finds what it needs."""
         return self._wait(lambda: self._is_typing() and fault.is_due(), TYPING_S, every_s=0.005)
 
@@ -296,7 +296,7 @@ def run_chaos(
         for name in (*FILES, "other.txt"):
             (workspace / name).write_text("")
         say("Opening the editor ...")
-        desk = EditorDesk(folder, workspace, SIZE, say)
+        desk = EditorSession(folder, workspace, SIZE, say)
         try:
             run = ChaosRun(desk, folder, seed, kinds=tuple(kinds or FAULTS), on_fault=on_fault)
             with interrupted(run.stop):

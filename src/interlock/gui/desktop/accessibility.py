@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from ...core import InterlockError
-from .windows import Place
+from .windows import Rectangle
 
 TIMEOUT_S = 1.0
 """A program that does not answer in this time is stuck, which is itself worth knowing."""
@@ -48,7 +48,7 @@ class Node(Struct, frozen=True):
     reference: Reference
     role: str
     name: str
-    place: Place | None = None
+    place: Rectangle | None = None
 
 
 class Dialog(Struct, frozen=True):
@@ -262,12 +262,12 @@ def _role_name(answer: Any) -> str:
     return ROLE_NAMES.get(number, str(number))
 
 
-def _place_of(answer: Any) -> Place | None:
+def _place_of(answer: Any) -> Rectangle | None:
     """Where it lies; None for what has no place."""
     if isinstance(answer, NoAccessibility):
         return None
     left, top, width, height = (int(each) for each in answer[0])
-    return Place(left, top, width, height) if width > 0 and height > 0 else None
+    return Rectangle(left, top, width, height) if width > 0 and height > 0 else None
 
 
 def _bits(numbers: Sequence[int], words: int) -> list[int]:

@@ -44,7 +44,7 @@ class VirtualDisplay:
     def start_manager(self) -> None:
         """Start the window manager and wait until it manages."""
         self.programs.start("openbox", ["openbox"], self.environment)
-        from ..waiting import wait_until
+        from ..wait import wait_until
 
         with WindowSystem.open(self.name) as windows:
             if not wait_until(lambda: windows.window_manager() is not None, START_S):

@@ -12,13 +12,13 @@ import psutil
 from msgspec import Struct
 
 from ...core import InvalidState
-from ...core.typed import from_json
+from ...core.decoding import from_json
 
 GRACE_S = 2.0
 """How long a program may take to end by itself."""
 
 
-class Started(Struct, frozen=True):
+class StartedProgram(Struct, frozen=True):
     """A started program; the time of its start tells it from a later one with the same number."""
 
     name: str
@@ -33,7 +33,7 @@ class Programs:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         self._record = folder / "programs.json"
-        self._running: list[tuple[Started, subprocess.Popen[bytes]]] = []
+        self._running: list[tuple[StartedProgram, subprocess.Popen[bytes]]] = []
 
     def start(
         self,
@@ -61,7 +61,7 @@ class Programs:
                 raise InvalidState(
                     f"{argv[0]} cannot be started ({error.strerror})", todo="interlock gui doctor says what is missing."
                 ) from None
-        self._running.append((Started(name, process.pid, _created(process.pid)), process))
+        self._running.append((StartedProgram(name, process.pid, _created(process.pid)), process))
         self._write()
         return process
 
@@ -85,7 +85,7 @@ class Programs:
     def end_left_over(self) -> int:
         """End what an earlier process of ours started in this folder and could not end; how many."""
         try:
-            left = from_json(self._record.read_bytes(), list[Started])
+            left = from_json(self._record.read_bytes(), list[StartedProgram])
         except (OSError, msgspec.MsgspecError):
             return 0
         ours = {started.pid for started, _ in self._running}

@@ -16,7 +16,7 @@ class DisplayGone(InterlockError):
     """Raised when there is no display, or it went away."""
 
 
-class Place(Struct, frozen=True):
+class Rectangle(Struct, frozen=True):
     """A rectangle on the screen."""
 
     left: int
@@ -28,7 +28,7 @@ class Place(Struct, frozen=True):
     def centre(self) -> tuple[int, int]:
         return self.left + self.width // 2, self.top + self.height // 2
 
-    def overlaps(self, other: Place) -> bool:
+    def overlaps(self, other: Rectangle) -> bool:
         across = self.left < other.left + other.width and other.left < self.left + self.width
         return across and self.top < other.top + other.height and other.top < self.top + self.height
 
@@ -134,7 +134,7 @@ class WindowSystem:
         with self._guarded():
             return self._title(self._display.create_resource_object("window", window_id))
 
-    def place(self, window_id: int) -> Place | None:
+    def place(self, window_id: int) -> Rectangle | None:
         """Where a window's content lies on the screen; None if it is gone."""
         with self._guarded():
             window = self._display.create_resource_object("window", window_id)
@@ -143,9 +143,9 @@ class WindowSystem:
                 corner = self._root.translate_coords(window, 0, 0)
             except _x_error():
                 return None
-            return Place(corner.x, corner.y, geometry.width, geometry.height)
+            return Rectangle(corner.x, corner.y, geometry.width, geometry.height)
 
-    def visible_place(self, window_id: int) -> Place | None:
+    def visible_place(self, window_id: int) -> Rectangle | None:
         """The part of a window that lies on the screen."""
         place = self.place(window_id)
         if place is None:
@@ -153,7 +153,7 @@ class WindowSystem:
         width, height = self.screen_size()
         left, top = max(place.left, 0), max(place.top, 0)
         right, bottom = min(place.left + place.width, width), min(place.top + place.height, height)
-        return Place(left, top, right - left, bottom - top) if right > left and bottom > top else None
+        return Rectangle(left, top, right - left, bottom - top) if right > left and bottom > top else None
 
     def activate(self, window_id: int) -> bool:
         """Ask the window manager to bring a window to the front and give it the keyboard."""

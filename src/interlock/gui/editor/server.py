@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit, urlunsplit
 
 from ...core import BadInput, InvalidState
 from ..desktop.programs import Programs
-from ..waiting import wait_until
+from ..wait import wait_until
 from .install import Installed
 from .profile import write_defaults, write_profile
 

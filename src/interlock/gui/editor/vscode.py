@@ -8,10 +8,10 @@ from pathlib import Path
 
 from ...core import InterlockError
 from ..desktop.accessibility import Accessibility, NoAccessibility
-from ..desktop.windows import Place, Window, WindowSystem
+from ..desktop.windows import Rectangle, Window, WindowSystem
 from ..input.backend import InputBackend
 from ..session import inside
-from ..waiting import wait_until
+from ..wait import wait_until
 from .profile import COMMANDS, INERT, PREFIX
 from .title import TERMINAL, TEXT_EDITOR, TitleState, parse_title
 
@@ -32,7 +32,7 @@ TEXT_NAME = "editor is not accessible"
 PIECE = re.compile(r"[\n\t ]|[^\n\t ]{1,32}")
 
 
-class EditorTrouble(InterlockError):
+class EditorError(InterlockError):
     """Raised when the editor does not do what a key should make it do; a look at the screen says why."""
 
 
@@ -111,7 +111,7 @@ class VSCodeController:
         self.keyboard.type_text(f"{line}:{column}")
         self.run("accept")
         if not self._wait(self.is_ready, self.step_s):
-            raise EditorTrouble(f"the editor does not go to line {line}")
+            raise EditorError(f"the editor does not go to line {line}")
 
     def go_to_end(self, line: int) -> None:
         """Put the cursor behind the last character of a line."""
@@ -148,13 +148,13 @@ class VSCodeController:
         """Put the keyboard into the text editor; EditorTrouble if something else keeps it."""
         state = self.state()
         if state is None:
-            raise EditorTrouble("the editor's window is not active")
+            raise EditorError("the editor's window is not active")
         if state.view == TEXT_EDITOR:
             return
         self.run("focus_editor")
         # Without an open file there is no text editor, and the title looks as if a box were open.
         if not self._wait(self.is_ready, self.step_s if state.is_file else 0.5) and state.is_file:
-            raise EditorTrouble("a dialog or an input box keeps the keyboard")
+            raise EditorError("a dialog or an input box keeps the keyboard")
 
     def save(self) -> None:
         self.run("save")
@@ -200,7 +200,7 @@ class VSCodeController:
             return False
         return not dialogs and any(TEXT_NAME in node.name.casefold() for node in focused)
 
-    def buttons(self) -> dict[str, Place]:
+    def buttons(self) -> dict[str, Rectangle]:
         """The buttons of every dialog that shows, in any program; a window of its own is brought to the front."""
         if self.accessibility is None:
             return {}
@@ -229,7 +229,7 @@ class VSCodeController:
             # Without an open file the title does not change with a box, and nothing else can be asked.
             wait_until(lambda: False, self.list_s, give_up=self.give_up)
         elif not self._wait(self._title_tells_a_box if told_by_title else self._box_has_focus, self.step_s):
-            raise EditorTrouble(f"{command} opens nothing")
+            raise EditorError(f"{command} opens nothing")
 
     def _wait_for_list(self, name: str) -> bool:
         """Wait until the list under an input box would take this file; a fixed time where nothing can be asked."""

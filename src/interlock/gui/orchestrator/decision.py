@@ -11,22 +11,22 @@ from ..analyzer.result import AnalysisResult
 from .pacing import Pacing
 
 
-class Decision(Struct, frozen=True):
+class RecoveryDecision(Struct, frozen=True):
     """Act, or what becomes of the check instead and why."""
 
     outcome: Literal["act", "none", "skipped", "no_action"]
     reason: str = ""
 
 
-def decide(result: AnalysisResult, config: Gui, pacing: Pacing | None) -> Decision:
+def decide(result: AnalysisResult, config: Gui, pacing: Pacing | None) -> RecoveryDecision:
     """Act on a problem that is sure enough, has steps, and is not too soon after the last recovery."""
     if not result.is_problem:
-        return Decision("none")
+        return RecoveryDecision("none")
     if result.confidence < config.confidence_threshold:
-        return Decision("skipped", f"confidence {result.confidence:g} is below {config.confidence_threshold:g}")
+        return RecoveryDecision("skipped", f"confidence {result.confidence:g} is below {config.confidence_threshold:g}")
     if not result.recovery_actions:
-        return Decision("no_action", "no steps are known")
+        return RecoveryDecision("no_action", "no steps are known")
     left = pacing.cooldown_left() if pacing is not None else 0.0
     if left > 0:
-        return Decision("skipped", f"cooldown: {left:.1f} s left")
-    return Decision("act")
+        return RecoveryDecision("skipped", f"cooldown: {left:.1f} s left")
+    return RecoveryDecision("act")

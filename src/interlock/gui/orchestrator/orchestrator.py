@@ -15,10 +15,10 @@ import structlog
 
 from ...config.model import Gui
 from ...core import Clock, SystemClock
-from ...core.typed import from_plain
+from ...core.decoding import from_plain
 from ...records.gui import InterventionEvent
 from ..analyzer.auto import Analyzer
-from ..analyzer.result import AnalysisResult, ReplayStatus, Situation, unknown
+from ..analyzer.result import AnalysisResult, ReplayStatus, ScreenSituation, unknown
 from ..recovery.executor import RecoveryExecutor, RecoveryResult
 from ..run import NoRun, RunLike
 from ..screenshot.album import Album
@@ -78,7 +78,7 @@ class InterventionOrchestrator:
         self._on_critical: Callable[[], object] = lambda: None
         self.safe_point: Callable[[], AbstractContextManager[bool]] = lambda: contextlib.nullcontext(True)
         """Entered around a recovery: a replay stops typing meanwhile, or says (False) that it cannot."""
-        self.situation: Callable[[], Situation] | None = None
+        self.situation: Callable[[], ScreenSituation] | None = None
         """What should be on the screen right now, where a replay knows."""
         self.observe = False
         """Look, never act."""

@@ -1,6 +1,6 @@
 """Recovery: checked actions, carried out."""
 
-from .actions import VOCABULARY, Refused, parse_action
+from .actions import VOCABULARY, ActionRefused, parse_action
 from .executor import RecoveryExecutor, RecoveryResult
 
-__all__ = ["VOCABULARY", "RecoveryExecutor", "RecoveryResult", "Refused", "parse_action"]
+__all__ = ["VOCABULARY", "ActionRefused", "RecoveryExecutor", "RecoveryResult", "parse_action"]

@@ -41,7 +41,7 @@ FORBIDDEN_COMBOS = {
 """They close windows, end sessions, switch consoles or open a prompt that runs commands."""
 
 
-class Refused(InterlockError):
+class ActionRefused(InterlockError):
     """Raised when an action is outside what may be done."""
 
 
@@ -58,7 +58,7 @@ class Click(Struct, frozen=True):
     y: float
 
 
-class Wait(Struct, frozen=True):
+class WaitAction(Struct, frozen=True):
     seconds: float
 
 
@@ -76,7 +76,7 @@ class Plain(Struct, frozen=True):
     name: str
 
 
-Action = Press | Type | Click | Wait | OpenFile | ClickButton | Plain
+Action = Press | Type | Click | WaitAction | OpenFile | ClickButton | Plain
 
 PLAIN = ("focus_vscode", "close_dialog", "clear_notifications")
 
@@ -86,7 +86,7 @@ def parse_action(action: str) -> Action:
     line = action.strip()
     # A line end behind a text would be a Return.
     if _has_control(action.strip(" ") if line[:5].lower() == "type " else line):
-        raise Refused(f"refused: control characters in {_shown(line)}")
+        raise ActionRefused(f"refused: control characters in {_shown(line)}")
     verb, _, rest = line.partition(" ")
     verb, rest = verb.lower(), rest.strip()
     if verb in PLAIN and not rest:
@@ -104,16 +104,16 @@ def parse_action(action: str) -> Action:
         return OpenFile(rest)
     if verb == "click_button" and rest and len(rest) <= 100:
         return ClickButton(rest.strip("\"'") or rest)
-    raise Refused(f"unknown action {_shown(line)}", todo=f"Known: {', '.join(VOCABULARY)}")
+    raise ActionRefused(f"unknown action {_shown(line)}", todo=f"Known: {', '.join(VOCABULARY)}")
 
 
 def _press(text: str) -> Press:
     keys = split_combo(text)
     if keys is None:
-        raise Refused(f"refused: {_shown(text)} is not on the list of allowed keys")
+        raise ActionRefused(f"refused: {_shown(text)} is not on the list of allowed keys")
     order = [name for name in ("ctrl", "alt", "shift") if name in keys[:-1]]
     if "super" in keys or (*order, keys[-1]) in _FORBIDDEN or len(keys) > 4:
-        raise Refused(f"refused: {_shown(text)} is not an allowed combination")
+        raise ActionRefused(f"refused: {_shown(text)} is not an allowed combination")
     return Press(keys)
 
 
@@ -122,30 +122,30 @@ _FORBIDDEN = {(*(n for n in ("ctrl", "alt", "shift") if n in combo), combo[-1]) 
 
 def _type(text: str) -> Type:
     if not text:
-        raise Refused("refused: nothing to type")
+        raise ActionRefused("refused: nothing to type")
     if len(text) > MAX_TEXT:
-        raise Refused(f"refused: {len(text)} characters to type, at most {MAX_TEXT}")
+        raise ActionRefused(f"refused: {len(text)} characters to type, at most {MAX_TEXT}")
     return Type(text)
 
 
 def _click(text: str) -> Click:
     found = re.fullmatch(r"(-?\d{1,6}(?:\.\d{1,6})?)\s*[, ]\s*(-?\d{1,6}(?:\.\d{1,6})?)", text)
     if not found:
-        raise Refused(f"refused: a click needs X,Y, not {_shown(text)}")
+        raise ActionRefused(f"refused: a click needs X,Y, not {_shown(text)}")
     x, y = float(found[1]), float(found[2])
     if not (0 <= x <= MAX_COORDINATE and 0 <= y <= MAX_COORDINATE):
-        raise Refused(f"refused: {_shown(text)} is outside the screen")
+        raise ActionRefused(f"refused: {_shown(text)} is outside the screen")
     return Click(x, y)
 
 
-def _wait(text: str) -> Wait:
+def _wait(text: str) -> WaitAction:
     try:
         seconds = float(re.sub(r"\s*s(ec(onds?)?)?$", "", text))
     except ValueError:
-        raise Refused(f"refused: {_shown(text)} is not a number of seconds") from None
+        raise ActionRefused(f"refused: {_shown(text)} is not a number of seconds") from None
     if not math.isfinite(seconds) or not 0 <= seconds <= MAX_WAIT_S:
-        raise Refused(f"refused: a wait of {_shown(text)} seconds, 0 to {MAX_WAIT_S:.0f} are allowed")
-    return Wait(seconds)
+        raise ActionRefused(f"refused: a wait of {_shown(text)} seconds, 0 to {MAX_WAIT_S:.0f} are allowed")
+    return WaitAction(seconds)
 
 
 def _has_control(text: str) -> bool:

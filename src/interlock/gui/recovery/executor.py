@@ -12,10 +12,21 @@ import structlog
 from msgspec import Struct
 
 from ...core import InterlockError
-from ..desktop.windows import Place
+from ..desktop.windows import Rectangle
 from ..input.backend import InputBackend
 from ..screenshot.screenshot import Screenshot
-from .actions import MAX_ACTIONS, Click, ClickButton, OpenFile, Plain, Press, Refused, Type, Wait, parse_action
+from .actions import (
+    MAX_ACTIONS,
+    ActionRefused,
+    Click,
+    ClickButton,
+    OpenFile,
+    Plain,
+    Press,
+    Type,
+    WaitAction,
+    parse_action,
+)
 
 BETWEEN_S = 0.5
 """Between two actions: the editor needs a moment to show what the first one did."""
@@ -33,14 +44,14 @@ class RecoveryResult(Struct, frozen=True):
     error: str | None = None
 
 
-class Controller(Protocol):
+class EditorControl(Protocol):
     """What the executor asks of the editor; everything else goes through the keyboard."""
 
     def open_file(self, path: str) -> bool: ...
 
     def clear_notifications(self) -> bool: ...
 
-    def buttons(self) -> dict[str, Place]:
+    def buttons(self) -> dict[str, Rectangle]:
         """The buttons of open dialogs by name, with their places on the screen."""
         ...
 
@@ -61,7 +72,7 @@ class RecoveryExecutor:
     def __init__(
         self,
         input_backend: InputBackend,
-        vscode_controller: Controller | None = None,
+        vscode_controller: EditorControl | None = None,
         *,
         allowed_buttons: Sequence[str] = (),
         wait: Callable[[float], bool] | None = None,
@@ -108,23 +119,23 @@ class RecoveryExecutor:
         match parse_action(line):
             case Press(keys):
                 if keys[-1] == "Return" and self._terminal_has_focus():
-                    raise Refused("refused: Return while a terminal has the focus")
+                    raise ActionRefused("refused: Return while a terminal has the focus")
                 if len(keys) == 1:
                     self.input_backend.key_press(keys[0])
                 else:
                     self.input_backend.key_combo(*keys)
             case Type(text):
                 if self._terminal_has_focus():
-                    raise Refused("refused: typing while a terminal has the focus")
+                    raise ActionRefused("refused: typing while a terminal has the focus")
                 self.input_backend.type_text(text)
             case Click(x, y):
                 self.input_backend.mouse_move_click(*self._on_screen(x, y, screenshot))
-            case Wait(seconds):
+            case WaitAction(seconds):
                 if self._wait(seconds):
-                    raise Refused("stopped")
+                    raise ActionRefused("stopped")
             case OpenFile(path):
                 if not self._controller().open_file(path):
-                    raise Refused(f"{path} could not be opened")
+                    raise ActionRefused(f"{path} could not be opened")
             case ClickButton(name):
                 self._click_button(name)
             case Plain("focus_vscode"):
@@ -133,25 +144,27 @@ class RecoveryExecutor:
                 self._close_dialog()
             case _:
                 if not self._controller().clear_notifications():
-                    raise Refused("the notifications could not be cleared")
+                    raise ActionRefused("the notifications could not be cleared")
 
     def _focus(self) -> None:
         if self.vscode_controller is not None:
             self.vscode_controller.revive()
         window = self.input_backend.search_window(EDITOR_TITLE)
         if not window:
-            raise Refused(f"there is no window titled {EDITOR_TITLE!r}")
+            raise ActionRefused(f"there is no window titled {EDITOR_TITLE!r}")
         self.input_backend.activate_window(window)
         if self.vscode_controller is not None:
             self.vscode_controller.wake()
 
     def _click_button(self, name: str) -> None:
         if not is_allowed(name, self._allowed):
-            raise Refused(f"refused: the button {name!r} destroys or trusts", todo="gui.allowed_buttons can allow it.")
+            raise ActionRefused(
+                f"refused: the button {name!r} destroys or trusts", todo="gui.allowed_buttons can allow it."
+            )
         places = {each.casefold(): place for each, place in self._buttons().items()}
         place = places.get(name.casefold())
         if place is None:
-            raise Refused(f"there is no button {name!r}")
+            raise ActionRefused(f"there is no button {name!r}")
         self.input_backend.mouse_move_click(*place.centre)
 
     def _close_dialog(self) -> None:
@@ -161,11 +174,11 @@ class RecoveryExecutor:
         if name is not None:
             self.input_backend.mouse_move_click(*buttons[name].centre)
         elif buttons:
-            raise Refused(f"refused: none of the buttons is harmless ({', '.join(buttons)})")
+            raise ActionRefused(f"refused: none of the buttons is harmless ({', '.join(buttons)})")
         else:
             self.input_backend.key_press("Escape")
 
-    def _buttons(self) -> dict[str, Place]:
+    def _buttons(self) -> dict[str, Rectangle]:
         found = self._controller().buttons()
         return found if isinstance(found, dict) else {}
 
@@ -175,15 +188,15 @@ class RecoveryExecutor:
         size = (screenshot.screen_width, screenshot.screen_height) if screenshot is not None else None
         size = size or self.input_backend.screen_size()
         if isinstance(size, tuple) and not (0 <= at[0] < size[0] and 0 <= at[1] < size[1]):
-            raise Refused(f"refused: {x:g},{y:g} is outside the screen")
+            raise ActionRefused(f"refused: {x:g},{y:g} is outside the screen")
         return at
 
     def _terminal_has_focus(self) -> bool:
         return self.vscode_controller is not None and self.vscode_controller.terminal_has_focus() is True
 
-    def _controller(self) -> Controller:
+    def _controller(self) -> EditorControl:
         if self.vscode_controller is None:
-            raise Refused("there is no editor to ask")
+            raise ActionRefused("there is no editor to ask")
         return self.vscode_controller
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ...core.typed import from_json
+from ...core.decoding import from_json
 
 NEED_EDITOR = ("focus_vscode", "open_file", "clear_notifications", "key ctrl+1")
 """Actions that mean something in the editor only; in a browser, ctrl+1 goes to another page."""
 
 
-class Policy(Struct, frozen=True):
+class RecoveryPolicy(Struct, frozen=True):
     """What to do about one kind of trouble.
 
     `steps` are lists of actions, tried in turn until one has helped: a click may have come before a dialog listened.
@@ -39,15 +39,15 @@ class Policy(Struct, frozen=True):
 
 
 class _Table(Struct, frozen=True):
-    policies: tuple[Policy, ...]
+    policies: tuple[RecoveryPolicy, ...]
 
 
-def find_policy(kind: str) -> Policy | None:
+def find_policy(kind: str) -> RecoveryPolicy | None:
     """The policy for a kind of trouble; None if there is none."""
     return _table().get(kind)
 
 
 @cache
-def _table() -> dict[str, Policy]:
+def _table() -> dict[str, RecoveryPolicy]:
     raw = (Path(__file__).parent / "policies.json").read_bytes()
     return {policy.kind: policy for policy in from_json(raw, _Table).policies}

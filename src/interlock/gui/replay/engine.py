@@ -13,13 +13,13 @@ import structlog
 from ...config.model import Gui
 from ...core import Clock, InterlockError, InvalidState, SystemClock
 from ...records.gui import GuiChunkRecord, GuiSessionRecord, GuiTroubleRecord
-from ..analyzer.result import Situation
+from ..analyzer.result import ScreenSituation
 from ..orchestrator import InterventionEvent, InterventionOrchestrator
 from ..run import NoRun, RunLike
 from ..session import ReplaySession, inside, read_session
 from ..text import text_hash
 from ..verifier import FileVerifier, VerificationResult
-from .plan import CHUNK_CHARS, Chunk, Plan, make_plan
+from .plan import CHUNK_CHARS, Chunk, ReplayPlan, make_plan
 from .result import ReplayResult
 from .safe_point import Disturbed, SafePoint
 from .store import SessionStore, read_text
@@ -80,10 +80,10 @@ class ReplayEngine:
         if self._abort_reason is None:
             self._abort_reason = reason
 
-    def situation(self) -> Situation:
+    def situation(self) -> ScreenSituation:
         """What should be on the screen right now."""
         typist = self._typist
-        return Situation(self._path, "", typist.typing, typist.operating, typist.serial)
+        return ScreenSituation(self._path, "", typist.typing, typist.operating, typist.serial)
 
     def last_progress(self) -> float | None:
         """When the last chunk reached the disk, by the monotonic clock."""
@@ -122,7 +122,7 @@ class ReplayEngine:
             not reason, done, len(plan.chunks), seconds, reason, verification, tuple(self._troubles), repaired
         )
 
-    def _prepare(self, store: SessionStore, resume: bool) -> tuple[Plan, int, bool]:
+    def _prepare(self, store: SessionStore, resume: bool) -> tuple[ReplayPlan, int, bool]:
         """The plan, how much of it is done already, and whether it goes on from an interrupted run."""
         assert self._session is not None
         chars = self._session.replay_config.get("chunk_chars")
@@ -144,7 +144,7 @@ class ReplayEngine:
                 target.touch()
         return plan, done, found is not None
 
-    def _really_done(self, plan: Plan, done: int) -> int:
+    def _really_done(self, plan: ReplayPlan, done: int) -> int:
         """A chunk may have reached the disk just before a crash kept it from being written down."""
         if done < len(plan.chunks):
             chunk = plan.chunks[done]
@@ -153,7 +153,9 @@ class ReplayEngine:
                 return done + 1
         return done
 
-    def _replay(self, plan: Plan, done: int, store: SessionStore | None, resumed: bool = False) -> tuple[int, str]:
+    def _replay(
+        self, plan: ReplayPlan, done: int, store: SessionStore | None, resumed: bool = False
+    ) -> tuple[int, str]:
         """Type what is left; how many chunks are done, and why it ended early. Without a store nothing is noted."""
         self._opened = set()
         try:
@@ -178,7 +180,7 @@ class ReplayEngine:
             return done, str(error)
         return done, ""
 
-    def _bring(self, plan: Plan, done: int, store: SessionStore | None) -> int:
+    def _bring(self, plan: ReplayPlan, done: int, store: SessionStore | None) -> int:
         """Bring one chunk to the disk, from an earlier one on where that must be; how many are done then."""
         goal = done + 1
         for _ in range(MAX_TRIES):
@@ -200,7 +202,7 @@ class ReplayEngine:
             done = self._come_back(plan, done, store, trouble)
         raise InvalidState(f"chunk {goal - 1} of {plan.chunks[goal - 1].path} cannot be typed ({trouble})")
 
-    def _come_back(self, plan: Plan, done: int, store: SessionStore | None, trouble: str) -> int:
+    def _come_back(self, plan: ReplayPlan, done: int, store: SessionStore | None, trouble: str) -> int:
         """After trouble: look at the screen, have it recovered, and go back to where the text is known."""
         log.warning("the replay is disturbed", chunk=done, trouble=trouble)
         self._troubles.append(f"chunk {done}: {trouble}")
@@ -222,7 +224,7 @@ class ReplayEngine:
             return start
         raise InvalidState(f"the editor does not come back ({trouble})")
 
-    def _restore(self, plan: Plan, done: int) -> None:
+    def _restore(self, plan: ReplayPlan, done: int) -> None:
         """Make every file that the session touches hold what it should by now, and the open one in the editor too."""
         current = plan.chunks[min(done, len(plan.chunks) - 1)].path
         for path in plan.paths:
@@ -282,7 +284,7 @@ class ReplayEngine:
         return None if event.outcome == "skipped" else 0.0
 
     def _sleep(self, seconds: float) -> None:
-        from ..waiting import wait_until
+        from ..wait import wait_until
 
         wait_until(lambda: False, seconds, give_up=lambda: self._abort_reason is not None)
 
@@ -297,7 +299,7 @@ class ReplayEngine:
             store.done(chunk, self._clock.time())
         self._run.record(GuiChunkRecord(chunk.index, chunk.path, chunk.expected))
 
-    def _verify(self, plan: Plan, wanted: bool | None) -> VerificationResult | None:
+    def _verify(self, plan: ReplayPlan, wanted: bool | None) -> VerificationResult | None:
         settings = self._config.verification
         if not (settings.enabled and settings.verify_on_completion if wanted is None else wanted):
             return None
@@ -309,7 +311,7 @@ class ReplayEngine:
         self._run.record(result)
         return result
 
-    def _repair(self, plan: Plan) -> str:
+    def _repair(self, plan: ReplayPlan) -> str:
         """Type the differing sections again; why that failed, if it did."""
         from .repair import repair_plan
 
@@ -319,7 +321,7 @@ class ReplayEngine:
         return reason
 
     @contextmanager
-    def _watched(self, store: SessionStore, plan: Plan) -> Iterator[None]:
+    def _watched(self, store: SessionStore, plan: ReplayPlan) -> Iterator[None]:
         """The watcher around the replay; it ends with it, whatever happens."""
         watch = self.intervention_orchestrator
         self._safe_point.begin()

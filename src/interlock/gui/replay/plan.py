@@ -1,4 +1,4 @@
-"""Plan: a session as chunks of input, each with the text that must be on disk after it."""
+"""ReplayPlan: a session as chunks of input, each with the text that must be on disk after it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CHUNK_CHARS = 400
 Edit = tuple[int, int, str]
 
 
-class Place(Struct, frozen=True):
+class CursorPosition(Struct, frozen=True):
     """Where the cursor goes: line and column from 1.
 
     `at_end` says that nothing follows on the line. A place can be gone to if it is at a line's beginning or end, or
@@ -39,8 +39,8 @@ class Chunk(Struct, frozen=True, kw_only=True):
     index: int
     path: str
     operation: int
-    start: Place
-    end: Place
+    start: CursorPosition
+    end: CursorPosition
     begin: int
     finish: int
     text: str
@@ -56,7 +56,7 @@ class Chunk(Struct, frozen=True, kw_only=True):
         return text[: self.begin] + self.text + text[self.finish :]
 
 
-class Plan(Struct, frozen=True):
+class ReplayPlan(Struct, frozen=True):
     """All chunks of a session in order; `before` are the files as they were, line ends normalised."""
 
     session: ReplaySession
@@ -85,7 +85,7 @@ class Plan(Struct, frozen=True):
         return tuple(self.before)
 
 
-def make_plan(session: ReplaySession, before: Mapping[str, str], chunk_chars: int = CHUNK_CHARS) -> Plan:
+def make_plan(session: ReplaySession, before: Mapping[str, str], chunk_chars: int = CHUNK_CHARS) -> ReplayPlan:
     """Divide a session into chunks; BadInput if an operation does not fit the text that it finds."""
     texts = {path: normalise(before.get(path, "")) for path in session.merged()}
     start = dict(texts)
@@ -102,7 +102,7 @@ def make_plan(session: ReplaySession, before: Mapping[str, str], chunk_chars: in
                 chunk = _chunk(len(chunks), path, index, texts[path], begin, finish, text)
                 texts[path] = chunk.applied(texts[path])
                 chunks.append(chunk)
-    return Plan(session, start, tuple(chunks))
+    return ReplayPlan(session, start, tuple(chunks))
 
 
 def plan_edits(
@@ -110,7 +110,7 @@ def plan_edits(
     before: Mapping[str, str],
     edits: Mapping[str, Iterable[Edit]],
     chunk_chars: int = CHUNK_CHARS,
-) -> Plan:
+) -> ReplayPlan:
     """A plan of plain edits: from one offset to another becomes a text, each in what the one before left."""
     chunks: list[Chunk] = []
     for path, several in edits.items():
@@ -122,7 +122,7 @@ def plan_edits(
                 text = chunk.applied(text)
                 begin += len(piece)
                 chunks.append(chunk)
-    return Plan(session, dict(before), tuple(chunks))
+    return ReplayPlan(session, dict(before), tuple(chunks))
 
 
 def _edits(text: str, target: str, operation: Operation, chunk_chars: int) -> Iterator[tuple[int, int, str]]:
@@ -169,13 +169,13 @@ def _chunk(index: int, path: str, operation: int, before: str, begin: int, finis
     )
 
 
-def place_of(text: str, offset: int) -> Place:
+def place_of(text: str, offset: int) -> CursorPosition:
     """Line and column of an offset."""
     line_start = text.rfind("\n", 0, offset) + 1
     before = text[line_start:offset]
     at_end = offset == len(text) or text[offset] == "\n"
     plain = before.isascii() and before.isprintable()
-    return Place(text.count("\n", 0, offset) + 1, len(before) + 1, at_end, plain or at_end)
+    return CursorPosition(text.count("\n", 0, offset) + 1, len(before) + 1, at_end, plain or at_end)
 
 
 def _offset(text: str, line: int) -> int:

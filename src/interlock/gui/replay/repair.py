@@ -7,11 +7,11 @@ from pathlib import Path
 from ..session import inside
 from ..text import normalise, split_lines
 from ..verifier.difference import differing_sections
-from .plan import Edit, Plan, plan_edits
+from .plan import Edit, ReplayPlan, plan_edits
 from .store import read_text
 
 
-def repair_plan(plan: Plan, folder: Path) -> Plan:
+def repair_plan(plan: ReplayPlan, folder: Path) -> ReplayPlan:
     """What must be deleted and typed so that every file holds what the plan meant."""
     before = {path: normalise(read_text(inside(folder, path)) or "") for path in plan.paths}
     return plan_edits(plan.session, before, {path: _edits(plan.expected(path), before[path]) for path in plan.paths})

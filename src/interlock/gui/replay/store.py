@@ -13,7 +13,7 @@ import platformdirs
 from msgspec import Struct
 
 from ...core import BadInput
-from ...core.typed import from_json
+from ...core.decoding import from_json
 from ...journal import write_durably
 from ..session import ReplaySession, inside
 from .plan import Chunk

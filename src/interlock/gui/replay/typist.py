@@ -9,8 +9,8 @@ from typing import Protocol
 
 from ...core import Clock, InterlockError
 from ..text import normalise, text_hash
-from ..waiting import wait_until
-from .plan import Chunk, Place
+from ..wait import wait_until
+from .plan import Chunk, CursorPosition
 from .safe_point import Disturbed, SafePoint
 from .store import read_text
 
@@ -180,7 +180,7 @@ class Typist:
                 self._put(chunk.end)
                 self.editor.delete_to_here()
 
-    def _put(self, place: Place) -> None:
+    def _put(self, place: CursorPosition) -> None:
         self.look_up()
         if place.at_end and place.column > 1:
             self.editor.go_to_end(place.line)

@@ -17,7 +17,7 @@ class Changes(Struct, frozen=True):
     changed: int = 0
 
 
-class Section(Struct, frozen=True):
+class DifferingLines(Struct, frozen=True):
     """A differing stretch: these lines of the actual text (0-based, end exclusive) should read `expected`."""
 
     start: int
@@ -44,10 +44,10 @@ def count_changes(expected: str, actual: str) -> Changes:
     return Changes(lost, added, changed)
 
 
-def differing_sections(expected: list[str], actual: list[str]) -> list[Section]:
+def differing_sections(expected: list[str], actual: list[str]) -> list[DifferingLines]:
     """The stretches of `actual` that differ, last one first, so that repairing one moves none of the rest."""
     return [
-        Section(j1, j2, tuple(expected[i1:i2]))
+        DifferingLines(j1, j2, tuple(expected[i1:i2]))
         for tag, i1, i2, j1, j2 in reversed(_opcodes(expected, actual))
         if tag != "equal"
     ]

@@ -8,8 +8,8 @@ from ...core import ENDED
 from ...records import VerificationResult
 from ...runtime.incidents import StoredIncident
 from ..document import Document
-from ..moment import Moment
 from ..narrative import known_cost, length, many
+from ..timeline_entry import TimelineMoment
 from ..words import dollars, plain, said_to_agent
 from .charts import line_chart, short
 from .element import Html, el, join, page
@@ -184,7 +184,7 @@ def _timeline(document: Document) -> Html:
     return section("Timeline", body, note=note)
 
 
-def _line(moment: Moment) -> Html:
+def _line(moment: TimelineMoment) -> Html:
     detail = "\n".join((moment.detail, *said_to_agent(moment.body))).strip()
     if "\n" not in detail and detail in moment.title:
         detail = ""

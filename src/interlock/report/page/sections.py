@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from ...core import PAUSE
-from ..controls import Control
-from ..document import Chain, Document, Rung, strongest_first
+from ..controls import ControlCommand
+from ..document import Chain, Document, RungUse, strongest_first
 from ..episodes import Problem
 from ..narrative import length, many
-from ..pictures import Picture
+from ..pictures import ReportPicture
 from ..words import plain
 from .element import Html, el, join
 
@@ -48,7 +48,7 @@ def clock(time: float, form: str = "%H:%M:%S") -> str:
         return ""
 
 
-def ladder(rungs: Sequence[Rung], *, ended: bool) -> Html:
+def ladder(rungs: Sequence[RungUse], *, ended: bool) -> Html:
     """The ladder as a picture, the strongest rung on top: a bar that grows with the level, a dot for each use, its
     colour what came of it. Of a run that has ended nothing more will be known."""
     rows = []
@@ -179,7 +179,7 @@ def chains(found: Iterable[Chain]) -> Html:
     return el("div", {"class": "chains"}, *cards)
 
 
-def control_table(controls: Sequence[Control], *, owned: bool) -> Html:
+def control_table(controls: Sequence[ControlCommand], *, owned: bool) -> Html:
     """Every command with its REQUEST, ACK and RESULT; what is not known is said to be unknown."""
     rows = []
     for control in controls:
@@ -240,7 +240,7 @@ def diff_class(line: str) -> str:
     return {"+": "plus", "-": "minus"}.get(line[:1], "same")
 
 
-def gallery(pictures: Sequence[Picture]) -> Html:
+def gallery(pictures: Sequence[ReportPicture]) -> Html:
     """Screenshots with what was seen in them; what a recovery changed stands side by side."""
     shown: list[Html] = []
     for index, each in enumerate(pictures):
@@ -252,7 +252,7 @@ def gallery(pictures: Sequence[Picture]) -> Html:
     return el("div", {"class": "gallery"}, *shown)
 
 
-def _figure(picture: Picture) -> Html:
+def _figure(picture: ReportPicture) -> Html:
     source = f"data:{picture.type};base64,{picture.data}"
     words = (el("b", None, clock(picture.time)), " ", picture.title, " ", picture.detail)
     return el(

@@ -2,6 +2,6 @@
 
 from .compiled import RuleSet
 from .load import read_rules, rule_set
-from .model import Family, Match, Rule
+from .model import Match, Rule, RuleFamily
 
-__all__ = ["Family", "Match", "Rule", "RuleSet", "read_rules", "rule_set"]
+__all__ = ["Match", "Rule", "RuleFamily", "RuleSet", "read_rules", "rule_set"]

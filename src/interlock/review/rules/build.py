@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from .load import FAMILIES, SHIPPED, read_family
-from .model import Family
+from .model import RuleFamily
 
 
 def build() -> bytes:
@@ -18,7 +18,7 @@ def build() -> bytes:
     return b"[\n" + lines + b"\n]\n"
 
 
-def without_cases(family: Family) -> Family:
+def without_cases(family: RuleFamily) -> RuleFamily:
     rules = tuple(msgspec.structs.replace(rule, matches=(), passes=()) for rule in family.rules)
     return msgspec.structs.replace(family, rules=rules)
 

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 from ..shell.model import Command
 from .facts import Facts
-from .model import Family, Match, Rule
+from .model import Match, Rule, RuleFamily
 from .predicates import Test, tests_of
 
 MAX_NAME = 128
@@ -111,7 +111,7 @@ UNASKED = ProgramRules([], frozenset())
 class RuleSet:
     """All rules, by the program that they are about."""
 
-    def __init__(self, families: Iterable[Family]) -> None:
+    def __init__(self, families: Iterable[RuleFamily]) -> None:
         families = tuple(families)
         disabled = {rule for family in families for rule in family.disabled}
         self.rules = tuple(rule for family in families for rule in family.rules if rule.id not in disabled)

@@ -8,7 +8,7 @@ from functools import cached_property
 from ..paths import zones
 from ..shell.model import Command
 from ..sql import kinds_of
-from ..web import CLIENTS, Request, request_of
+from ..web import CLIENTS, WebRequest, request_of
 from ..wordlist import name_set
 
 MAX_WORDS = 8
@@ -123,5 +123,5 @@ class Facts:
         return kinds_of(self.text) if self.text else frozenset()
 
     @cached_property
-    def request(self) -> Request | None:
+    def request(self) -> WebRequest | None:
         return request_of(self.command) if self.command.program in CLIENTS else None

@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 
 from ...core import BadInput
-from ...core.typed import from_json, from_plain
+from ...core.decoding import from_json, from_plain
 from ..paths import ZONES
 from ..sql import KINDS
 from .compiled import RuleSet
-from .model import Family, Match, Rule
+from .model import Match, Rule, RuleFamily
 
 FAMILIES = Path(__file__).parent / "families"
 SHIPPED = Path(__file__).parent / "shipped.json"
@@ -23,9 +23,9 @@ LISTS = ("program", "words", "verbs", "options", "without", "args", "paths", "ta
 
 
 @lru_cache(1)
-def shipped() -> tuple[Family, ...]:
+def shipped() -> tuple[RuleFamily, ...]:
     """The families that come with Interlock, as `build` wrote them down."""
-    return from_json(SHIPPED.read_bytes(), tuple[Family, ...])
+    return from_json(SHIPPED.read_bytes(), tuple[RuleFamily, ...])
 
 
 def rule_set(rules_path: str | None = None) -> RuleSet:
@@ -39,7 +39,7 @@ def shipped_rules() -> RuleSet:
     return RuleSet(shipped())
 
 
-def read_rules(rules_path: str) -> tuple[Family, ...]:
+def read_rules(rules_path: str) -> tuple[RuleFamily, ...]:
     """The user's rules: one file, or every .yaml and .yml file of a folder."""
     path = Path(rules_path).expanduser()
     if not path.exists():
@@ -50,7 +50,7 @@ def read_rules(rules_path: str) -> tuple[Family, ...]:
     return tuple(read_family(file) for file in files)
 
 
-def read_family(path: Path) -> Family:
+def read_family(path: Path) -> RuleFamily:
     """One file of rules."""
     import yaml
 
@@ -63,7 +63,7 @@ def read_family(path: Path) -> Family:
     return as_family(raw, str(path))
 
 
-def as_family(raw: Any, where: str) -> Family:
+def as_family(raw: Any, where: str) -> RuleFamily:
     """A family from plain data; errors name the file, the rule and the field."""
     if not isinstance(raw, dict) or not isinstance(raw.get("rules", []), list):
         raise BadInput("has no list of rules", where=where, todo="A file of rules has the keys family and rules.")
@@ -78,7 +78,7 @@ def as_family(raw: Any, where: str) -> Family:
     rest = {key: value for key, value in raw.items() if key != "rules"}
     rest.setdefault("family", Path(where).stem)
     try:
-        family = from_plain(rest, Family)
+        family = from_plain(rest, RuleFamily)
     except msgspec.ValidationError as error:
         raise BadInput(str(error), where=where, todo="Known keys: family, rules, valued, disabled.") from None
     return msgspec.structs.replace(family, rules=tuple(rules))

@@ -61,7 +61,7 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, 
     passes: tuple[str, ...] = ()
 
 
-class Family(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
+class RuleFamily(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
     """A file of rules. `valued` names, by program, the options that take the next word."""
 
     family: str

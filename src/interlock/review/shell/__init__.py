@@ -1,6 +1,6 @@
 """Shell: what a script would run, read from its syntax tree."""
 
-from .model import Command, Flow, KnownFile, Redirect, Script
+from .model import Command, KnownFile, PipeContent, Redirect, Script
 from .reader import read_code, read_script
 
-__all__ = ["Command", "Flow", "KnownFile", "Redirect", "Script", "read_code", "read_script"]
+__all__ = ["Command", "KnownFile", "PipeContent", "Redirect", "Script", "read_code", "read_script"]

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .model import NOTHING, Command, Flow
-from .scope import Scope, below
+from .model import NOTHING, Command, PipeContent
+from .scope import ShellScope, below
 
 if TYPE_CHECKING:
-    from .reader import Reader
+    from .reader import ScriptReader
 
 TAR_RUNS = ("--checkpoint-action", "--to-command", "--use-compress-program", "--rsh-command", "--rmt-command",
             "--info-script", "--new-volume-script", "-I", "-F")  # fmt: skip
 
 
-def run_tar(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+def run_tar(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """Commands in options, and files that go once they are packed."""
     args = command.args
     inner = below(scope, command.program)
@@ -45,7 +45,7 @@ def _packed(args: tuple[str, ...]) -> list[str]:
     return found
 
 
-def run_zip(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+def run_zip(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """`zip -m` and `7z -sdel` delete what they have packed."""
     args = command.args
     moves = any(arg == "--move" or (arg[:1] == "-" and arg[1:2] != "-" and "m" in arg) for arg in args)
@@ -55,6 +55,6 @@ def run_zip(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow 
     return None
 
 
-def _remove(reader: Reader, paths: list[str], scope: Scope) -> None:
+def _remove(reader: ScriptReader, paths: list[str], scope: ShellScope) -> None:
     if paths:
         reader.execute(["rm", "-r", *paths], scope, NOTHING)

@@ -9,12 +9,12 @@ import msgspec
 from msgspec import Struct
 
 from ..wordlist import name_set
-from .model import NOTHING, Command, Flow
-from .scope import Scope, below
+from .model import NOTHING, Command, PipeContent
+from .scope import ShellScope, below
 from .words import ansi
 
 if TYPE_CHECKING:
-    from .reader import Reader
+    from .reader import ScriptReader
 
 ACTS = ("system", "|", ">")
 """Without any of these a program only prints."""
@@ -38,7 +38,7 @@ TOKEN = re.compile(
 VALUED = name_set("-F -v -f -i -l -e -E --field-separator --assign --file --include --source --exec")
 
 
-class Run(Struct, frozen=True):
+class AwkCommand(Struct, frozen=True):
     """A command that the program runs, with what it is fed; or a file that it writes."""
 
     script: str = ""
@@ -46,7 +46,7 @@ class Run(Struct, frozen=True):
     file: str = ""
 
 
-def run_awk(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+def run_awk(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """`system(CODE)`, `print TEXT | CODE`, `CODE | getline`, `print > FILE`."""
     code, known = _program(command.args, scope)
     reader.add(msgspec.structs.replace(command, fed_by=(), code=code))
@@ -55,11 +55,11 @@ def run_awk(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow 
         if run.file:
             reader.execute(["tee", run.file], inner.copy(), NOTHING)
         else:
-            reader.nested(run.script.strip(), inner.copy(), Flow(run.text))
-    return Flow(None, (*flow.sources, command.program)[-4:])
+            reader.nested(run.script.strip(), inner.copy(), PipeContent(run.text))
+    return PipeContent(None, (*flow.sources, command.program)[-4:])
 
 
-def _program(args: tuple[str, ...], scope: Scope) -> tuple[str | None, dict[str, str]]:
+def _program(args: tuple[str, ...], scope: ShellScope) -> tuple[str | None, dict[str, str]]:
     """The program's text, and the variables that options set."""
     texts: list[str] = []
     known: dict[str, str] = {}
@@ -87,9 +87,9 @@ def _program(args: tuple[str, ...], scope: Scope) -> tuple[str | None, dict[str,
     return "\n".join(texts) or None, known
 
 
-def read_runs(code: str, known: dict[str, str]) -> list[Run]:
+def read_runs(code: str, known: dict[str, str]) -> list[AwkCommand]:
     """The commands and files of a program, statement by statement. What a name or a field holds may not be known."""
-    found: list[Run] = []
+    found: list[AwkCommand] = []
     known = dict(known)
     words: list[tuple[str, str]] = []
     for token in TOKEN.finditer(f"{code[:MAX_PROGRAM]}\n"):
@@ -106,7 +106,7 @@ def read_runs(code: str, known: dict[str, str]) -> list[Run]:
     return found
 
 
-def _statement(words: list[tuple[str, str]], known: dict[str, str]) -> list[Run]:
+def _statement(words: list[tuple[str, str]], known: dict[str, str]) -> list[AwkCommand]:
     names = [word for kind, word in words if kind == "name"]
     kinds = [kind for kind, _ in words]
     if kinds[:2] == ["name", "equals"]:
@@ -114,13 +114,13 @@ def _statement(words: list[tuple[str, str]], known: dict[str, str]) -> list[Run]
     if "pipe" in kinds:
         at = kinds.index("pipe")
         if "getline" in names:
-            return [Run(_joined(words[:at], known))]
-        return [Run(_joined(words[at + 1 :], known), _joined(words[:at], known))]
+            return [AwkCommand(_joined(words[:at], known))]
+        return [AwkCommand(_joined(words[at + 1 :], known), _joined(words[:at], known))]
     if "system" in names:
-        return [Run(_joined(words[words.index(("name", "system")) + 1 :], known))]
+        return [AwkCommand(_joined(words[words.index(("name", "system")) + 1 :], known))]
     if "to" in kinds and names[:1] in (["print"], ["printf"]):
         file = _joined(words[kinds.index("to") + 1 :], known).strip()
-        return [Run(file=file)] if file and not file.startswith("$") else []
+        return [AwkCommand(file=file)] if file and not file.startswith("$") else []
     return []
 
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 from ..wordlist import name_set
 from .flows import join_folder
-from .model import NOTHING, Command, Flow
+from .model import NOTHING, Command, PipeContent
 from .projects import HOOKS as HOOKS_RUN
 from .projects import run_hooks, run_recipes
-from .scope import Scope, below
+from .scope import ShellScope, below
 from .searches import until_end
 from .words import SUBSCRIPT
 
 if TYPE_CHECKING:
-    from .reader import Reader
+    from .reader import ScriptReader
 
 MAX_LINES = 64
 """Lines of an editor's or make's input that are looked at."""
@@ -33,7 +33,7 @@ GIT_KEYS = re.compile(
 """Settings of git whose value is a command."""
 
 
-def run_sed(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+def run_sed(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """`sed '1e COMMAND'` and `sed 's/x/COMMAND/e'`."""
     for arg in command.args:
         if "e" in arg and arg[:1] != "-":
@@ -44,7 +44,7 @@ def run_sed(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow 
     return None
 
 
-def run_git(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+def run_git(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """Aliases and settings that are commands, and subcommands that run one."""
     args = command.args
     inner = below(scope, "git")
@@ -77,14 +77,14 @@ MAX_BEFORE = 8
 """Words of git's own before its subcommand."""
 
 
-def _run_setting(reader: Reader, name: str, value: str, inner: Scope) -> None:
+def _run_setting(reader: ScriptReader, name: str, value: str, inner: ShellScope) -> None:
     if name.lower().startswith("alias."):
         reader.nested(value[1:] if value.startswith("!") else f"git {value}", inner, NOTHING)
     elif GIT_KEYS.match(name) and value:
         reader.nested(value.removeprefix("!"), inner, NOTHING)
 
 
-def run_fd(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+def run_fd(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """`fd PATTERN ROOT -x COMMAND`: like `find -exec`."""
     args = command.args
     at = next((i for i, arg in enumerate(args) if arg in ("-x", "--exec", "-X", "--exec-batch")), None)
@@ -101,12 +101,12 @@ def run_fd(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow |
         if filled == words:
             filled.append(pick)
         reader.add(command)
-        reader.execute(filled, below(scope, "fd"), Flow(), filtered=pick.endswith("{}"))
+        reader.execute(filled, below(scope, "fd"), PipeContent(), filtered=pick.endswith("{}"))
         return NOTHING
     return None
 
 
-def run_editor(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+def run_editor(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """`vim -c ':!COMMAND'`, `echo '!COMMAND' | ed`."""
     args = command.args
     texts = [args[at + 1] for at, arg in enumerate(args[:-1]) if arg in ("-c", "--cmd", "-S")]
@@ -120,7 +120,7 @@ def run_editor(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Fl
     return None
 
 
-def run_make(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+def run_make(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """A makefile that is fed, or that this script or an earlier step has written: its recipes."""
     texts: list[str] = []
     names: list[str] = []
@@ -156,7 +156,7 @@ def run_make(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow
     return None
 
 
-def _run_makefile(reader: Reader, text: str, wanted: list[str], scope: Scope) -> None:
+def _run_makefile(reader: ScriptReader, text: str, wanted: list[str], scope: ShellScope) -> None:
     for code in MAKE_SHELL.findall(text)[:MAX_LINES]:
         reader.nested(code, below(scope, "make"), NOTHING)
     run_recipes(reader, text, wanted, scope)
@@ -166,7 +166,7 @@ MAKE_OPTION = re.compile(r"(--(?:file|makefile|eval)(?==|\Z)|-[A-Za-z]*?[fE])=?(
 MAKE_SHELL = re.compile(r"\$[({]shell ([^)}]*)[)}]")
 
 
-def run_evaluated(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+def run_evaluated(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """`let`, `printf -v`, `test -v`: a subscript in their words is evaluated once more."""
     for arg in command.args:
         if "[" in arg and ("$(" in arg or "`" in arg):
@@ -186,7 +186,7 @@ LOADED = frozenset(("BASH_ENV",))
 DECLARING = frozenset(("export", "declare", "typeset", "readonly", "local"))
 
 
-def run_assignments(reader: Reader, assignments: Iterable[tuple[str, str]], scope: Scope) -> None:
+def run_assignments(reader: ScriptReader, assignments: Iterable[tuple[str, str]], scope: ShellScope) -> None:
     """Values that are commands themselves run as such."""
     for name, value in assignments:
         if name in HOOKS and value and not value.startswith("$"):

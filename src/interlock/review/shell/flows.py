@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from .model import MAX_TEXT, Command, Flow, KnownFile, Redirect
-from .scope import UNKNOWN, Scope
+from .model import MAX_TEXT, Command, KnownFile, PipeContent, Redirect
+from .scope import UNKNOWN, ShellScope
 from .secrets import MARKS, MAX_PATH, NAMING, SECRET, UNREVEALING, is_secret_file, secret_in, secret_of, secret_word
 from .transfers import INSTALLER, fetcher_of, program_at
 from .words import ansi
@@ -21,10 +21,10 @@ MAX_ELEMENTS = 1_024
 """Elements of an array that are remembered."""
 
 
-def flow_of(command: Command, scope: Scope, flow: Flow) -> Flow:
+def flow_of(command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent:
     """The output of a program that has just run, and what it changed in the scope."""
     make = MAKERS.get(command.program)
-    out = Flow(None, add_source(flow.sources, command.program))
+    out = PipeContent(None, add_source(flow.sources, command.program))
     if make is not None:
         out = make(command, scope, flow, out)
     if command.args and (secret := secret_shown(command, scope)):
@@ -41,7 +41,7 @@ def add_source(sources: tuple[str, ...], program: str) -> tuple[str, ...]:
     return (*(name for name in sources if name in MARKS), *sources[1 - MAX_SOURCES :], program)
 
 
-def keep(redirects: tuple[Redirect, ...], scope: Scope, out: Flow) -> None:
+def keep(redirects: tuple[Redirect, ...], scope: ShellScope, out: PipeContent) -> None:
     """Remember what is written to a file, if it is known or a secret."""
     secret = secret_of(out.sources)
     fetcher = out.sources[-1] if out.sources and out.sources[-1] in FETCHERS else ""
@@ -58,18 +58,18 @@ def keep(redirects: tuple[Redirect, ...], scope: Scope, out: Flow) -> None:
 FETCHERS = frozenset(("curl", "wget", "aria2c", "axel", "fetch", INSTALLER))
 
 
-def fed(redirects: tuple[Redirect, ...], scope: Scope, flow: Flow) -> Flow:
+def fed(redirects: tuple[Redirect, ...], scope: ShellScope, flow: PipeContent) -> PipeContent:
     """What a command reads whose input is a file: its text, if it is known, and whether it is a secret."""
     for redirect in redirects:
         if redirect.op == "<":
             file = scope.file(redirect.target)
             secret = secret_in(redirect.target, file)
             if file.text is not None or secret:
-                flow = Flow(file.text, (secret,) if secret else ())
+                flow = PipeContent(file.text, (secret,) if secret else ())
     return flow
 
 
-def secret_shown(command: Command, scope: Scope) -> str:
+def secret_shown(command: Command, scope: ShellScope) -> str:
     """The mark of a secret that a program shows because a file or a value among its words is one."""
     if command.program in UNREVEALING:
         return ""
@@ -86,17 +86,17 @@ def secret_shown(command: Command, scope: Scope) -> str:
     return ""
 
 
-def echo(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
+def echo(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
     args = command.args
     escapes = False
     while args and args[0] in ("-n", "-e", "-E", "-ne", "-en"):
         escapes = escapes or "e" in args[0]
         args = args[1:]
     text = " ".join(args)
-    return Flow(ansi(text) if escapes else text, out.sources)
+    return PipeContent(ansi(text) if escapes else text, out.sources)
 
 
-def printf(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
+def printf(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
     if not command.args:
         return out
     form, *values = command.args
@@ -105,19 +105,19 @@ def printf(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
         if "%s" not in text and "%b" not in text:
             break
         text = text.replace("%s" if "%s" in text else "%b", value, 1)
-    return Flow(text, out.sources)
+    return PipeContent(text, out.sources)
 
 
-def cat(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
+def cat(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
     names = [arg for arg in command.args if not arg.startswith("-")]
     if not names:
-        return Flow(flow.text, out.sources if flow.text is None else flow.sources, flow.items)
+        return PipeContent(flow.text, out.sources if flow.text is None else flow.sources, flow.items)
     texts = [scope.recall(name) for name in names[:MAX_ITEMS]]
     known = [text for text in texts if text is not None]
-    return Flow("\n".join(known)[:MAX_TEXT], out.sources) if len(known) == len(texts) else out
+    return PipeContent("\n".join(known)[:MAX_TEXT], out.sources) if len(known) == len(texts) else out
 
 
-def copied(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
+def copied(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
     """A copy of a file that the script has written holds the same."""
     names = [arg for arg in command.args if not arg.startswith("-")]
     for name in names[:-1][:MAX_ITEMS]:
@@ -132,7 +132,7 @@ def copied(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
     return out
 
 
-def decode(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
+def decode(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
     if flow.text is None or not any(arg in ("-d", "-D", "--decode", "-di", "-id") for arg in command.args):
         return out
     try:
@@ -141,28 +141,28 @@ def decode(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
         )
     except (binascii.Error, ValueError):
         return out
-    return Flow(raw.decode("utf-8", "replace"), out.sources)
+    return PipeContent(raw.decode("utf-8", "replace"), out.sources)
 
 
-def reverse(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
-    return out if flow.text is None else Flow(flow.text.strip("\n")[::-1], out.sources)
+def reverse(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
+    return out if flow.text is None else PipeContent(flow.text.strip("\n")[::-1], out.sources)
 
 
-def unhex(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
+def unhex(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
     if flow.text is None or not any(arg.startswith("-") and "r" in arg for arg in command.args):
         return out
     try:
-        return Flow(bytes.fromhex(flow.text.strip()).decode("utf-8", "replace"), out.sources)
+        return PipeContent(bytes.fromhex(flow.text.strip()).decode("utf-8", "replace"), out.sources)
     except ValueError:
         return out
 
 
-def listed(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
+def listed(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
     folders = [arg for arg in command.args if not arg.startswith("-")] or ["."]
-    return Flow(None, out.sources, tuple(f"{folder.rstrip('/')}/*" for folder in folders[:MAX_ITEMS]))
+    return PipeContent(None, out.sources, tuple(f"{folder.rstrip('/')}/*" for folder in folders[:MAX_ITEMS]))
 
 
-def picked(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
+def picked(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
     """A filter hands on what it was given, or some of it; `tee` writes it down as well."""
     if command.program == "tee" and flow.text is not None:
         more = "-a" in command.args or "--append" in command.args
@@ -170,9 +170,9 @@ def picked(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
             if name[:1] != "-":
                 scope.remember(name, flow.text, more=more)
     if command.program in ("tee", "sort", "uniq"):
-        return Flow(flow.text, out.sources, narrowed(flow.items))
+        return PipeContent(flow.text, out.sources, narrowed(flow.items))
     whole_lines = command.program in LINE_PICKERS and LINE_CUTS.isdisjoint(arg[:2] for arg in command.args)
-    return Flow(None, out.sources, narrowed(flow.items), flow.text or "" if whole_lines else "")
+    return PipeContent(None, out.sources, narrowed(flow.items), flow.text or "" if whole_lines else "")
 
 
 LINE_PICKERS = frozenset(("head", "tail", "grep", "egrep", "fgrep", "rg"))
@@ -180,11 +180,11 @@ LINE_CUTS = frozenset(("-o", "-c", "-r", "--"))
 """How options begin with which these give parts of lines, or something else: a long one may be any of them."""
 
 
-def silent(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
-    return Flow("", out.sources)
+def silent(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
+    return PipeContent("", out.sources)
 
 
-def copied_block(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
+def copied_block(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
     """`dd of=FILE` writes what it is fed."""
     if flow.text is not None:
         for arg in command.args:
@@ -205,37 +205,37 @@ ENVIRONMENT_LISTS: dict[str, tuple[tuple[str, ...], ...]] = {
 """The words with which these print all variables rather than one, or run something."""
 
 
-def all_variables(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
+def all_variables(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
     """The whole environment has a name of its own, so that a rule can tell it from one variable."""
     if command.args in ENVIRONMENT_LISTS[command.program]:
-        return Flow(None, (*flow.sources, "environment")[-MAX_SOURCES:])
+        return PipeContent(None, (*flow.sources, "environment")[-MAX_SOURCES:])
     return set_parameters(command, scope, flow, out) if command.program == "set" else out
 
 
-def here(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
-    return Flow(scope.cwd or ".", out.sources)
+def here(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
+    return PipeContent(scope.cwd or ".", out.sources)
 
 
-def temporary(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
-    return Flow("/tmp/tmp.XXXXXXXXXX", out.sources)
+def temporary(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
+    return PipeContent("/tmp/tmp.XXXXXXXXXX", out.sources)
 
 
-def located(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
+def located(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
     names = [arg for arg in command.args if not arg.startswith("-")]
     if command.program == "command" and "-v" not in command.args and "-V" not in command.args:
         return out
     if not names:
         return out
-    return Flow(names[0] if "/" in names[0] else f"/usr/bin/{names[0]}", out.sources)
+    return PipeContent(names[0] if "/" in names[0] else f"/usr/bin/{names[0]}", out.sources)
 
 
-def repository(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
+def repository(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
     if command.args[:2] == ("rev-parse", "--show-toplevel"):
-        return Flow(scope.cwd or ".", out.sources)
+        return PipeContent(scope.cwd or ".", out.sources)
     return out
 
 
-def change_folder(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
+def change_folder(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
     names = [arg for arg in command.args if not arg.startswith("-")]
     target = names[0] if names else "~"
     if target.startswith(("/", "~", "$")) or scope.cwd is None:
@@ -250,7 +250,7 @@ def join_folder(folder: str | None, name: str) -> str:
     return name if folder is None else f"{folder.rstrip('/')}/{name}"
 
 
-def define_alias(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
+def define_alias(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
     for arg in command.args[:MAX_ITEMS]:
         name, equals, text = arg.partition("=")
         if equals and name and not name.startswith("-"):
@@ -258,7 +258,7 @@ def define_alias(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
     return out
 
 
-def set_parameters(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
+def set_parameters(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
     if "--" in command.args:
         scope.params = ("sh", *command.args[command.args.index("--") + 1 :])
     return out
@@ -273,7 +273,7 @@ def operands_of(args: tuple[str, ...], valued: frozenset[str]) -> list[str]:
     return [arg for at, arg in enumerate(args) if arg[:1] != "-" and (at == 0 or args[at - 1] not in valued)]
 
 
-def read_line(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
+def read_line(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
     """`read NAMES`: the words of the first line; what is fed and not known leaves nothing known."""
     names = operands_of(command.args, READ_VALUED) or ["REPLY"]
     if flow.text is None:
@@ -288,7 +288,7 @@ def read_line(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
     return out
 
 
-def read_lines(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
+def read_lines(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
     """`mapfile NAME`: an element for each line."""
     names = operands_of(command.args, MAPFILE_VALUED) or ["MAPFILE"]
     if flow.text is not None:
@@ -296,17 +296,17 @@ def read_lines(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
     return out
 
 
-def in_one_line(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
+def in_one_line(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
     """`xargs` alone prints what it is given."""
-    return out if flow.text is None else Flow(" ".join(flow.text.split()), out.sources)
+    return out if flow.text is None else PipeContent(" ".join(flow.text.split()), out.sources)
 
 
-def fetched(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
+def fetched(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
     """What comes from the network; the installers of well-known tools have a name of their own."""
-    return Flow(None, add_source(flow.sources, fetcher_of(command)))
+    return PipeContent(None, add_source(flow.sources, fetcher_of(command)))
 
 
-def archived(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
+def archived(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
     """An archive with a secret in it is one itself; its name is the first that looks like an archive."""
     if secret := secret_shown(command, scope):
         names = (arg for arg in command.args if arg.endswith(ARCHIVES))
@@ -317,7 +317,7 @@ def archived(command: Command, scope: Scope, flow: Flow, out: Flow) -> Flow:
 
 ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".7z", ".bz2", ".xz", ".zst", ".gpg", ".enc", ".b64", ".rar")
 
-MAKERS: dict[str, Callable[[Command, Scope, Flow, Flow], Flow]] = {
+MAKERS: dict[str, Callable[[Command, ShellScope, PipeContent, PipeContent], PipeContent]] = {
     "echo": echo, "printf": printf, "cat": cat, "tee": picked, "sort": picked, "uniq": picked, "grep": picked,
     "egrep": picked, "fgrep": picked, "rg": picked, "head": picked, "tail": picked, "sed": picked, "awk": picked,
     "base64": decode, "base32": decode, "rev": reverse, "xxd": unhex, "ls": listed, "pwd": here, "mktemp": temporary,

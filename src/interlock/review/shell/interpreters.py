@@ -12,17 +12,17 @@ import re2
 
 from ..code import read_calls
 from .languages import CODE_OPTIONS, INTERPRETERS
-from .model import NOTHING, Command, Flow, KnownFile
-from .scope import Scope, below
+from .model import NOTHING, Command, KnownFile, PipeContent
+from .scope import ShellScope, below
 from .secrets import ENVIRONMENT, secret_in
 from .sinks import LOCAL, SEND_SECRET
 from .transfers import is_fetched
 
 if TYPE_CHECKING:
-    from .reader import Reader
+    from .reader import ScriptReader
 
 
-def run_interpreter(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+def run_interpreter(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """`python -c CODE`, `node -e CODE`, `python - <<EOF`: calls that act become commands."""
     code = inline_code(command, INTERPRETERS[command.program])
     if code is None and command.args[:2] in (("-m", "pytest"), ("-m", "py.test")):
@@ -43,7 +43,7 @@ def run_interpreter(reader: Reader, command: Command, scope: Scope, flow: Flow) 
         reader.add(msgspec.structs.replace(command, code=code))
         if code is not None:
             run_code(reader, code, command.program, scope)
-    return Flow(None, (*flow.sources, command.program)[-4:])
+    return PipeContent(None, (*flow.sources, command.program)[-4:])
 
 
 def operands_of(args: tuple[str, ...]) -> list[str]:
@@ -54,7 +54,7 @@ def operands_of(args: tuple[str, ...]) -> list[str]:
     return [arg for at, arg in enumerate(args) if arg[:1] != "-" and (at == 0 or args[at - 1] not in ("-W", "-X"))]
 
 
-def run_code(reader: Reader, code: str, program: str, scope: Scope) -> None:
+def run_code(reader: ScriptReader, code: str, program: str, scope: ShellScope) -> None:
     """Carry out the calls of a piece of program text, as far as they can be read."""
     inner = below(scope, program)
     if program == "python" and len(scope.via) < MAX_IMPORTS:
@@ -67,7 +67,7 @@ def run_code(reader: Reader, code: str, program: str, scope: Scope) -> None:
         elif call.words == ("sql",) and is_scratch(code):
             continue
         elif call.words:
-            reader.execute(list(call.words), inner.copy(), NOTHING if call.text is None else Flow(call.text))
+            reader.execute(list(call.words), inner.copy(), NOTHING if call.text is None else PipeContent(call.text))
     find_sent(reader, code, program, scope)
 
 
@@ -88,7 +88,7 @@ IMPORT = re.compile(
 )
 
 
-def imported(code: str, scope: Scope) -> list[tuple[str, KnownFile]]:
+def imported(code: str, scope: ShellScope) -> list[tuple[str, KnownFile]]:
     """The modules of the project that a piece of Python imports, where a step has written them."""
     found: list[tuple[str, KnownFile]] = []
     for match in islice(IMPORT.finditer(code), MAX_MODULES):
@@ -105,7 +105,7 @@ STANDARD = frozenset(sys.stdlib_module_names) | {"numpy", "pandas", "requests", 
 """Modules that no project writes."""
 
 
-def find_sent(reader: Reader, code: str, program: str, scope: Scope) -> None:
+def find_sent(reader: ScriptReader, code: str, program: str, scope: ShellScope) -> None:
     """Write down that a piece of code sends a secret elsewhere: it reads one, and it sends something."""
     if not SENDS.Match(code.encode("utf-8", "replace")):
         return
@@ -174,7 +174,7 @@ def statement_file(command: Command) -> str | None:
     return None
 
 
-def database(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+def database(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """Statements given to a database client by option, operand or pipe."""
     code = inline_code(command, CODE_OPTIONS[command.program])
     if code is None and command.program in (
@@ -200,4 +200,4 @@ def database(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow
             evidence = scope.evidence(source)
     with reader.quoting(evidence):
         reader.add(msgspec.structs.replace(command, code=code))
-    return Flow(None, (*flow.sources, command.program)[-4:])
+    return PipeContent(None, (*flow.sources, command.program)[-4:])

@@ -71,7 +71,7 @@ class Script(Struct, frozen=True):
     made: tuple[tuple[str, KnownFile], ...] = ()
 
 
-class Flow(Struct, frozen=True, gc=False):
+class PipeContent(Struct, frozen=True, gc=False):
     """What runs through a pipe: the text if it is known, the programs that made it, the file names that it lists.
 
     `before` is text that may come before it: what is known of a text that is not known whole, or that `a || b` may
@@ -89,10 +89,10 @@ class Flow(Struct, frozen=True, gc=False):
         return f"{self.before}\n{self.text or ''}" if self.before else self.text
 
 
-NOTHING = Flow()
+NOTHING = PipeContent()
 
 
-def one_after_another(flows: list[Flow], *, either: bool = False) -> Flow:
+def one_after_another(flows: list[PipeContent], *, either: bool = False) -> PipeContent:
     """What several statements print together; with `either`, what one of them prints."""
     if len(flows) < 2:
         return flows[0] if flows else NOTHING
@@ -108,13 +108,13 @@ def one_after_another(flows: list[Flow], *, either: bool = False) -> Flow:
         if flow.sources is not sources:
             sources += tuple(source for source in flow.sources if source not in sources)
     if not texts and last.text is None:
-        return Flow(None, sources, items)
+        return PipeContent(None, sources, items)
     if last.text is None or either:
         before = texts[:-1] if last.text else texts
-        return Flow(last.text, sources, items, "\n".join(before)[:MAX_TEXT])
-    return Flow("\n".join(texts)[:MAX_TEXT], sources, items)
+        return PipeContent(last.text, sources, items, "\n".join(before)[:MAX_TEXT])
+    return PipeContent("\n".join(texts)[:MAX_TEXT], sources, items)
 
 
-def through_pipe(flow: Flow) -> Flow:
+def through_pipe(flow: PipeContent) -> PipeContent:
     """The same for the next program: it gets all of the text."""
-    return Flow(flow.all_text, flow.sources, flow.items) if flow.before else flow
+    return PipeContent(flow.all_text, flow.sources, flow.items) if flow.before else flow

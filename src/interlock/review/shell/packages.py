@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from ..wordlist import name_set
 from .interpreters import inline_code
-from .model import NOTHING, Command, Flow
+from .model import NOTHING, Command, PipeContent
 from .projects import run_script
-from .scope import Scope, below
+from .scope import ShellScope, below
 from .wrappers import Wrapper
 
 if TYPE_CHECKING:
-    from .reader import Reader
+    from .reader import ScriptReader
 
 VERSION = re.compile(r"(@?[^@]+)@[^@]*\Z")
 """`rimraf@5`, `@scope/tool@latest`."""
@@ -33,7 +33,7 @@ RUNNER = Wrapper(name_set("-p --package -w --workspace"))
 CALL = ("-c", "--call", "--shell-mode")
 
 
-def run_package(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+def run_package(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """`npx TOOL words...`, `npx -c CODE`."""
     code = inline_code(command, CALL)
     if code is not None:
@@ -43,7 +43,7 @@ def run_package(reader: Reader, command: Command, scope: Scope, flow: Flow) -> F
     return _run_tool(reader, command, words, scope, flow) if words else None
 
 
-def run_manager(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+def run_manager(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """`npm exec TOOL`, `pnpm dlx TOOL`, `yarn TOOL`, `yarn run TOOL`."""
     words = MANAGER.inner(command.args)
     if words[:1] == ["workspace"]:
@@ -61,7 +61,9 @@ def run_manager(reader: Reader, command: Command, scope: Scope, flow: Flow) -> F
     return _run_tool(reader, command, words, scope, flow) if words[0] in TOOLS else None
 
 
-def _run_tool(reader: Reader, command: Command, words: list[str], scope: Scope, flow: Flow) -> Flow:
+def _run_tool(
+    reader: ScriptReader, command: Command, words: list[str], scope: ShellScope, flow: PipeContent
+) -> PipeContent:
     if len(words) == 1 and " " in words[0]:
         return reader.nested(words[0], below(scope, command.program), flow)
     found = VERSION.match(words[0])
@@ -72,7 +74,7 @@ def _run_tool(reader: Reader, command: Command, words: list[str], scope: Scope, 
     )  # fmt: skip
 
 
-def run_removal(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+def run_removal(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """`rimraf` and `del-cli` are `rm -rf`."""
     operands = [arg for arg in command.args if arg[:1] != "-"]
     if not operands or "--dry-run" in command.args:
@@ -83,7 +85,9 @@ def run_removal(reader: Reader, command: Command, scope: Scope, flow: Flow) -> F
     )  # fmt: skip
 
 
-def run_concurrently(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+def run_concurrently(
+    reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent
+) -> PipeContent | None:
     """`concurrently CODE CODE`, `nodemon --exec CODE`."""
     code = inline_code(command, ("-x", "--exec"))
     codes = [code] if code is not None else []

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ...core.typed import from_json
+from ...core.decoding import from_json
 from .interpreters import run_code
-from .model import NOTHING, Command, Flow
-from .scope import Scope, below
+from .model import NOTHING, Command, PipeContent
+from .scope import ShellScope, below
 
 if TYPE_CHECKING:
-    from .reader import Reader
+    from .reader import ScriptReader
 
 MAX_FILES = 16
 """Files of a project that one command is taken to run."""
@@ -25,7 +25,7 @@ MAX_TARGETS = 64
 """Targets of a makefile that are followed."""
 
 
-def run_script(reader: Reader, scope: Scope, words: list[str], program: str) -> bool:
+def run_script(reader: ScriptReader, scope: ShellScope, words: list[str], program: str) -> bool:
     """`npm run NAME`: what package.json says, with what runs before and after it; false where it says nothing."""
     text = scope.recall("package.json")
     name = words[1] if words[0] in ("run", "run-script", "rum", "urn") and len(words) > 1 else words[0]
@@ -55,7 +55,7 @@ class _Package(msgspec.Struct):
 SCRIPT_LINE = re.compile(r'"([\w:.-]{1,64})"\s{0,4}:\s{0,4}"((?:[^"\\\n]|\\.){1,2000})"')
 
 
-def run_tests(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+def run_tests(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """`pytest`: conftest.py and the test files, as far as earlier steps have written them."""
     reader.add(command)
     named = [arg.partition("::")[0].rstrip("/") for arg in command.args if arg[:1] != "-"]
@@ -86,7 +86,7 @@ HOOKS = {
 HOOK_FOLDERS = (".git/hooks", ".husky", ".githooks")
 
 
-def run_hooks(reader: Reader, subcommand: str, scope: Scope) -> None:
+def run_hooks(reader: ScriptReader, subcommand: str, scope: ShellScope) -> None:
     """The hooks that a git command runs."""
     for name in HOOKS.get(subcommand, ()):
         for folder in HOOK_FOLDERS:
@@ -97,7 +97,7 @@ def run_hooks(reader: Reader, subcommand: str, scope: Scope) -> None:
                     reader.execute(["bash", path], below(scope, "git"), NOTHING)
 
 
-def run_recipes(reader: Reader, text: str, wanted: list[str], scope: Scope) -> None:
+def run_recipes(reader: ScriptReader, text: str, wanted: list[str], scope: ShellScope) -> None:
     """The recipes of the wanted targets and what those need; of the first target where none is named."""
     recipes, needs = read_makefile(text)
     waiting = [target for target in wanted if target in recipes] or list(recipes)[: None if wanted else 1]
@@ -146,7 +146,7 @@ RULE = re.compile(r"([^\t#=:][^#=:]*)::?(?!=)([^=]*)\Z")
 VARIABLE = re.compile(r"\$[({]([A-Za-z_]\w{0,63})[)}]")
 
 
-def run_crontab(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+def run_crontab(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """`crontab FILE`, `... | crontab -`: the commands of its lines."""
     reader.add(command)
     names = [arg for at, arg in enumerate(command.args) if arg[:1] != "-" and command.args[at - 1 : at] != ("-u",)]
@@ -157,7 +157,7 @@ def run_crontab(reader: Reader, command: Command, scope: Scope, flow: Flow) -> F
     return NOTHING
 
 
-def run_schedule(reader: Reader, text: str, scope: Scope, flow: Flow) -> None:
+def run_schedule(reader: ScriptReader, text: str, scope: ShellScope, flow: PipeContent) -> None:
     """The commands of a crontab."""
     for line in text.split("\n")[:MAX_LINES]:
         found = SCHEDULE.match(line)
@@ -168,16 +168,16 @@ def run_schedule(reader: Reader, text: str, scope: Scope, flow: Flow) -> None:
 SCHEDULE = re.compile(r"\s*(?:@\w+|(?:[\d*/,A-Za-z-]+\s+){5})\s*(?:root\s+)?(\S.*)\Z")
 
 
-def run_on_known(reader: Reader, words: list[str], root: str, scope: Scope) -> None:
+def run_on_known(reader: ScriptReader, words: list[str], root: str, scope: ShellScope) -> None:
     """`find -exec sh {} \\;`: the command on every file below that an earlier step has written."""
     count = 0
     for place, file in scope.below(root):
         if file.text is not None and count < MAX_FILES:
             count += 1
-            reader.execute([word.replace("{}", place) for word in words], scope, Flow())
+            reader.execute([word.replace("{}", place) for word in words], scope, PipeContent())
 
 
-def run_images(reader: Reader, command: Command, scope: Scope) -> None:
+def run_images(reader: ScriptReader, command: Command, scope: ShellScope) -> None:
     """`docker build`: what a Dockerfile runs stays in the container, except for what it sends."""
     args = command.args
     name = next((args[at + 1] for at, arg in enumerate(args[:-1]) if arg in ("-f", "--file")), "Dockerfile")
@@ -188,7 +188,7 @@ def run_images(reader: Reader, command: Command, scope: Scope) -> None:
     for line in text.replace("\\\n", " ").split("\n")[:MAX_LINES]:
         word, _, rest = line.strip().partition(" ")
         if word.upper() in ("RUN", "CMD", "ENTRYPOINT"):
-            inner.nested(rest, Scope("~"), NOTHING)
+            inner.nested(rest, ShellScope("~"), NOTHING)
     with reader.quoting(scope.evidence(name)):
         for found in inner.commands:
             if found.program in ("send-secret", "nc", "ncat", "socat") or "/dev/tcp/" in " ".join(

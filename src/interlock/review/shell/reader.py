@@ -1,4 +1,4 @@
-"""Reader: reads a script the way a shell would, and writes down every command that would run."""
+"""ScriptReader: reads a script the way a shell would, and writes down every command that would run."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from .bounds import (
 )
 from .carriers import DECLARING, LOADED, run_assignments
 from .flows import fed, flow_of
-from .model import NOTHING, Command, Flow, KnownFile, Redirect, Script
+from .model import NOTHING, Command, KnownFile, PipeContent, Redirect, Script
 from .names import program_name
 from .rough import rough_commands
-from .scope import UNKNOWN, Files, Scope
+from .scope import UNKNOWN, Files, ShellScope
 from .scripts import run_written
 from .sinks import find_leak, find_sent_away
 from .transfers import follow_links, is_fetched
 from .unwrap import unwrap
-from .walk import Walk
+from .walk import SyntaxWalk
 from .wrappers import PREFIXES
 
 _LANGUAGE = Language(tree_sitter_bash.language())
@@ -65,10 +65,10 @@ RESERVED = name_set(
 
 def read_script(text: str, cwd: str | None = None, known: Mapping[str, KnownFile] | None = None) -> Script:
     """Every command that the script would run, wrappers taken off, in order; `known` are files of earlier steps."""
-    reader, files = Reader(), Files(known)
-    reader.read(text, Scope(cwd, files), NOTHING)
+    reader, files = ScriptReader(), Files(known)
+    reader.read(text, ShellScope(cwd, files), NOTHING)
     if not reader.complete:
-        reader.read_roughly(text, Scope(cwd, files))
+        reader.read_roughly(text, ShellScope(cwd, files))
     if (middle := unread(text)) and ACTING.Match(middle.encode("utf-8", "replace")):
         reader.commands.append(Command(program="unread", cwd=cwd))
     return reader.script(files)
@@ -85,12 +85,12 @@ ACTING.Compile()
 
 def read_code(code: str, language: str, cwd: str | None = None, known: Mapping[str, KnownFile] | None = None) -> Script:
     """Every command that a piece of program text amounts to, after the interpreter itself."""
-    reader, files = Reader(level=1), Files(known)
-    reader.execute([language], Scope(cwd, files), Flow(code))
+    reader, files = ScriptReader(level=1), Files(known)
+    reader.execute([language], ShellScope(cwd, files), PipeContent(code))
     return reader.script(files)
 
 
-class Reader(Walk):
+class ScriptReader(SyntaxWalk):
     """One reading of one script. `level` counts the scripts around it."""
 
     def __init__(self, level: int = 0) -> None:
@@ -110,7 +110,7 @@ class Reader(Walk):
         yield
         self.evidence = before
 
-    def read(self, text: str, scope: Scope, flow: Flow) -> Flow:
+    def read(self, text: str, scope: ShellScope, flow: PipeContent) -> PipeContent:
         """Read a script, or a script inside one; gives what it would print where that is known."""
         self._characters -= len(text)
         if self._depth >= MAX_DEPTH or self._characters < 0:
@@ -136,10 +136,10 @@ class Reader(Walk):
         self.complete = self.complete and len(text) <= MAX_CHARACTERS
         return self.together(outs)
 
-    def read_roughly(self, text: str, scope: Scope) -> None:
+    def read_roughly(self, text: str, scope: ShellScope) -> None:
         """What could not be read whole is read word by word as well, so that a plain command inside is still seen."""
         seen = {(command.program, command.args) for command in self.commands}
-        rough = Reader(level=1)
+        rough = ScriptReader(level=1)
         flow = NOTHING
         for words, piped in rough_commands(
             HEREDOC.sub(" ", cut(text)) if text.count("<<") <= MAX_HEREDOCS else cut(text), scope
@@ -151,14 +151,14 @@ class Reader(Walk):
                 seen.add((command.program, command.args))
                 self.commands.append(command)
 
-    def _statement(self, text: str, scope: Scope, flow: Flow) -> Flow:
+    def _statement(self, text: str, scope: ShellScope, flow: PipeContent) -> PipeContent:
         """One statement of a long script, if it is short itself."""
         if is_short(text):
             return self._parse(text, scope, flow)
         self.complete = False
         return NOTHING
 
-    def _parse(self, text: str, scope: Scope, flow: Flow) -> Flow:
+    def _parse(self, text: str, scope: ShellScope, flow: PipeContent) -> PipeContent:
         if self._broken_left <= 0:
             self.complete = False
             return NOTHING
@@ -172,9 +172,9 @@ class Reader(Walk):
         return self.together([self.run(child, scope, flow) for child in root.named_children])
 
     def execute(
-        self, words: list[str], scope: Scope, flow: Flow, *, redirects: tuple[Redirect, ...] = (),
+        self, words: list[str], scope: ShellScope, flow: PipeContent, *, redirects: tuple[Redirect, ...] = (),
         assignments: tuple[tuple[str, str], ...] = (), filtered: bool = False, span: tuple[int, int] | None = None,
-    ) -> Flow:  # fmt: skip
+    ) -> PipeContent:  # fmt: skip
         """Run one command whose words are known: an alias, a function, a wrapper, or a program."""
         self._nodes -= len(words) // 8
         if redirects:
@@ -225,11 +225,11 @@ class Reader(Walk):
             find_sent_away(self, command, scope, out)
         return out
 
-    def _assigned(self, assignments: list[tuple[str, str]], scope: Scope) -> None:
+    def _assigned(self, assignments: list[tuple[str, str]], scope: ShellScope) -> None:
         super()._assigned(assignments, scope)
         run_assignments(self, assignments, scope)
 
-    def _call(self, name: str, words: list[str], scope: Scope, flow: Flow) -> Flow:
+    def _call(self, name: str, words: list[str], scope: ShellScope, flow: PipeContent) -> PipeContent:
         """A call of one of the script's own functions; one that calls itself is followed a few times."""
         if self._calls.count(name) >= MAX_CALLS:
             return NOTHING
@@ -241,7 +241,7 @@ class Reader(Walk):
         finally:
             self._calls.pop()
 
-    def nested(self, text: str, scope: Scope, flow: Flow) -> Flow:
+    def nested(self, text: str, scope: ShellScope, flow: PipeContent) -> PipeContent:
         """A script inside the script."""
         self._depth += 1
         self._level += 1

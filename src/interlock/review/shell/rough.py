@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from ..wordlist import name_set
-from .scope import Scope
+from .scope import ShellScope
 from .words import unescape_quoted
 
 MAX_PIECES = 200
@@ -31,14 +31,14 @@ VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 KEYWORDS = name_set("if then else elif fi do done while until case esac in ! {")
 
 
-def rough_commands(text: str, scope: Scope) -> Iterator[tuple[list[str], bool]]:
+def rough_commands(text: str, scope: ShellScope) -> Iterator[tuple[list[str], bool]]:
     """Words of every command, and whether it is fed by the one before; repeated commands come once."""
     found = list(dict.fromkeys((tuple(words), piped) for words, piped in split(text, scope)))
     for words, piped in found if len(found) <= 2 * MAX_PIECES else found[:MAX_PIECES] + found[-MAX_PIECES:]:
         yield list(words), piped
 
 
-def split(text: str, scope: Scope) -> Iterator[tuple[list[str], bool]]:
+def split(text: str, scope: ShellScope) -> Iterator[tuple[list[str], bool]]:
     """Cut the text into commands."""
     words: list[str] = []
     parts: list[str] = []
@@ -68,7 +68,7 @@ def split(text: str, scope: Scope) -> Iterator[tuple[list[str], bool]]:
         yield finish(words, scope), piped
 
 
-def finish(words: list[str], scope: Scope) -> list[str]:
+def finish(words: list[str], scope: ShellScope) -> list[str]:
     """Known variables put in, keywords and comments taken off."""
     made: list[str] = []
     for word in words[:MAX_WORDS]:

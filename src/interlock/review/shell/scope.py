@@ -1,4 +1,4 @@
-"""Scope: what a script has set so far, as far as it can be known without running it."""
+"""ShellScope: what a script has set so far, as far as it can be known without running it."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def find(known: Mapping[str, KnownFile], place: str, path: str) -> KnownFile | N
     return found[0] if len(found) == 1 else None
 
 
-class Scope:
+class ShellScope:
     """Variables, arrays, functions, aliases, files, links, working directory and parameters."""
 
     __slots__ = ("aliases", "arrays", "cwd", "files", "functions", "links", "params", "variables", "via")
@@ -85,9 +85,9 @@ class Scope:
         self.params: tuple[str, ...] | None = None
         self.via: tuple[str, ...] = ()
 
-    def copy(self) -> Scope:
+    def copy(self) -> ShellScope:
         """A subshell's scope: what is set there stays there."""
-        other = Scope(self.cwd, self.files)
+        other = ShellScope(self.cwd, self.files)
         other.variables = dict(self.variables)
         other.arrays = dict(self.arrays)
         other.functions = dict(self.functions)
@@ -160,7 +160,7 @@ class Scope:
         return f"{path}, written in step {step}" if step >= 0 else ""
 
 
-def below(scope: Scope, program: str) -> Scope:
+def below(scope: ShellScope, program: str) -> ShellScope:
     """The scope inside a wrapper."""
     inner = scope.copy()
     inner.via = (*scope.via, program)

@@ -8,14 +8,14 @@ import msgspec
 
 from .interpreters import run_code
 from .languages import INTERPRETERS
-from .model import NOTHING, Command, Flow
+from .model import NOTHING, Command, PipeContent
 from .names import program_name
-from .scope import Scope, below
+from .scope import ShellScope, below
 from .transfers import is_fetched
 from .wrappers import SSH, Wrapper
 
 if TYPE_CHECKING:
-    from .reader import Reader
+    from .reader import ScriptReader
 
 
 ENDINGS = {"py": "python", "js": "node", "pl": "perl", "rb": "ruby", "php": "php"}
@@ -24,7 +24,7 @@ STDIN = ("-", "-s", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 """Names for what a shell is fed."""
 
 
-def run_shell(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+def run_shell(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """`bash -c CODE`, `bash FILE`, `... | bash`, `bash <<EOF`."""
     args = command.args
     at = 0
@@ -50,7 +50,7 @@ def run_shell(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flo
     if name in STDIN:
         reader.add(command)
         if flow.text is None:
-            return Flow(None, (*flow.sources, command.program)[-4:])
+            return PipeContent(None, (*flow.sources, command.program)[-4:])
         return script(reader, command, scope, flow, flow.text)
     fetcher = is_fetched(name, scope)
     reader.add(msgspec.structs.replace(command, stdin=None, fed_by=(fetcher,) if fetcher else ()))
@@ -61,7 +61,7 @@ def run_shell(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flo
         return script(reader, command, with_params(scope, args[at:]), NOTHING, text)
 
 
-def run_written(reader: Reader, command: Command, words: list[str], scope: Scope, text: str) -> Flow:
+def run_written(reader: ScriptReader, command: Command, words: list[str], scope: ShellScope, text: str) -> PipeContent:
     """`./a.sh`, where the script itself has written that file: its first line says who reads it."""
     first, _, _ = text.partition("\n")
     reads = first[2:].split() if first.startswith("#!") else ["sh"]
@@ -78,14 +78,14 @@ def run_written(reader: Reader, command: Command, words: list[str], scope: Scope
     return script(reader, command, with_params(scope, tuple(words)), NOTHING, text)
 
 
-def with_params(scope: Scope, params: tuple[str, ...]) -> Scope:
+def with_params(scope: ShellScope, params: tuple[str, ...]) -> ShellScope:
     """The scope of a script that is called with these words, its own name first."""
     inner = scope.copy()
     inner.params = params
     return inner
 
 
-def run_eval(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+def run_eval(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """`eval`: its words are a script in this very scope."""
     if not command.args:
         return None
@@ -93,7 +93,7 @@ def run_eval(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow
     return reader.nested(" ".join(command.args), scope, flow)
 
 
-def run_source(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+def run_source(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     name = command.args[0] if command.args else ""
     fetcher = is_fetched(name, scope)
     reader.add(command if fetcher is None else msgspec.structs.replace(command, fed_by=(fetcher,)))
@@ -104,7 +104,7 @@ def run_source(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Fl
         return reader.nested(text, scope, flow)
 
 
-def run_remote(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+def run_remote(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """`ssh HOST words...`: the words are joined and read by a shell over there."""
     words = SSH.inner(command.args)
     reader.add(command)
@@ -113,19 +113,19 @@ def run_remote(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Fl
     return reader.nested(" ".join(words), elsewhere(scope, command), flow)
 
 
-def elsewhere(scope: Scope, command: Command) -> Scope:
+def elsewhere(scope: ShellScope, command: Command) -> ShellScope:
     """Another machine: nothing of ours is known there."""
-    other = Scope("~")
+    other = ShellScope("~")
     other.via = (*scope.via, command.program)
     return other
 
 
-def run_watch(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+def run_watch(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     words = Wrapper(frozenset(("-n", "--interval"))).inner(command.args)
     return script(reader, command, scope, flow, " ".join(words)) if words else None
 
 
-def run_trap(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+def run_trap(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """`trap CODE SIGNAL` runs later, `at` and `batch` run what they are fed."""
     if command.program != "trap":
         reader.add(command)
@@ -134,6 +134,6 @@ def run_trap(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow
     return script(reader, command, scope, NOTHING, words[0]) if len(words) > 1 and words[0] not in ("-", "") else None
 
 
-def script(reader: Reader, command: Command, scope: Scope, flow: Flow, text: str) -> Flow:
+def script(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent, text: str) -> PipeContent:
     """A script carried by a command."""
     return reader.nested(text, below(scope, command.program), NOTHING if flow.text == text else flow)

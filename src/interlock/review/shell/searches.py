@@ -6,13 +6,13 @@ import re
 from typing import TYPE_CHECKING
 
 from ..wordlist import name_set
-from .model import NOTHING, Command, Flow
+from .model import NOTHING, Command, PipeContent
 from .projects import run_on_known
-from .scope import Scope, below
+from .scope import ShellScope, below
 from .wrappers import PARALLEL, XARGS
 
 if TYPE_CHECKING:
-    from .reader import Reader
+    from .reader import ScriptReader
 
 MAX_ROOTS = 8
 
@@ -45,7 +45,7 @@ RUNNING = name_set("sh bash zsh dash python python3 node perl ruby source . {}")
 REMOVING = name_set("rm unlink shred srm rmdir")
 
 
-def run_find(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+def run_find(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """Run the commands of `-exec` and its like on every root, and `-delete` as the removal that it is."""
     args = command.args
     roots = roots_of(args)
@@ -64,7 +64,7 @@ def run_find(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow
         at += 1
         if arg == "-delete":
             for pick in widened(picked, kind):
-                reader.execute(["rm", "-r", pick], inner, Flow(), filtered=pick.endswith("{}"))
+                reader.execute(["rm", "-r", pick], inner, PipeContent(), filtered=pick.endswith("{}"))
         elif arg in ("-exec", "-execdir", "-ok", "-okdir"):
             words = until_end(args[at:])
             at += len(words)
@@ -74,11 +74,11 @@ def run_find(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow
                     run_on_known(reader, words, pick.removesuffix("/*").removesuffix("/{}"), inner)
                 if words:
                     filled = [word.replace("{}", pick) for word in words]
-                    reader.execute(filled, inner, Flow(), filtered=pick.endswith("{}"))
-    return Flow(None, (*flow.sources, "find")[-8:], tuple(picked))
+                    reader.execute(filled, inner, PipeContent(), filtered=pick.endswith("{}"))
+    return PipeContent(None, (*flow.sources, "find")[-8:], tuple(picked))
 
 
-def run_xargs(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+def run_xargs(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """`xargs rm`: the names come from the pipe. `xargs -I% CODE` and `parallel` run once for each line."""
     is_parallel = command.program == "parallel"
     words = (PARALLEL if is_parallel else XARGS).inner(command.args)
@@ -104,7 +104,7 @@ def run_xargs(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flo
             out = reader.nested(" ".join(filled), inner, NOTHING)
         else:
             out = reader.execute(
-                filled, inner, Flow(None, flow.sources), redirects=command.redirects, filtered=picked
+                filled, inner, PipeContent(None, flow.sources), redirects=command.redirects, filtered=picked
             )  # fmt: skip
     return out
 

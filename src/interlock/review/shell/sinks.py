@@ -6,12 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from ..wordlist import name_set
-from .model import Command, Flow
-from .scope import Scope
+from .model import Command, PipeContent
+from .scope import ShellScope
 from .secrets import MAX_PATH, SECRET, secret_in, secret_of, secret_word
 
 if TYPE_CHECKING:
-    from .reader import Reader
+    from .reader import ScriptReader
 
 SEND_SECRET = "send-secret"
 """The program of the command that stands for a secret on its way out; rules know it by this name."""
@@ -56,7 +56,7 @@ COMMANDED = name_set("ssh kubectl openssl aws gcloud az")
 QUESTIONS = name_set("get describe list ls logs version config top --help --version")
 
 
-def find_leak(reader: Reader, command: Command, scope: Scope, flow: Flow) -> None:
+def find_leak(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> None:
     """Write down that a command sends a secret elsewhere, if it does."""
     program = command.program
     if program == "tee" and (mark := secret_of(flow.sources)) and any(arg.startswith(NETWORK) for arg in command.args):
@@ -70,14 +70,14 @@ def find_leak(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Non
         reader.add(Command(program=SEND_SECRET, args=(mark, program), via=scope.via, cwd=scope.cwd, span=command.span))
 
 
-def find_sent_away(reader: Reader, command: Command, scope: Scope, out: Flow) -> None:
+def find_sent_away(reader: ScriptReader, command: Command, scope: ShellScope, out: PipeContent) -> None:
     """Write down that what a command prints is a secret, and goes to the network by a redirection."""
     mark = secret_of(out.sources)
     if mark and any(redirect.target.startswith(NETWORK) for redirect in command.redirects):
         reader.add(Command(program=SEND_SECRET, args=(mark, ">"), via=scope.via, cwd=scope.cwd, span=command.span))
 
 
-def fed_secret(command: Command, flow: Flow) -> str:
+def fed_secret(command: Command, flow: PipeContent) -> str:
     """The mark of a secret that comes through the pipe."""
     mark = secret_of(flow.sources) if command.program in STREAMS else ""
     if not mark or command.args[:1] == () or command.args[0] not in QUESTIONS:
@@ -85,7 +85,7 @@ def fed_secret(command: Command, flow: Flow) -> str:
     return ""
 
 
-def given_secret(command: Command, scope: Scope) -> str:
+def given_secret(command: Command, scope: ShellScope) -> str:
     """The mark of a secret among a command's words: a value, or a file that it sends."""
     program, before = command.program, ""
     copies = program in COPIES and any(REMOTE.match(arg) for arg in command.args[-1:])

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from ..wordlist import name_set
 from .interpreters import inline_code
-from .model import NOTHING, Command, Flow
-from .scope import Scope, below
+from .model import NOTHING, Command, PipeContent
+from .scope import ShellScope, below
 from .scripts import elsewhere
 from .wrappers import Wrapper
 
 if TYPE_CHECKING:
-    from .reader import Reader
+    from .reader import ScriptReader
 
 TMUX = Wrapper(name_set("-L -S -f -c -T"))
 TMUX_RUNS: dict[str, Wrapper] = {
@@ -39,7 +39,7 @@ MAX_PARTS = 16
 """Commands of one call of tmux."""
 
 
-def run_tmux(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+def run_tmux(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """`tmux new-session -d CODE`, `tmux send-keys CODE Enter`, several with `;` between them."""
     reader.add(command)
     inner = below(scope, "tmux")
@@ -77,7 +77,7 @@ def _split(text: str) -> list[str]:
         return text.split()
 
 
-def run_screen(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+def run_screen(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """`screen -dm words...`, `screen -X stuff CODE`."""
     args = command.args
     reader.add(command)
@@ -100,7 +100,7 @@ def _apart(arg: str) -> tuple[str, ...]:
     return (arg[:-1], "-S") if len(arg) > 2 and arg[0] == "-" and arg[1:].isalpha() and arg[-1] == "S" else (arg,)
 
 
-def run_terminal(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+def run_terminal(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """`vagrant ssh -c code`, `gcloud ... ssh --command code`, `cmd /c words`."""
     code = inline_code(command, ("-c", "--command", "/c", "/C"))
     if command.program == "cmd" and command.args[:1] and command.args[0].lower() == "/c":

@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from .model import NOTHING, Command, Flow, KnownFile
+from .model import NOTHING, Command, KnownFile, PipeContent
 from .names import program_name
-from .scope import Scope, below
+from .scope import ShellScope, below
 
 if TYPE_CHECKING:
-    from .reader import Reader
+    from .reader import ScriptReader
 
 SENT = re.compile(r"(?:[^=@<]*=)?[@<]([^;]+)")
 """A file that a request carries: `@path`, `name=@path`, `name=<path`."""
 
 
-def run_request(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+def run_request(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """A file that a request sends is read; a file that it fetches is remembered as such."""
     args = command.args
     for at, arg in enumerate(args):
@@ -80,7 +80,7 @@ def _fetched(command: Command) -> list[str]:
     return [name for name in found if name and name not in ("-", "/dev/null", "/dev/stdout")]
 
 
-def run_link(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+def run_link(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """`ln -s TARGET NAME`: what is below the name is below the target."""
     operands = [arg for arg in command.args if arg[:1] != "-"]
     if len(operands) == 2 and any(arg[:1] == "-" and "s" in arg for arg in command.args):
@@ -90,7 +90,7 @@ def run_link(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow
     return None
 
 
-def run_emptying(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+def run_emptying(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """`cp /dev/null FILE` and `dd of=FILE` write over a file, as `> FILE` does."""
     args = command.args
     if command.program == "cp" and "/dev/null" in args[:-1]:
@@ -107,7 +107,7 @@ def program_at(path: str) -> str:
     return name if "/" in path and "/" not in name and path.rpartition("/")[0].endswith("bin") else ""
 
 
-def follow_links(words: list[str], scope: Scope) -> list[str]:
+def follow_links(words: list[str], scope: ShellScope) -> list[str]:
     """Words with links followed where the path goes beyond the link itself."""
     made = []
     for word in words:
@@ -117,7 +117,7 @@ def follow_links(words: list[str], scope: Scope) -> list[str]:
     return made
 
 
-def is_fetched(word: str, scope: Scope) -> str | None:
+def is_fetched(word: str, scope: ShellScope) -> str | None:
     """The program that fetched the file that a word names, while it was not shown to anybody."""
     file = scope.file(word)
     return file.fetched if file.fetched and not file.read else None

@@ -13,11 +13,11 @@ from .awk import run_awk
 from .carriers import run_editor, run_evaluated, run_fd, run_git, run_make, run_sed
 from .interpreters import database, inline_code, run_interpreter
 from .languages import AWKS, CODE_OPTIONS, INTERPRETERS, SHELLS
-from .model import NOTHING, Command, Flow
+from .model import NOTHING, Command, PipeContent
 from .names import program_name
 from .packages import MANAGERS, run_concurrently, run_manager, run_package, run_removal
 from .projects import run_crontab, run_images, run_tests
-from .scope import Scope, below
+from .scope import ShellScope, below
 from .scripts import run_eval, run_remote, run_shell, run_source, run_trap, run_watch, script
 from .searches import run_find, run_xargs
 from .terminals import run_screen, run_terminal, run_tmux
@@ -25,10 +25,10 @@ from .transfers import run_emptying, run_link, run_request
 from .wrappers import COMPOSE_EXEC, PREFIXES, SUBCOMMAND_PREFIXES, Wrapper, split_string
 
 if TYPE_CHECKING:
-    from .reader import Reader
+    from .reader import ScriptReader
 
 
-def unwrap(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+def unwrap(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """Run what a wrapper wraps; None where the command is no wrapper and stands for itself."""
     handler = HANDLERS.get(command.program)
     if handler is None:
@@ -37,7 +37,9 @@ def unwrap(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow |
     return handler(reader, command, scope, flow)
 
 
-def run_prefix(reader: Reader, command: Command, scope: Scope, flow: Flow, wrapper: Wrapper) -> Flow | None:
+def run_prefix(
+    reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent, wrapper: Wrapper
+) -> PipeContent | None:
     """`sudo rm x`: the command is what follows the wrapper's own words."""
     words = wrapper.inner(command.args)
     if command.program == "command" and command.args[:1] in (("-v",), ("-V",)):
@@ -55,7 +57,7 @@ def run_prefix(reader: Reader, command: Command, scope: Scope, flow: Flow, wrapp
     )  # fmt: skip
 
 
-def run_subcommand(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+def run_subcommand(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """`docker exec`, `poetry run`, `kubectl exec ... --`."""
     program = "docker" if command.program in ("podman", "nerdctl") else command.program
     args = command.args
@@ -75,7 +77,7 @@ def run_subcommand(reader: Reader, command: Command, scope: Scope, flow: Flow) -
     return out
 
 
-def run_su(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+def run_su(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """`su -c CODE`, `script -c CODE`, `watch CODE`, `flock FILE -c CODE`."""
     code = inline_code(command, ("-c", "--command", "--session-command"))
     reader.add(command)
@@ -86,7 +88,7 @@ def run_su(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow |
     return NOTHING if code is None else script(reader, command, scope, flow, code)
 
 
-def run_java(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow | None:
+def run_java(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """`java -jar tool.jar words...` is the tool."""
     args = command.args
     if "-jar" not in args[:-1]:
@@ -96,7 +98,7 @@ def run_java(reader: Reader, command: Command, scope: Scope, flow: Flow) -> Flow
     return reader.execute([name, *args[at + 1 :]], scope, flow, redirects=command.redirects, span=command.span)
 
 
-Handler = Callable[["Reader", Command, Scope, Flow], Flow | None]
+Handler = Callable[["ScriptReader", Command, ShellScope, PipeContent], PipeContent | None]
 
 HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(SHELLS, run_shell),

@@ -1,4 +1,4 @@
-"""Walk: through a script's syntax tree, the way a shell would go through the script."""
+"""SyntaxWalk: through a script's syntax tree, the way a shell would go through the script."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from tree_sitter import Node
 from .ascii import from_ascii
 from .bounds import MAX_COMMANDS, MAX_DEPTH, MAX_NODES
 from .flows import MAX_ELEMENTS, fed, keep
-from .model import NOTHING, Command, Flow, Redirect, one_after_another, through_pipe
-from .scope import Scope
+from .model import NOTHING, Command, PipeContent, Redirect, one_after_another, through_pipe
+from .scope import ShellScope
 from .secrets import secret_of
 from .tree import flatten, goes_on, is_fork_bomb
 from .words import SUBSCRIPT, expand, quoted, run_inner, source, source_bytes, without_back_quotes
@@ -25,7 +25,7 @@ MAX_LOOP_VALUES = 64
 """Values of a `for` and lines of a `while read` that are followed."""
 
 
-class Walk(ABC):
+class SyntaxWalk(ABC):
     """Takes a tree apart into commands whose words are known, and hands each to `execute`."""
 
     def __init__(self, level: int) -> None:
@@ -40,13 +40,13 @@ class Walk(ABC):
 
     @abstractmethod
     def execute(
-        self, words: list[str], scope: Scope, flow: Flow, *, redirects: tuple[Redirect, ...] = (),
+        self, words: list[str], scope: ShellScope, flow: PipeContent, *, redirects: tuple[Redirect, ...] = (),
         assignments: tuple[tuple[str, str], ...] = (), filtered: bool = False, span: tuple[int, int] | None = None,
-    ) -> Flow:  # fmt: skip
+    ) -> PipeContent:  # fmt: skip
         """Run one command."""
 
     @abstractmethod
-    def nested(self, text: str, scope: Scope, flow: Flow) -> Flow:
+    def nested(self, text: str, scope: ShellScope, flow: PipeContent) -> PipeContent:
         """Read a script inside the script."""
 
     def add(self, command: Command) -> None:
@@ -56,7 +56,7 @@ class Walk(ABC):
             return
         self.commands.append(replace(command, evidence=self.evidence) if self.evidence else command)
 
-    def run(self, node: Node, scope: Scope, flow: Flow) -> Flow:
+    def run(self, node: Node, scope: ShellScope, flow: PipeContent) -> PipeContent:
         """Run one statement; gives what goes on through the pipe."""
         self._nodes -= 1
         if self._nodes < 0 or self._depth >= MAX_DEPTH or len(self.commands) >= MAX_COMMANDS:
@@ -71,7 +71,9 @@ class Walk(ABC):
         finally:
             self._depth -= 1
 
-    def _command(self, node: Node, scope: Scope, flow: Flow, redirects: tuple[Redirect, ...], *more: str) -> Flow:
+    def _command(
+        self, node: Node, scope: ShellScope, flow: PipeContent, redirects: tuple[Redirect, ...], *more: str
+    ) -> PipeContent:
         words: list[str] = []
         assignments: list[tuple[str, str]] = []
         before = node if node.end_point[0] > node.start_point[0] else None
@@ -91,7 +93,7 @@ class Walk(ABC):
                 redirects += (target,)
                 words += [redirect.target for redirect in rest]
             elif kind == "herestring_redirect":
-                flow = Flow(quoted(child.named_children[-1], scope, self._substitute))
+                flow = PipeContent(quoted(child.named_children[-1], scope, self._substitute))
             elif kind != "comment":
                 words += expand(child, scope, self._substitute)
             if before is not None:
@@ -106,7 +108,7 @@ class Walk(ABC):
         span = None if self._level else (node.start_byte, node.end_byte)
         return self.execute(words, scope, flow, redirects=redirects, assignments=tuple(assignments), span=span)
 
-    def _compound(self, kind: str, node: Node, scope: Scope, flow: Flow) -> Flow:
+    def _compound(self, kind: str, node: Node, scope: ShellScope, flow: PipeContent) -> PipeContent:
         if kind == "list":
             outs = [self.run(child, scope, flow) for child in flatten(node)]
             return self.together(outs, node)
@@ -145,19 +147,19 @@ class Walk(ABC):
             return self.nested(f': "{source(node)[1:-1]}"', scope, NOTHING)
         return self._each(node, scope, flow)
 
-    def _each(self, node: Node, scope: Scope, flow: Flow) -> Flow:
+    def _each(self, node: Node, scope: ShellScope, flow: PipeContent) -> PipeContent:
         children = node.named_children
         if len(children) == 1:
             return self.run(children[0], scope, flow)
         return self.together([self.run(child, scope, flow) for child in children])
 
-    def together(self, outs: list[Flow], node: Node | None = None) -> Flow:
+    def together(self, outs: list[PipeContent], node: Node | None = None) -> PipeContent:
         """What statements print one after the other, or either of them with `||`, if somebody listens."""
         if not self._listeners:
             return outs[-1] if outs else NOTHING
         return one_after_another(outs, either=node is not None and b"||" in source_bytes(node))
 
-    def _redirected(self, node: Node, scope: Scope, flow: Flow) -> Flow:
+    def _redirected(self, node: Node, scope: ShellScope, flow: PipeContent) -> PipeContent:
         """A statement with redirections; the parser hangs what follows a heredoc below the heredoc."""
         redirects: tuple[Redirect, ...] = ()
         more: list[str] = []
@@ -167,7 +169,7 @@ class Walk(ABC):
             if child.type == "heredoc_redirect":
                 for part in child.named_children:
                     if part.type == "heredoc_body":
-                        flow = Flow(self._heredoc(child, part, scope))
+                        flow = PipeContent(self._heredoc(child, part, scope))
                     elif part.type == "file_redirect":
                         target, *rest = self._targets(part, scope)
                         redirects += (target,)
@@ -179,7 +181,7 @@ class Walk(ABC):
                 redirects += (target,)
                 more += [redirect.target for redirect in rest]
             elif child.type == "herestring_redirect":
-                flow = Flow(quoted(child.named_children[-1], scope, self._substitute))
+                flow = PipeContent(quoted(child.named_children[-1], scope, self._substitute))
         if body is None:
             out = NOTHING
             self.add(Command(program=":", redirects=redirects, via=scope.via, cwd=scope.cwd, stdin=flow.text))
@@ -195,7 +197,7 @@ class Walk(ABC):
             out = self.run(part, scope, out)
         return out
 
-    def _targets(self, node: Node, scope: Scope) -> list[Redirect]:
+    def _targets(self, node: Node, scope: ShellScope) -> list[Redirect]:
         """The target of a redirection first; words that the parser took for further targets after it."""
         op = next((source(child) for child in node.children if not child.is_named), ">")
         found = [
@@ -206,7 +208,7 @@ class Walk(ABC):
         ]
         return found or [Redirect(op, "")]
 
-    def _heredoc(self, redirect: Node, body: Node, scope: Scope) -> str:
+    def _heredoc(self, redirect: Node, body: Node, scope: ShellScope) -> str:
         start = next((source(child) for child in redirect.named_children if child.type == "heredoc_start"), "")
         text = source(body)
         if start[:1] in ("'", '"', "\\") or ("$" not in text and "`" not in text):
@@ -223,7 +225,7 @@ class Walk(ABC):
                 at = child.end_byte - begin
         return "".join(parts) + from_ascii(raw[at:])
 
-    def _assignment(self, node: Node, scope: Scope) -> tuple[str, str]:
+    def _assignment(self, node: Node, scope: ShellScope) -> tuple[str, str]:
         first = node.children[0]
         if first.type == "subscript":
             run_inner(first, scope, self._substitute)
@@ -247,12 +249,12 @@ class Walk(ABC):
         self.complete = False
         return value[:MAX_CUT_VALUE]
 
-    def _assigned(self, assignments: list[tuple[str, str]], scope: Scope) -> None:
+    def _assigned(self, assignments: list[tuple[str, str]], scope: ShellScope) -> None:
         """A variable set for the shell itself; rules know it as the program `=`, and some values are commands."""
         for name, value in assignments:
             self.add(Command(program="=", args=(f"{name}={value}",), via=scope.via, cwd=scope.cwd))
 
-    def _declaration(self, node: Node, scope: Scope, flow: Flow) -> Flow:
+    def _declaration(self, node: Node, scope: ShellScope, flow: PipeContent) -> PipeContent:
         """`export`, `local`, `declare`, `unset`: sets variables, and is itself a command."""
         words = [source(node.children[0])]
         for child in node.named_children:
@@ -264,7 +266,7 @@ class Walk(ABC):
                 words += [source(child)] if child.type == "variable_name" else expand(child, scope, self._substitute)
         return self.execute(words, scope, flow)
 
-    def _for(self, node: Node, scope: Scope, flow: Flow) -> Flow:
+    def _for(self, node: Node, scope: ShellScope, flow: PipeContent) -> PipeContent:
         variable, body = node.child_by_field_name("variable"), node.child_by_field_name("body")
         if variable is None or body is None:
             return self._each(node, scope, flow)
@@ -278,15 +280,15 @@ class Walk(ABC):
             outs.append(self.run(body, scope, flow))
         return self.together(outs)
 
-    def _while(self, node: Node, scope: Scope, text: str) -> Flow:
+    def _while(self, node: Node, scope: ShellScope, text: str) -> PipeContent:
         """A loop that is fed a text that is known: `read` gets one line after the other."""
         condition = node.child_by_field_name("condition")
         if condition is None or b"read" not in source_bytes(condition):
-            return self._each(node, scope, Flow(text))
+            return self._each(node, scope, PipeContent(text))
         lines = [line for line in text.split("\n") if line.strip()][:MAX_LOOP_VALUES]
-        return self.together([self._each(node, scope, Flow(line)) for line in lines or [text]])
+        return self.together([self._each(node, scope, PipeContent(line)) for line in lines or [text]])
 
-    def _broken(self, node: Node, scope: Scope, flow: Flow) -> Flow:
+    def _broken(self, node: Node, scope: ShellScope, flow: PipeContent) -> PipeContent:
         """A part that does not parse: its words may still be a command."""
         self.complete = False
         words: list[str] = []
@@ -298,7 +300,7 @@ class Walk(ABC):
                 self.run(child, scope, flow)
         return self.execute(words, scope, flow) if words else NOTHING
 
-    def _substitute(self, node: Node, scope: Scope) -> str:
+    def _substitute(self, node: Node, scope: ShellScope) -> str:
         """What `$(...)` or `<(...)` would give: its text if that is known, else the program that makes it."""
         count = len(self.commands)
         self._listeners += 1

@@ -8,7 +8,7 @@ from typing import Protocol
 from tree_sitter import Node
 
 from .ascii import from_ascii
-from .scope import Scope
+from .scope import ShellScope
 
 MAX_BRACES = 32
 """Words that one brace expression may become."""
@@ -23,10 +23,10 @@ MAX_WORD = 65_536
 class Substitute(Protocol):
     """Runs a command substitution and says what it would print, or `$(program)`."""
 
-    def __call__(self, node: Node, scope: Scope) -> str: ...
+    def __call__(self, node: Node, scope: ShellScope) -> str: ...
 
 
-def expand(node: Node, scope: Scope, substitute: Substitute) -> list[str]:
+def expand(node: Node, scope: ShellScope, substitute: Substitute) -> list[str]:
     """The words that a node becomes: none, one, or several after splitting and brace expansion."""
     kind = node.type
     if kind == "word" or kind == "number":
@@ -52,7 +52,7 @@ def expand(node: Node, scope: Scope, substitute: Substitute) -> list[str]:
     return text.split() if kind in VALUES and not text.startswith("$(") else [text]
 
 
-def quoted(node: Node, scope: Scope, substitute: Substitute) -> str:
+def quoted(node: Node, scope: ShellScope, substitute: Substitute) -> str:
     """The text of one piece, never split."""
     kind = node.type
     if kind == "raw_string":
@@ -68,7 +68,7 @@ def quoted(node: Node, scope: Scope, substitute: Substitute) -> str:
     return unquoted(node, scope, substitute)
 
 
-def unquoted(node: Node, scope: Scope, substitute: Substitute) -> str:
+def unquoted(node: Node, scope: ShellScope, substitute: Substitute) -> str:
     """The value of an expansion, or the expansion itself in short where the value is not known."""
     kind = node.type
     if kind == "simple_expansion":
@@ -84,7 +84,7 @@ def unquoted(node: Node, scope: Scope, substitute: Substitute) -> str:
     return source(node)[:MAX_WORD]
 
 
-def run_inner(node: Node, scope: Scope, substitute: Substitute) -> str:
+def run_inner(node: Node, scope: ShellScope, substitute: Substitute) -> str:
     """Run the substitutions inside an expansion, a subscript or a sum; gives its text with what they print put in."""
     text = source(node)
     if "(" not in text and "`" not in text:
@@ -99,7 +99,7 @@ def run_inner(node: Node, scope: Scope, substitute: Substitute) -> str:
     return made
 
 
-def inside_string(node: Node, scope: Scope, substitute: Substitute) -> str:
+def inside_string(node: Node, scope: ShellScope, substitute: Substitute) -> str:
     """A double-quoted string; the parser leaves blanks between expansions out of its nodes, so gaps are filled."""
     raw = source_bytes(node)
     start = node.start_byte
@@ -120,7 +120,7 @@ def inside_string(node: Node, scope: Scope, substitute: Substitute) -> str:
     return "".join(parts)[:MAX_WORD]
 
 
-def join(node: Node, scope: Scope, substitute: Substitute) -> list[str]:
+def join(node: Node, scope: ShellScope, substitute: Substitute) -> list[str]:
     """Pieces written without a blank between them: one word, unless an unquoted value or braces split it."""
     text = ""
     braces = False
@@ -147,7 +147,7 @@ VALUES = ("simple_expansion", "expansion", "command_substitution")
 PARAMETER = re.compile(r"\$\{([A-Za-z_]\w*|\d+|[@*])(?:(:?[-=+?])(.*))?\}\Z", re.DOTALL)
 
 
-def parameter(text: str, scope: Scope) -> str:
+def parameter(text: str, scope: ShellScope) -> str:
     """`${NAME}`, `${NAME:-default}` and the like; other forms keep the name alone."""
     found = PARAMETER.match(text)
     if found is None:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from .anthropic import Anthropic
-from .chat import Chat
-from .form import Call, Flow, Format, Json, Reader, Result
-from .gemini import Gemini
-from .responses import Responses
+from .anthropic import AnthropicFormat
+from .chat import ChatFormat
+from .gemini import GeminiFormat
+from .interface import Json, ModelCall, ReplyReader, StreamAction, ToolResult, WireFormat
+from .responses import ResponsesFormat
 
-__all__ = ["Call", "Flow", "Format", "Json", "Reader", "Result", "format_of"]
+__all__ = ["Json", "ModelCall", "ReplyReader", "StreamAction", "ToolResult", "WireFormat", "format_of"]
 
-FORMATS: dict[str, Format] = {
-    "messages": Anthropic(),
-    "completions": Chat(),
-    "responses": Responses(),
+FORMATS: dict[str, WireFormat] = {
+    "messages": AnthropicFormat(),
+    "completions": ChatFormat(),
+    "responses": ResponsesFormat(),
 }
-GEMINI: Format = Gemini()
+GEMINI: WireFormat = GeminiFormat()
 
 
-def format_of(path: str) -> Format | None:
+def format_of(path: str) -> WireFormat | None:
     """The format that is spoken at this path; None where it is no conversation."""
     path = path.partition("?")[0].rstrip("/")
     if path.endswith((":generateContent", ":streamGenerateContent")):

@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 
 from ....core import Usage
-from ....core.typed import from_json
-from .form import Call, Flow, Format, Json, Reader, Result, arguments_of, event, text_of
+from ....core.decoding import from_json
+from .interface import Json, ModelCall, ReplyReader, StreamAction, ToolResult, WireFormat, arguments_of, event, text_of
 
 
-class Anthropic(Format):
+class AnthropicFormat(WireFormat):
     name = "anthropic"
     key = "messages"
 
@@ -23,9 +23,9 @@ class Anthropic(Format):
     def is_model(self, item: Json) -> bool:
         return item.get("role") == "assistant"
 
-    def results(self, item: Json) -> list[Result]:
+    def results(self, item: Json) -> list[ToolResult]:
         return [
-            Result(str(block.get("tool_use_id", "")), "", text_of(block.get("content")), block.get("is_error"))
+            ToolResult(str(block.get("tool_use_id", "")), "", text_of(block.get("content")), block.get("is_error"))
             for block in _blocks(item)
             if block.get("type") == "tool_result"
         ]
@@ -45,21 +45,21 @@ class Anthropic(Format):
         else:
             items.insert(at + 1, {"role": "user", "content": [{"type": "text", "text": text}]})
 
-    def exchange(self, reader: Reader, answers: Mapping[str, str]) -> list[Json]:
+    def exchange(self, reader: ReplyReader, answers: Mapping[str, str]) -> list[Json]:
         results = [
             {"type": "tool_result", "tool_use_id": call.id, "is_error": True, "content": answers[call.id]}
             for call in reader.calls
         ]
         return [{"role": "assistant", "content": list(reader.parts)}, {"role": "user", "content": results}]
 
-    def reader(self, *, drop_usage: bool = False) -> Reader:
+    def reader(self, *, drop_usage: bool = False) -> ReplyReader:
         return AnthropicReader()
 
     def final(self, model: str, text: str, *, stream: bool) -> tuple[str, bytes]:
         message = {"id": "msg_interlock", "type": "message", "role": "assistant", "model": model, "content": []}
         usage = {"input_tokens": 0, "output_tokens": 0}
         reader = AnthropicReader()
-        reader.take_whole({**message, "stop_reason": "end_turn", "stop_sequence": None, "usage": usage})
+        reader.feed_whole({**message, "stop_reason": "end_turn", "stop_sequence": None, "usage": usage})
         parts = [reader.words(text)]
         if not stream:
             return "application/json", reader.whole(parts)
@@ -68,7 +68,7 @@ class Anthropic(Format):
         return "text/event-stream", head + reader.tail(parts, reader)
 
 
-class AnthropicReader(Reader):
+class AnthropicReader(ReplyReader):
     def __init__(self) -> None:
         super().__init__()
         self._message: Json = {}
@@ -76,7 +76,7 @@ class AnthropicReader(Reader):
         self._json: dict[int, list[str]] = {}
         self._holding = False
 
-    def take(self, event: Json) -> Flow:
+    def feed(self, event: Json) -> StreamAction:
         kind = event.get("type")
         if kind == "message_start":
             self._message = event["message"]
@@ -99,9 +99,9 @@ class AnthropicReader(Reader):
             self._count(event.get("usage"))
         elif kind == "message_stop":
             self.complete = True
-        return Flow.HOLD if self._holding else Flow.PASS
+        return StreamAction.HOLD if self._holding else StreamAction.PASS
 
-    def take_whole(self, body: Any) -> None:
+    def feed_whole(self, body: Any) -> None:
         self._message = body
         self.parts = list(body.get("content", []))
         self.model = str(body.get("model", ""))
@@ -113,20 +113,20 @@ class AnthropicReader(Reader):
         return "".join(str(part.get("text", "")) for part in self.parts if part.get("type") == "text")
 
     @property
-    def calls(self) -> list[Call]:
+    def calls(self) -> list[ModelCall]:
         return [
-            Call(str(part.get("id", "")), str(part.get("name", "")), arguments_of(part.get("input")), at)
+            ModelCall(str(part.get("id", "")), str(part.get("name", "")), arguments_of(part.get("input")), at)
             for at, part in enumerate(self.parts)
             if part.get("type") == "tool_use"
         ]
 
-    def with_arguments(self, call: Call, arguments: dict[str, object]) -> Json:
+    def with_arguments(self, call: ModelCall, arguments: dict[str, object]) -> Json:
         return {**self.parts[call.at], "input": arguments}
 
     def words(self, text: str) -> Json:
         return {"type": "text", "text": text}
 
-    def tail(self, parts: Sequence[Json], like: Reader) -> bytes:
+    def tail(self, parts: Sequence[Json], like: ReplyReader) -> bytes:
         assert isinstance(like, AnthropicReader)
         written = [_write_block(index, part) for index, part in enumerate(parts, self.passed)]
         end = {"stop_reason": _stop_reason(parts, like), "stop_sequence": None}

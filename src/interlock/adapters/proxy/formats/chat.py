@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 
 from ....core import Usage
-from .form import Call, Flow, Format, Json, Reader, Result, arguments_of, event, text_of
+from .interface import Json, ModelCall, ReplyReader, StreamAction, ToolResult, WireFormat, arguments_of, event, text_of
 
 
-class Chat(Format):
+class ChatFormat(WireFormat):
     name = "chat"
     key = "messages"
 
@@ -34,10 +34,10 @@ class Chat(Format):
     def is_model(self, item: Json) -> bool:
         return item.get("role") == "assistant"
 
-    def results(self, item: Json) -> list[Result]:
+    def results(self, item: Json) -> list[ToolResult]:
         if item.get("role") not in ("tool", "function"):
             return []
-        return [Result(str(item.get("tool_call_id", "")), str(item.get("name", "")), text_of(item.get("content")))]
+        return [ToolResult(str(item.get("tool_call_id", "")), str(item.get("name", "")), text_of(item.get("content")))]
 
     def said(self, item: Json) -> str:
         return text_of(item.get("content")) if item.get("role") == "user" else ""
@@ -48,13 +48,13 @@ class Chat(Format):
     def note(self, items: list[Json], at: int, text: str) -> None:
         items.insert(at + 1, {"role": "user", "content": text})
 
-    def exchange(self, reader: Reader, answers: Mapping[str, str]) -> list[Json]:
+    def exchange(self, reader: ReplyReader, answers: Mapping[str, str]) -> list[Json]:
         said = {"role": "assistant", "content": reader.text or None}
         calls = [reader.parts[call.at]["call"] for call in reader.calls]
         results = [{"role": "tool", "tool_call_id": call.id, "content": answers[call.id]} for call in reader.calls]
         return [{**said, "tool_calls": calls}, *results]
 
-    def reader(self, *, drop_usage: bool = False) -> Reader:
+    def reader(self, *, drop_usage: bool = False) -> ReplyReader:
         return ChatReader(drop_usage)
 
     def final(self, model: str, text: str, *, stream: bool) -> tuple[str, bytes]:
@@ -62,14 +62,14 @@ class Chat(Format):
         choice = {"index": 0, "message": {"role": "assistant", "content": None}, "finish_reason": "stop"}
         usage = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
         head = {"id": "chatcmpl-interlock", "object": "chat.completion", "created": 0, "model": model}
-        reader.take_whole({**head, "choices": [choice], "usage": usage})
+        reader.feed_whole({**head, "choices": [choice], "usage": usage})
         parts = [reader.words(text)]
         if not stream:
             return "application/json", reader.whole(parts)
         return "text/event-stream", reader.tail(parts, reader)
 
 
-class ChatReader(Reader):
+class ChatReader(ReplyReader):
     """Its parts are {"text": ...} and {"call": a tool call}."""
 
     def __init__(self, drop_usage: bool = False) -> None:
@@ -81,7 +81,7 @@ class ChatReader(Reader):
         self._calls: dict[int, Json] = {}
         self._role: str | None = None
 
-    def take(self, event: Json) -> Flow:
+    def feed(self, event: Json) -> StreamAction:
         self._head = self._head or {key: event[key] for key in HEAD if key in event}
         self.model = self.model or str(event.get("model", ""))
         self._count(event.get("usage"))
@@ -95,10 +95,10 @@ class ChatReader(Reader):
         self.passed = len(self.parts)
         self.parts += [{"call": call} for call in self._calls.values()]
         if self._drop_usage and not choices and event.get("usage"):
-            return Flow.DROP
-        return Flow.HOLD if self._calls else Flow.PASS
+            return StreamAction.DROP
+        return StreamAction.HOLD if self._calls else StreamAction.PASS
 
-    def take_whole(self, body: Any) -> None:
+    def feed_whole(self, body: Any) -> None:
         self._head = body
         self.model = str(body.get("model", ""))
         self._count(body.get("usage"))
@@ -114,17 +114,17 @@ class ChatReader(Reader):
         return "".join(text_of(part["text"]) for part in self.parts if "text" in part)
 
     @property
-    def calls(self) -> list[Call]:
+    def calls(self) -> list[ModelCall]:
         found = []
         for at, part in enumerate(self.parts):
             if "call" in part:
                 call = part["call"]
                 function = call.get("function") or call.get("custom") or {}
                 arguments = arguments_of(function.get("arguments") or function.get("input"))
-                found.append(Call(str(call.get("id", "")), str(function.get("name", "")), arguments, at))
+                found.append(ModelCall(str(call.get("id", "")), str(function.get("name", "")), arguments, at))
         return found
 
-    def with_arguments(self, call: Call, arguments: dict[str, object]) -> Json:
+    def with_arguments(self, call: ModelCall, arguments: dict[str, object]) -> Json:
         old = self.parts[call.at]["call"]
         written = msgspec.json.encode(arguments).decode()
         return {"call": {**old, "function": {**old.get("function", {}), "arguments": written}}}
@@ -132,7 +132,7 @@ class ChatReader(Reader):
     def words(self, text: str) -> Json:
         return {"text": text}
 
-    def tail(self, parts: Sequence[Json], like: Reader) -> bytes:
+    def tail(self, parts: Sequence[Json], like: ReplyReader) -> bytes:
         head = {**{key: self._head[key] for key in HEAD if key in self._head}, "object": "chat.completion.chunk"}
 
         def chunk(delta: Json, finish: str | None = None) -> bytes:

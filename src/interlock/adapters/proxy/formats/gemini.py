@@ -1,4 +1,4 @@
-"""Gemini: generateContent and streamGenerateContent."""
+"""GeminiFormat: generateContent and streamGenerateContent."""
 
 from __future__ import annotations
 
@@ -9,12 +9,23 @@ from typing import Any
 import msgspec
 
 from ....core import Usage
-from .form import Call, Flow, Format, Json, Reader, Result, arguments_of, digest, event, text_of
+from .interface import (
+    Json,
+    ModelCall,
+    ReplyReader,
+    StreamAction,
+    ToolResult,
+    WireFormat,
+    arguments_of,
+    digest,
+    event,
+    text_of,
+)
 
 MODEL = re.compile(r"(?<=/models/)[^/:?]+")
 
 
-class Gemini(Format):
+class GeminiFormat(WireFormat):
     name = "gemini"
     key = "contents"
 
@@ -39,7 +50,7 @@ class Gemini(Format):
     def is_model(self, item: Json) -> bool:
         return item.get("role") == "model"
 
-    def results(self, item: Json) -> list[Result]:
+    def results(self, item: Json) -> list[ToolResult]:
         found = []
         for part in item.get("parts") or []:
             answer = part.get("functionResponse")
@@ -48,7 +59,9 @@ class Gemini(Format):
                 text = text_of(response.get("output")) or text_of(response.get("result"))
                 error = response.get("error")
                 words = text_of(error) or text or msgspec.json.encode(response).decode()
-                found.append(Result(str(answer.get("id", "")), str(answer.get("name", "")), words, bool(error) or None))
+                found.append(
+                    ToolResult(str(answer.get("id", "")), str(answer.get("name", "")), words, bool(error) or None)
+                )
         return found
 
     def said(self, item: Json) -> str:
@@ -65,7 +78,7 @@ class Gemini(Format):
         else:
             items.insert(at + 1, {"role": "user", "parts": [{"text": text}]})
 
-    def exchange(self, reader: Reader, answers: Mapping[str, str]) -> list[Json]:
+    def exchange(self, reader: ReplyReader, answers: Mapping[str, str]) -> list[Json]:
         results = []
         for call in reader.calls:
             asked = reader.parts[call.at]["functionCall"]
@@ -73,36 +86,36 @@ class Gemini(Format):
             results.append({"functionResponse": {**ids, "name": call.name, "response": {"error": answers[call.id]}}})
         return [{"role": "model", "parts": list(reader.parts)}, {"role": "user", "parts": results}]
 
-    def reader(self, *, drop_usage: bool = False) -> Reader:
+    def reader(self, *, drop_usage: bool = False) -> ReplyReader:
         return GeminiReader()
 
     def final(self, model: str, text: str, *, stream: bool) -> tuple[str, bytes]:
         reader = GeminiReader()
-        reader.take_whole({"candidates": [], "modelVersion": model})
+        reader.feed_whole({"candidates": [], "modelVersion": model})
         parts = [reader.words(text)]
         if not stream:
             return "application/json", reader.whole(parts)
         return "text/event-stream", reader.tail(parts, reader)
 
 
-class GeminiReader(Reader):
+class GeminiReader(ReplyReader):
     def __init__(self) -> None:
         super().__init__()
         self._last: Json = {}
         self._holding = False
         self._listed = False
 
-    def take(self, event: Json) -> Flow:
-        self._take(event)
+    def feed(self, event: Json) -> StreamAction:
+        self._add_parts(event)
         self._holding = self._holding or any("functionCall" in part for part in self.parts)
         if not self._holding:
             self.passed = len(self.parts)
-        return Flow.HOLD if self._holding else Flow.PASS
+        return StreamAction.HOLD if self._holding else StreamAction.PASS
 
-    def take_whole(self, body: Any) -> None:
+    def feed_whole(self, body: Any) -> None:
         self._listed = isinstance(body, list)
         for one in body if self._listed else [body]:
-            self._take(one)
+            self._add_parts(one)
         self.complete = True
 
     @property
@@ -110,24 +123,24 @@ class GeminiReader(Reader):
         return "".join(str(part["text"]) for part in self.parts if "text" in part and not part.get("thought"))
 
     @property
-    def calls(self) -> list[Call]:
+    def calls(self) -> list[ModelCall]:
         found = []
         for at, part in enumerate(self.parts):
             call = part.get("functionCall")
             if call is not None:
                 # Ids are optional here: a call without one gets a name of our own, and its result is found by tool.
                 given = str(call.get("id") or f"gemini {digest([self._last.get('responseId'), at, call])}")
-                found.append(Call(given, str(call.get("name", "")), arguments_of(call.get("args")), at))
+                found.append(ModelCall(given, str(call.get("name", "")), arguments_of(call.get("args")), at))
         return found
 
-    def with_arguments(self, call: Call, arguments: dict[str, object]) -> Json:
+    def with_arguments(self, call: ModelCall, arguments: dict[str, object]) -> Json:
         part = self.parts[call.at]
         return {**part, "functionCall": {**part["functionCall"], "args": arguments}}
 
     def words(self, text: str) -> Json:
         return {"text": text}
 
-    def tail(self, parts: Sequence[Json], like: Reader) -> bytes:
+    def tail(self, parts: Sequence[Json], like: ReplyReader) -> bytes:
         assert isinstance(like, GeminiReader)
         return event(like._answer(parts))
 
@@ -135,7 +148,7 @@ class GeminiReader(Reader):
         answer = self._answer(parts)
         return msgspec.json.encode([answer] if self._listed else answer)
 
-    def _take(self, answer: Json) -> None:
+    def _add_parts(self, answer: Json) -> None:
         self._last = {**self._last, **answer}
         self.model = str(answer.get("modelVersion") or self.model)
         candidate: Json = next(iter(answer.get("candidates") or []), {})

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from ....core import Usage
-from .form import Call, Flow, Format, Json, Reader, Result, arguments_of, event, text_of
+from .interface import Json, ModelCall, ReplyReader, StreamAction, ToolResult, WireFormat, arguments_of, event, text_of
 
 CALLS = frozenset(("function_call", "custom_tool_call", "local_shell_call", "shell_call", "apply_patch_call"))
 """What the client is to do itself; other calls are done at the provider's."""
@@ -25,7 +25,7 @@ OUTPUTS = {
 }
 
 
-class Responses(Format):
+class ResponsesFormat(WireFormat):
     name = "responses"
     key = "input"
 
@@ -41,10 +41,10 @@ class Responses(Format):
     def is_model(self, item: Json) -> bool:
         return item.get("role") == "assistant" or item.get("type") in CALLS or item.get("type") == "reasoning"
 
-    def results(self, item: Json) -> list[Result]:
+    def results(self, item: Json) -> list[ToolResult]:
         if not str(item.get("type", "")).endswith("_call_output"):
             return []
-        return [Result(str(item.get("call_id", "")), "", text_of(item.get("output")))]
+        return [ToolResult(str(item.get("call_id", "")), "", text_of(item.get("output")))]
 
     def said(self, item: Json) -> str:
         return text_of(item.get("content")) if item.get("role") == "user" else ""
@@ -56,19 +56,19 @@ class Responses(Format):
         content = [{"type": "input_text", "text": text}]
         items.insert(at + 1, {"type": "message", "role": "user", "content": content})
 
-    def exchange(self, reader: Reader, answers: Mapping[str, str]) -> list[Json]:
+    def exchange(self, reader: ReplyReader, answers: Mapping[str, str]) -> list[Json]:
         results = [
             {"type": OUTPUTS[reader.parts[call.at]["type"]], "call_id": call.id, "output": answers[call.id]}
             for call in reader.calls
         ]
         return [*reader.parts, *results]
 
-    def reader(self, *, drop_usage: bool = False) -> Reader:
+    def reader(self, *, drop_usage: bool = False) -> ReplyReader:
         return ResponsesReader()
 
     def final(self, model: str, text: str, *, stream: bool) -> tuple[str, bytes]:
         reader = ResponsesReader()
-        reader.take_whole({**EMPTY, "model": model})
+        reader.feed_whole({**EMPTY, "model": model})
         parts = [reader.words(text)]
         if not stream:
             return "application/json", reader.whole(parts)
@@ -77,14 +77,14 @@ class Responses(Format):
         return "text/event-stream", head + reader.tail(parts, reader)
 
 
-class ResponsesReader(Reader):
+class ResponsesReader(ReplyReader):
     def __init__(self) -> None:
         super().__init__()
         self._response: Json = {}
         self._number = 0
         self._holding = False
 
-    def take(self, event: Json) -> Flow:
+    def feed(self, event: Json) -> StreamAction:
         kind = str(event.get("type", ""))
         if kind == "response.output_item.added":
             self._holding = self._holding or event["item"].get("type") in CALLS
@@ -99,9 +99,9 @@ class ResponsesReader(Reader):
             self.complete = kind in ("response.completed", "response.incomplete")
         if not self._holding:
             self._number = int(event.get("sequence_number", self._number)) + 1
-        return Flow.HOLD if self._holding else Flow.PASS
+        return StreamAction.HOLD if self._holding else StreamAction.PASS
 
-    def take_whole(self, body: Any) -> None:
+    def feed_whole(self, body: Any) -> None:
         self._response = body
         self.parts = list(body.get("output") or [])
         self.model = str(body.get("model", ""))
@@ -113,16 +113,16 @@ class ResponsesReader(Reader):
         return "".join(text_of(part.get("content")) for part in self.parts if part.get("type") == "message")
 
     @property
-    def calls(self) -> list[Call]:
+    def calls(self) -> list[ModelCall]:
         found = []
         for at, part in enumerate(self.parts):
             if part.get("type") in CALLS:
                 given = next((part[key] for key in ARGUMENTS if key in part), None)
                 name = str(part.get("name") or part["type"].removesuffix("_call"))
-                found.append(Call(str(part.get("call_id", "")), name, arguments_of(given), at))
+                found.append(ModelCall(str(part.get("call_id", "")), name, arguments_of(given), at))
         return found
 
-    def with_arguments(self, call: Call, arguments: dict[str, object]) -> Json:
+    def with_arguments(self, call: ModelCall, arguments: dict[str, object]) -> Json:
         part = self.parts[call.at]
         key = next((key for key in ARGUMENTS if key in part), "arguments")
         if key == "arguments":
@@ -134,7 +134,7 @@ class ResponsesReader(Reader):
         message = {"type": "message", "id": "msg_interlock", "role": "assistant", "status": "completed"}
         return {**message, "content": content}
 
-    def tail(self, parts: Sequence[Json], like: Reader) -> bytes:
+    def tail(self, parts: Sequence[Json], like: ReplyReader) -> bytes:
         assert isinstance(like, ResponsesReader)
         written = [one for index, part in enumerate(parts, self.passed) for one in self._write(index, part)]
         whole = [*self.parts[: self.passed], *parts]

@@ -1,13 +1,13 @@
 """The wire formats, one file each: how to read a request of it, and how to write an answer whole or as events."""
 
 from . import anthropic, chat, gemini, responses
-from .answer import Answer, Events, Format
+from .answer import Events, ModelReply, ReplyFormat
 
-FORMATS: dict[str, Format] = {
+FORMATS: dict[str, ReplyFormat] = {
     "anthropic": anthropic.FORMAT,
     "responses": responses.FORMAT,
     "chat": chat.FORMAT,
     "gemini": gemini.FORMAT,
 }
 
-__all__ = ["FORMATS", "Answer", "Events", "Format"]
+__all__ = ["FORMATS", "Events", "ModelReply", "ReplyFormat"]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..script import Call, Tokens
+from ..script import ScriptedCall, Tokens
 
 Events = Iterator[tuple[str, Any]]
 """Name and data of server-sent events; an unnamed event has an empty name."""
@@ -17,24 +17,24 @@ PIECE = 24
 
 
 @dataclass(frozen=True)
-class Answer:
+class ModelReply:
     """A turn, ready to be written in any format."""
 
     text: str
-    calls: tuple[Call, ...]
+    calls: tuple[ScriptedCall, ...]
     tokens: Tokens
     input_tokens: int
     model: str
 
 
 @dataclass(frozen=True)
-class Format:
+class ReplyFormat:
     """One format: where its conversation is, who speaks as the model, its tools, and its answers."""
 
     items: str
     is_model: Callable[[dict[str, Any]], bool]
     tools: Callable[[dict[str, Any]], list[tuple[str, dict[str, Any]]]]
-    whole: Callable[[Answer], dict[str, Any]]
+    whole: Callable[[ModelReply], dict[str, Any]]
     events: Callable[[dict[str, Any]], Events]
 
 

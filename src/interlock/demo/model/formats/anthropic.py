@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from .answer import Answer, Events, Format, new_id, pieces, properties_of
+from .answer import Events, ModelReply, ReplyFormat, new_id, pieces, properties_of
 
 
 def _tools(body: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     return [(tool.get("name", ""), properties_of(tool.get("input_schema"))) for tool in body.get("tools") or []]
 
 
-def _whole(answer: Answer) -> dict[str, Any]:
+def _whole(answer: ModelReply) -> dict[str, Any]:
     blocks: list[dict[str, Any]] = [{"type": "text", "text": answer.text}] if answer.text else []
     blocks += [
         {"type": "tool_use", "id": new_id("toolu_"), "name": call.name, "input": call.input} for call in answer.calls
@@ -62,4 +62,4 @@ def _events(whole: dict[str, Any]) -> Events:
     yield "message_stop", {"type": "message_stop"}
 
 
-FORMAT = Format("messages", lambda item: item.get("role") == "assistant", _tools, _whole, _events)
+FORMAT = ReplyFormat("messages", lambda item: item.get("role") == "assistant", _tools, _whole, _events)

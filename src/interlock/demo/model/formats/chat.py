@@ -6,7 +6,7 @@ import json
 import time
 from typing import Any
 
-from .answer import Answer, Events, Format, new_id, pieces, properties_of
+from .answer import Events, ModelReply, ReplyFormat, new_id, pieces, properties_of
 
 
 def _tools(body: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
@@ -14,7 +14,7 @@ def _tools(body: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     return [(function.get("name", ""), properties_of(function.get("parameters"))) for function in functions]
 
 
-def _whole(answer: Answer) -> dict[str, Any]:
+def _whole(answer: ModelReply) -> dict[str, Any]:
     calls = [
         {
             "id": new_id("call_"),
@@ -64,4 +64,4 @@ def _events(whole: dict[str, Any]) -> Events:
     yield "", "[DONE]"
 
 
-FORMAT = Format("messages", lambda item: item.get("role") == "assistant", _tools, _whole, _events)
+FORMAT = ReplyFormat("messages", lambda item: item.get("role") == "assistant", _tools, _whole, _events)

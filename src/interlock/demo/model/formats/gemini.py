@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .answer import Answer, Events, Format, new_id, pieces, properties_of
+from .answer import Events, ModelReply, ReplyFormat, new_id, pieces, properties_of
 
 
 def _tools(body: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
@@ -15,7 +15,7 @@ def _tools(body: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     ]
 
 
-def _whole(answer: Answer) -> dict[str, Any]:
+def _whole(answer: ModelReply) -> dict[str, Any]:
     parts: list[dict[str, Any]] = [{"text": answer.text}] if answer.text else []
     parts += [{"functionCall": {"id": new_id("fc_"), "name": call.name, "args": call.input}} for call in answer.calls]
     tokens = answer.tokens
@@ -45,4 +45,4 @@ def _events(whole: dict[str, Any]) -> Events:
     yield "", {"candidates": [last], "usageMetadata": whole["usageMetadata"], **begun}
 
 
-FORMAT = Format("contents", lambda item: item.get("role") == "model", _tools, _whole, _events)
+FORMAT = ReplyFormat("contents", lambda item: item.get("role") == "model", _tools, _whole, _events)

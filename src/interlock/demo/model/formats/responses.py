@@ -7,7 +7,7 @@ import json
 import time
 from typing import Any
 
-from .answer import Answer, Events, Format, new_id, pieces, properties_of
+from .answer import Events, ModelReply, ReplyFormat, new_id, pieces, properties_of
 
 OF_MODEL = frozenset(
     ("function_call", "custom_tool_call", "local_shell_call", "shell_call", "apply_patch_call", "reasoning")
@@ -25,7 +25,7 @@ def _tools(body: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     ]
 
 
-def _whole(answer: Answer) -> dict[str, Any]:
+def _whole(answer: ModelReply) -> dict[str, Any]:
     output: list[dict[str, Any]] = []
     if answer.text:
         part = {"type": "output_text", "text": answer.text, "annotations": [], "logprobs": []}
@@ -98,4 +98,4 @@ def _events(whole: dict[str, Any]) -> Events:
     yield event("response.completed", response=whole)
 
 
-FORMAT = Format("input", _is_model, _tools, _whole, _events)
+FORMAT = ReplyFormat("input", _is_model, _tools, _whole, _events)

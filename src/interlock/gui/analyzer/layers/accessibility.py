@@ -8,7 +8,7 @@ from collections.abc import Callable
 from ...desktop.accessibility import Accessibility, Dialog, NoAccessibility, Node
 from ...screenshot.screenshot import Screenshot
 from ..evidence import Evidence, nothing, ok, problem
-from ..result import ReplayStatus, Situation
+from ..result import ReplayStatus, ScreenSituation
 
 DIALOG, ERROR, TERMINAL = ReplayStatus.DIALOG_BLOCKING, ReplayStatus.ERROR_STATE, ReplayStatus.TERMINAL_FOCUS
 
@@ -38,7 +38,7 @@ class AccessibilityLayer:
     ) -> None:
         self._accessibility, self._is_behind, self._title = accessibility, is_behind, title
 
-    def look(self, screenshot: Screenshot | None, situation: Situation) -> Evidence:
+    def look(self, screenshot: Screenshot | None, situation: ScreenSituation) -> Evidence:
         try:
             frames = self._accessibility.frames()
             if not frames:

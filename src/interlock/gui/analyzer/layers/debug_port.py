@@ -7,7 +7,7 @@ from typing import Any
 from ...desktop.debug_port import Blocked, DebugPort, NoAnswer
 from ...screenshot.screenshot import Screenshot
 from ..evidence import Evidence, nothing, ok, problem
-from ..result import ReplayStatus, Situation
+from ..result import ReplayStatus, ScreenSituation
 
 DIALOG, ERROR, TERMINAL = ReplayStatus.DIALOG_BLOCKING, ReplayStatus.ERROR_STATE, ReplayStatus.TERMINAL_FOCUS
 
@@ -36,7 +36,7 @@ class DebugPortLayer:
     def __init__(self, port: DebugPort) -> None:
         self._port = port
 
-    def look(self, screenshot: Screenshot | None, situation: Situation) -> Evidence:
+    def look(self, screenshot: Screenshot | None, situation: ScreenSituation) -> Evidence:
         try:
             found = self._port.evaluate(PROBE)
         except Blocked:

@@ -13,14 +13,14 @@ from ..pixels.ocr import read_text
 from ..pixels.shapes import (
     DARK,
     DIMMED,
-    Background,
+    ScreenBackground,
     background,
     bright_box,
     has_filled_button,
     has_red_icon,
     solid_cursor,
 )
-from ..result import ReplayStatus, Situation
+from ..result import ReplayStatus, ScreenSituation
 
 DIALOG, ERROR, TERMINAL = ReplayStatus.DIALOG_BLOCKING, ReplayStatus.ERROR_STATE, ReplayStatus.TERMINAL_FOCUS
 
@@ -46,7 +46,7 @@ class PixelLayer:
     def __init__(self, over: str = "the editor") -> None:
         self._over = over
 
-    def look(self, screenshot: Screenshot | None, situation: Situation) -> Evidence:
+    def look(self, screenshot: Screenshot | None, situation: ScreenSituation) -> Evidence:
         if screenshot is None:
             return nothing(self.name, "no picture")
         frame = screenshot.frame or Frame.from_image(screenshot.to_image())
@@ -65,7 +65,7 @@ class PixelLayer:
             or ok(self.name, f"nothing lies over {self._over}", 0.6, "dialog")
         )
 
-    def _modal(self, frame: Frame, ground: Background, boxes: list[Box]) -> Evidence | None:
+    def _modal(self, frame: Frame, ground: ScreenBackground, boxes: list[Box]) -> Evidence | None:
         """A shade over everything, and something bright on it."""
         if not ground.is_grey or ground.share < 0.2:
             return None
@@ -74,7 +74,7 @@ class PixelLayer:
         box = bright_box(frame, ground.brightness)
         return self._told(frame, box, "dialog", "dialog", 0.95, "the screen is dimmed behind a dialog") if box else None
 
-    def _shaded(self, frame: Frame, ground: Background, boxes: list[Box]) -> Evidence | None:
+    def _shaded(self, frame: Frame, ground: ScreenBackground, boxes: list[Box]) -> Evidence | None:
         """A large modal leaves more of itself than of the shade: look for the shade around it."""
         for box in boxes:
             if box.width < 0.3 * frame.width or box.height < 0.3 * frame.height or box.left < 40 or box.is_vivid:
@@ -99,7 +99,7 @@ class PixelLayer:
         where = f"at {ring.left},{ring.top}"
         return problem(self.name, DIALOG, "input_box", "focus", 0.88, f"an input box {where} has the keyboard")
 
-    def _floating(self, frame: Frame, ground: Background, boxes: list[Box], panels: list[Box]) -> Evidence | None:
+    def _floating(self, frame: Frame, ground: ScreenBackground, boxes: list[Box], panels: list[Box]) -> Evidence | None:
         """A box on top of the layout: another window, a notification, a dialog without a shade."""
         for box in boxes:
             if box.is_vivid or box.width < 150 or not 80 <= box.height <= 0.7 * frame.height or box in panels:
@@ -115,7 +115,7 @@ class PixelLayer:
                 return self._told(frame, box, "dialog", "dialog", 0.88, "a box with buttons lies over the editor")
         return None
 
-    def _empty_page(self, frame: Frame, ground: Background, panels: list[Box]) -> Evidence | None:
+    def _empty_page(self, frame: Frame, ground: ScreenBackground, panels: list[Box]) -> Evidence | None:
         if panels or ground.busy_tiles > EMPTY_TILES or ground.brightness <= DARK:
             return None
         middle = Box(frame.width // 4, frame.height // 5, frame.width * 3 // 4, frame.height * 3 // 5, (0, 0, 0))
@@ -129,7 +129,7 @@ class PixelLayer:
                 return problem(self.name, TERMINAL, "terminal", "focus", 0.86, "a terminal's cursor is filled")
         return None
 
-    def _wrong_file(self, frame: Frame, situation: Situation) -> Evidence | None:
+    def _wrong_file(self, frame: Frame, situation: ScreenSituation) -> Evidence | None:
         """Read the tabs; only where it is known which file should be open."""
         if situation.expected_file is None:
             return None

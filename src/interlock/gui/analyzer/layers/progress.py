@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ....core import Clock, SystemClock
 from ...screenshot.screenshot import Screenshot
 from ..evidence import Evidence, nothing, ok, problem
-from ..result import ReplayStatus, Situation
+from ..result import ReplayStatus, ScreenSituation
 
 STALLED_S = 30.0
 """A chunk of typing reaches the disk in less than a second, under heavy load in a few."""
@@ -21,7 +21,7 @@ class ProgressLayer:
     def __init__(self, last_progress: Callable[[], float | None], clock: Clock | None = None) -> None:
         self._last, self._clock = last_progress, clock or SystemClock()
 
-    def look(self, screenshot: Screenshot | None, situation: Situation) -> Evidence:
+    def look(self, screenshot: Screenshot | None, situation: ScreenSituation) -> Evidence:
         last = self._last()
         if not situation.typing or last is None:
             return nothing(self.name, "nothing is being typed")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ....core import Clock, SystemClock
 from ...screenshot.screenshot import Screenshot
 from ..evidence import Evidence, ok, problem
-from ..result import ReplayStatus, Situation
+from ..result import ReplayStatus, ScreenSituation
 
 EVERY_S = 0.5
 """A server that has just answered is not asked again for so long: it has other work to do."""
@@ -22,7 +22,7 @@ class ServerLayer:
         self._answers, self._clock = answers, clock or SystemClock()
         self._answered: float | None = None
 
-    def look(self, screenshot: Screenshot | None, situation: Situation) -> Evidence:
+    def look(self, screenshot: Screenshot | None, situation: ScreenSituation) -> Evidence:
         if self._is_there():
             return ok(self.name, "the server answers", 0.3, "server")
         says = "the editor's server does not answer"

@@ -9,7 +9,7 @@ from ...desktop.windows import Window, WindowSystem
 from ...editor.title import TERMINAL, TEXT_EDITOR, TitleState, is_editors, parse_title
 from ...screenshot.screenshot import Screenshot
 from ..evidence import Evidence, nothing, ok, problem
-from ..result import ReplayStatus, Situation
+from ..result import ReplayStatus, ScreenSituation
 
 
 class WindowLayer:
@@ -20,7 +20,7 @@ class WindowLayer:
     def __init__(self, windows: WindowSystem, folder: str | None = None, *, tells: bool = False) -> None:
         self._windows, self._folder, self._tells = windows, folder, tells
 
-    def look(self, screenshot: Screenshot | None, situation: Situation) -> Evidence:
+    def look(self, screenshot: Screenshot | None, situation: ScreenSituation) -> Evidence:
         try:
             active = self._windows.active()
             listed = self._windows.listed() if active is None else []
@@ -59,7 +59,7 @@ class WindowLayer:
             return problem(self.name, ReplayStatus.TERMINAL_FOCUS, "foreign_terminal", "window", 0.95, says)
         return problem(self.name, ReplayStatus.DIALOG_BLOCKING, "foreign_dialog", "window", 0.95, says)
 
-    def _editor(self, state: TitleState, situation: Situation) -> Evidence:
+    def _editor(self, state: TitleState, situation: ScreenSituation) -> Evidence:
         wrong = self._wrong_file(state.file, situation)
         if state.view == TERMINAL:
             says = "a terminal has the keyboard"
@@ -76,7 +76,7 @@ class WindowLayer:
             return problem(self.name, ReplayStatus.DIALOG_BLOCKING, "side_view", "focus", 0.9, says)
         return ok(self.name, f"{PurePath(state.file).name} has the keyboard", 0.9, "file", "focus", "window")
 
-    def _wrong_file(self, actual: str, situation: Situation) -> Evidence | None:
+    def _wrong_file(self, actual: str, situation: ScreenSituation) -> Evidence | None:
         expected = situation.expected_file
         if expected is None or self._is_expected(actual, expected):
             return None
@@ -95,7 +95,7 @@ class WindowLayer:
         says = f"the editor has lost its settings: its title is {active.title[:80]!r}"
         return problem(self.name, ReplayStatus.ERROR_STATE, "settings_lost", "window", 0.95, says)
 
-    def _plain_title(self, title: str, situation: Situation) -> Evidence:
+    def _plain_title(self, title: str, situation: ScreenSituation) -> Evidence:
         """An editor without our template: its title has the file's name, and nothing about the keyboard."""
         expected = situation.expected_file
         if expected is None:

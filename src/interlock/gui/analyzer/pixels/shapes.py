@@ -17,7 +17,7 @@ DARK = 45
 """Backgrounds up to this brightness are those of dark themes."""
 
 
-class Background(Struct, frozen=True):
+class ScreenBackground(Struct, frozen=True):
     """The most frequent brightness, how much of the screen has it, and how many tiles show anything else."""
 
     brightness: int
@@ -26,7 +26,7 @@ class Background(Struct, frozen=True):
     is_grey: bool
 
 
-def background(frame: Frame) -> Background:
+def background(frame: Frame) -> ScreenBackground:
     """What most of the screen looks like."""
     small = frame.lightness()[::4, ::4]
     counts = np.bincount(small.ravel(), minlength=256)
@@ -35,7 +35,7 @@ def background(frame: Frame) -> Background:
     level = int(smooth.argmax())
     sample = frame.channels()[::4, ::4].astype(np.int16)[np.abs(small - level) <= 1]
     grey = bool((sample.max(axis=1) - sample.min(axis=1)).mean() < 25)
-    return Background(level, float(smooth[level] / small.size), _busy_tiles(frame, level), grey)
+    return ScreenBackground(level, float(smooth[level] / small.size), _busy_tiles(frame, level), grey)
 
 
 def _busy_tiles(frame: Frame, level: int) -> float:

@@ -1,0 +1,125 @@
+"""HeldTree: the run's process tree as the runtime wants it held, limited and ended."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from ..core import Limits
+from ..process import ProcessTree
+
+LONG_S = 20.0
+"""A hold that lasts longer is made by freezing, also where a step is held: agents give up waiting for an answer."""
+
+STARTING_S = 5.0
+"""How long a command that is being started may take until we are told of it."""
+
+
+class HeldTree:
+    """Nothing to hold until `take`. A process that tells its steps is held at its next one; a silent one is frozen.
+
+    `not_held` has the limits, in words, that nobody on this machine can see to.
+    If one is `expected`, `take` is sure to come soon: a restore waits for it.
+    `on_frozen` is called while it stands still for a restore: what has no checkpoint after it yet is kept then.
+    """
+
+    def __init__(self, *, expected: bool = False, held_by_person: Callable[[], bool] = lambda: False) -> None:
+        self._held_by_person = held_by_person
+        self._tree: ProcessTree | None = None
+        self._known = threading.Event()
+        if not expected:
+            self._known.set()
+        self._lock = threading.RLock()
+        self._paused = False
+        self._frozen = False
+        self._limits: Limits | None = None
+        self.not_held: tuple[str, ...] = ()
+        self.speaks: Callable[[], bool] = lambda: False
+        self.on_frozen: Callable[[], None] = lambda: None
+
+    @property
+    def tree(self) -> ProcessTree | None:
+        return self._tree
+
+    def know(self, tree: ProcessTree) -> None:
+        """The command runs already, under a predecessor: what is asked of it from now on is done at once."""
+        with self._lock:
+            self._tree, self._frozen = tree, tree.frozen()
+            self._known.set()
+
+    def attach(self, tree: ProcessTree) -> None:
+        """The command has started; what was asked of it meanwhile is done now."""
+        with self._lock:
+            self._tree = tree
+            self._known.set()
+            if self._limits is not None:
+                tree.limit(self._limits)
+            # A predecessor may have frozen it, or not lived to thaw it.
+            self._frozen = tree.frozen()
+            if self._paused:
+                self.hold()
+            else:
+                self.release()
+
+    def hold(self) -> str:
+        """The run is paused."""
+        with self._lock:
+            self._paused = True
+            return self.freeze()
+
+    def release(self) -> str:
+        """The run goes on."""
+        with self._lock:
+            self._paused = False
+            if self._tree is None or not self._frozen or self._held_by_person():
+                return ""
+            self._frozen = False
+            return f"thawed {self._tree.thaw().words}"
+
+    def freeze(self) -> str:
+        """Stand still until `let_go`."""
+        with self._lock:
+            if self._tree is None:
+                return ""
+            self._frozen = True
+            return f"froze {self._tree.freeze().words}"
+
+    def keep_still(self, held_s: float) -> None:
+        """Look whether a pause still holds: a shell's `fg` thaws what was stopped by signal, and holds grow long."""
+        with self._lock:
+            if self._tree is None or not self._paused:
+                return
+            if (self._frozen and not self._tree.frozen()) or (not self._frozen and held_s > LONG_S):
+                self.freeze()
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Stand still for a while."""
+        # The command may be at work already, and its changes are its own.
+        self._known.wait(STARTING_S)
+        with self._lock:
+            if self._tree is None:
+                self.on_frozen()
+                yield
+                return
+            self._tree.freeze()
+            try:
+                self.on_frozen()
+                yield
+            finally:
+                if not self._frozen:
+                    self._tree.thaw()
+
+    def limit(self, limits: Limits) -> str:
+        """Hold it to memory, process and CPU limits; gives who sees to each."""
+        with self._lock:
+            self._limits = limits
+            held = self._tree.limit(limits) if self._tree is not None else ()
+        self.not_held = tuple(f"{one.limit} {one.value:g} ({one.note})" for one in held if not one.held)
+        return ", ".join(f"{one.limit} {one.value:g} by {one.by}" for one in held)
+
+    def end(self, grace_s: float) -> str:
+        """End it and everything that came from it."""
+        tree = self._tree
+        return tree.end(grace_s).words if tree is not None else ""

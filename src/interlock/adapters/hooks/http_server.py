@@ -1,0 +1,146 @@
+"""HookHttpServer: the resident supervisor over loopback HTTP, for clients whose hooks can post.
+
+POST /hooks/CLIENT with the payload as body and the token as bearer; the reply is the hook's. Without the token: 401;
+with a foreign Host: 400. Whoever posts waits without keep-alive lines, so a client's own timeout must be long.
+"""
+
+from __future__ import annotations
+
+import hmac
+import socket
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from ...link import AcceptedConnection, AcceptThreads
+from ..steps.step_numbering import WaitingClient
+
+HOST = "127.0.0.1"
+HOSTS = frozenset((HOST, "localhost"))
+MAX_BODY = 32 * 1024 * 1024
+MAX_HEAD = 65_536
+REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized"}
+_CHUNK = 65_536
+
+Answer = Callable[[bytes, WaitingClient], bytes | None]
+
+
+class HookHttpServer:
+    """Listens on loopback until it is closed; `answer` takes a hook line, as the unix socket does."""
+
+    def __init__(self, token: str, answer: Answer, port: int = 0) -> None:
+        self._token, self._answer = token.encode(), answer
+        listener = socket.create_server((HOST, port), backlog=128)
+        self.url = f"http://{HOST}:{listener.getsockname()[1]}"
+        self._desks = AcceptThreads(listener, self._serve, "interlock-http")
+
+    def start(self) -> None:
+        self._desks.start()
+
+    def close(self) -> None:
+        self._desks.hang_up()
+        self._desks.close()
+
+    def _serve(self, desk: AcceptedConnection) -> None:
+        """The requests of one connection, one after the other."""
+        desk.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        reading = _Reading(desk.sock)
+        try:
+            while (head := reading.head()) is not None and self._reply(head, reading, desk):
+                desk.busy = False
+        except OSError:
+            # Whoever posted has gone.
+            return
+
+    def _reply(self, head: _Head, reading: _Reading, desk: AcceptedConnection) -> bool:
+        """Answer one request; whether another may come. Nothing is logged: payloads hold what agents do."""
+        desk.busy = True
+        refused = self._refusal(head)
+        if refused is not None:
+            # What was posted is not read.
+            desk.sock.sendall(_response(*refused))
+            return False
+        if head.given.get(b"expect", b"").lower() == b"100-continue":
+            desk.sock.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+        body = reading.body(int(head.given[b"content-length"]))
+        client = head.path.removeprefix(b"/hooks/")
+        if body is None:
+            return False
+        line = b'{"hook":{"client":"' + client + b'","payload":' + body + b"}}"
+        reply = self._answer(line, _Poster(desk))
+        if reply is None:
+            return False
+        desk.sock.sendall(_response(400 if reply.startswith(b'{"error":') else 200, reply))
+        return head.given.get(b"connection", b"").lower() != b"close"
+
+    def _refusal(self, head: _Head) -> tuple[int, bytes] | None:
+        given = head.given
+        host = given.get(b"host", b"").rsplit(b":", 1)[0].decode("latin-1")
+        if host not in HOSTS or b"origin" in given:
+            return 400, b'{"error":"this is for programs on this machine"}'
+        if not hmac.compare_digest(given.get(b"authorization", b"").removeprefix(b"Bearer "), self._token):
+            return 401, b'{"error":"the token is missing or wrong"}'
+        length, client = given.get(b"content-length", b""), head.path.removeprefix(b"/hooks/")
+        is_hook = head.method == b"POST" and client.isascii() and client.replace(b"-", b"").isalnum()
+        if not is_hook or not length.isdigit() or int(length) > MAX_BODY:
+            return 400, b'{"error":"post a payload to /hooks/CLIENT"}'
+        return None
+
+
+class _Poster:
+    """Whoever has posted and waits."""
+
+    def __init__(self, desk: AcceptedConnection) -> None:
+        self.waits = desk.waits
+
+    def say_wait(self) -> None:
+        """Nothing can be said before the reply."""
+
+
+class _Head(Struct, frozen=True):
+    method: bytes
+    path: bytes
+    given: dict[bytes, bytes]
+
+
+class _Reading:
+    """What comes in on one connection. No general parser: it costs more than the answer."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock = sock
+        self._rest = b""
+
+    def head(self) -> _Head | None:
+        """The next request's line and headers; None where none comes, or nothing that could be one."""
+        while (end := self._rest.find(b"\r\n\r\n")) < 0:
+            if len(self._rest) > MAX_HEAD or not (data := self._sock.recv(_CHUNK)):
+                return None
+            self._rest += data
+        first, *lines = self._rest[:end].split(b"\r\n")
+        self._rest = self._rest[end + 4 :]
+        words = first.split()
+        if len(words) != 3:
+            return None
+        given = {}
+        for line in lines:
+            name, _, value = line.partition(b":")
+            given[name.strip().lower()] = value.strip()
+        return _Head(words[0], words[1], given)
+
+    def body(self, length: int) -> bytes | None:
+        """So many bytes; None where the connection ends before."""
+        parts, missing = [self._rest], length - len(self._rest)
+        while missing > 0:
+            if not (data := self._sock.recv(min(missing, _CHUNK))):
+                return None
+            parts.append(data)
+            missing -= len(data)
+        whole = b"".join(parts)
+        self._rest = whole[length:]
+        return whole[:length]
+
+
+def _response(status: int, body: bytes) -> bytes:
+    """In one piece: header and body apart cost 40 ms by Nagle and a delayed acknowledgement."""
+    head = f"HTTP/1.1 {status} {REASONS[status]}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
+    return f"{head}\r\n\r\n".encode() + body

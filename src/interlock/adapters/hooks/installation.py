@@ -1,0 +1,181 @@
+"""Installing: permanent hooks in a client's own files, as changes that can be shown, made and taken back."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import platformdirs
+from msgspec import Struct
+
+from ...core import BadInput
+from ...core.decoding import from_json
+from ...link import gates_folder, serve_socket
+from .client_build import FALLBACK, compile_client, python_command
+
+Settings = dict[str, object]
+BACKUP = "interlock-backup"
+CLIENT_NAME = "hookclient"
+
+
+class FileChange(Struct, frozen=True):
+    """One file: what it says now (None: there is none) and what it is to say (None: it goes)."""
+
+    path: Path
+    before: bytes | None
+    after: bytes | None
+
+    @property
+    def is_needed(self) -> bool:
+        return self.before != self.after
+
+    def diff(self) -> str:
+        """The change as people read it."""
+        old = (self.before or b"").decode("utf-8", "replace").splitlines(keepends=True)
+        new = (self.after or b"").decode("utf-8", "replace").splitlines(keepends=True)
+        lines = difflib.unified_diff(old, new, str(self.path), str(self.path))
+        return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+
+    def summary(self) -> str:
+        """The change in one line: the file, how much of it, and for which of the client's events."""
+        lines = self.diff().splitlines()[2:]
+        added, removed = (sum(line.startswith(sign) for line in lines) for sign in "+-")
+        if self.before is None:
+            what = f"create {self.path} ({added} lines)"
+        elif self.after is None:
+            what = f"remove {self.path} ({removed} lines)"
+        else:
+            what = f"change {self.path} ({added} lines more, {removed} fewer)"
+        events = _hooked(self.before) ^ _hooked(self.after)
+        return f"{what}, hooks on {', '.join(sorted(events))}" if events else what
+
+    def make(self) -> Path | None:
+        """Do it, whole or not at all; gives the backup of what was there."""
+        # A settings file that is a link belongs to somebody's collection of such files: what it points to changes.
+        path = Path(os.path.realpath(self.path))
+        backup = None
+        if self.before is not None:
+            backup = path.with_name(f"{path.name}.{BACKUP}-{time.strftime('%Y%m%dT%H%M%S')}")
+            shutil.copy2(path, backup)
+        if self.after is None:
+            path.unlink(missing_ok=True)
+            return backup
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as draft:
+            draft.write(self.after)
+        if self.before is not None:
+            shutil.copymode(path, draft.name)
+        Path(draft.name).replace(path)
+        return backup
+
+
+class InstalledWords(Struct, frozen=True):
+    """How the hook client is called for good: by the run's own socket if there is one, else by `interlock serve`."""
+
+    command: tuple[str, ...]
+    client: str
+
+    def words(self, *, before: bool) -> tuple[str, ...]:
+        options = ("--before",) if before else ()
+        return (*self.command, *options, "--serve", str(serve_socket()), "--gates", str(gates_folder()), self.client)
+
+
+def place_client() -> tuple[str, ...]:
+    """The hook client where it stays when caches are cleared; the words that start it."""
+    folder = Path(platformdirs.user_data_dir("interlock")) / "hooks"
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    compiled = compile_client()
+    if compiled is not None:
+        target = folder / CLIENT_NAME
+        _copy(compiled, target)
+        return (str(target),)
+    target = folder / f"{CLIENT_NAME}.py"
+    _copy(FALLBACK, target)
+    return (*python_command()[:-1], str(target))
+
+
+def with_groups(settings: Settings, events: tuple[str, ...], group_for: Callable[[str], object]) -> Settings:
+    """The settings with one group of ours for each event, in place of what is there of ours."""
+    clean = without_groups(settings)
+    hooks = clean.get("hooks")
+    merged: Settings = dict(hooks) if isinstance(hooks, dict) else {}
+    for event in events:
+        present = merged.get(event)
+        merged[event] = [*(present if isinstance(present, list) else []), group_for(event)]
+    return {**clean, "hooks": merged}
+
+
+def without_groups(settings: Settings) -> Settings:
+    """The settings without groups of ours; what is empty then goes too."""
+    hooks = settings.get("hooks")
+    if not isinstance(hooks, dict):
+        return settings
+    kept: Settings = {}
+    for event, groups in hooks.items():
+        left = [group for group in groups if not is_ours(group)] if isinstance(groups, list) else groups
+        if left or not groups:
+            kept[event] = left
+    return {key: kept if key == "hooks" else value for key, value in settings.items() if key != "hooks" or kept}
+
+
+def is_ours(group: object) -> bool:
+    """Whether a group of hooks calls our client, wherever it was installed."""
+    hooks = group.get("hooks") if isinstance(group, dict) else None
+    calls = [one for one in hooks if isinstance(one, dict)] if isinstance(hooks, list) else []
+    return any(f"interlock/hooks/{CLIENT_NAME}" in str(one.get("command")) + str(one.get("args")) for one in calls)
+
+
+def change_settings(path: Path, edit: Callable[[Settings], Settings]) -> FileChange:
+    """What an edit does to a JSON file. Going back to what a backup of ours says goes back to its very bytes."""
+    before = read_file(path)
+    settings = _decode(path, before) if before and before.strip() else {}
+    edited = edit(settings)
+    if edited == settings:
+        return FileChange(path, before, before)
+    for backup in sorted(path.parent.glob(f"{path.name}.{BACKUP}-*"), reverse=True):
+        data = backup.read_bytes()
+        if data.strip() and _decode(backup, data) == edited:
+            return FileChange(path, before, data)
+    after = msgspec.json.format(msgspec.json.encode(edited), indent=2) + b"\n" if edited else None
+    return FileChange(path, before, after)
+
+
+def read_file(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise BadInput(f"it cannot be read ({error.strerror})", where=str(path)) from None
+
+
+def _hooked(data: bytes | None) -> set[str]:
+    """The events that a settings file has hooks of ours on; none where it is something else."""
+    try:
+        hooks = from_json(data or b"{}", Settings).get("hooks")
+    except msgspec.DecodeError:
+        return set()
+    groups = hooks.items() if isinstance(hooks, dict) else ()
+    return {event for event, group in groups if isinstance(group, list) and any(map(is_ours, group))}
+
+
+def _decode(path: Path, data: bytes) -> Settings:
+    try:
+        return from_json(data, Settings)
+    except msgspec.DecodeError as error:
+        raise BadInput(f"it is not a JSON object ({error})", where=str(path), todo="Mend it first.") from None
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Replaced as a whole, for a hook may be starting it right now."""
+    if target.exists() and target.read_bytes() == source.read_bytes():
+        return
+    draft = target.with_name(f".{target.name}.{os.getpid()}")
+    shutil.copy2(source, draft)
+    draft.replace(target)

@@ -1,0 +1,147 @@
+"""Places: which files of which client permanent hooks go into."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+
+import msgspec
+
+from ...core.decoding import from_json
+from ...link import gates_folder, serve_socket
+from . import claude_code, codex, gemini
+from .codex_wiring import END_S as CODEX_END_S
+from .codex_wiring import label, trust_hash
+from .gemini_wiring import NAME as GEMINI_NAME
+from .installation import (
+    FileChange,
+    InstalledWords,
+    change_settings,
+    is_ours,
+    place_client,
+    read_file,
+    with_groups,
+    without_groups,
+)
+from .opencode_wiring import PLUGIN
+from .wiring import HOLD_S
+
+END_S = 5
+BEGIN, END = "# interlock: hooks agreed to\n", "# interlock: end\n"
+
+
+def _claude_file(project: Path | None) -> Path:
+    if project is not None:
+        return project / ".claude" / "settings.json"
+    return Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude") / "settings.json"
+
+
+def install_claude(project: Path | None) -> tuple[FileChange, ...]:
+    words = InstalledWords(place_client(), "claude-code")
+
+    def group(event: str) -> object:
+        command, *arguments = words.words(before=claude_code.MOMENTS[event] == "before")
+        timeout = END_S if event == "SessionEnd" else HOLD_S
+        return {"hooks": [{"type": "command", "command": command, "args": arguments, "timeout": timeout}]}
+
+    events = tuple(claude_code.MOMENTS)
+    return (change_settings(_claude_file(project), lambda settings: with_groups(settings, events, group)),)
+
+
+def uninstall_claude(project: Path | None) -> tuple[FileChange, ...]:
+    return (change_settings(_claude_file(project), without_groups),)
+
+
+def _codex_folder(project: Path | None) -> Path:
+    return project / ".codex" if project is not None else _codex_home()
+
+
+def _codex_home() -> Path:
+    return Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
+
+
+def install_codex(project: Path | None) -> tuple[FileChange, ...]:
+    """hooks.json, and in the user's own configuration that these hooks, by their hashes, were agreed to."""
+    words = InstalledWords(place_client(), "codex")
+    path = _codex_folder(project) / "hooks.json"
+
+    def line(event: str) -> str:
+        return f"exec {shlex.join(words.words(before=codex.MOMENTS[event] == 'before'))}"
+
+    def timeout(event: str) -> int:
+        return CODEX_END_S if event == "SessionEnd" else HOLD_S
+
+    def group(event: str) -> object:
+        return {"hooks": [{"type": "command", "command": line(event), "timeout": timeout(event)}]}
+
+    hooks = change_settings(path, lambda settings: with_groups(settings, tuple(codex.MOMENTS), group))
+    agreed = "".join(
+        f'[hooks.state."{path}:{label(event)}:{_place_of_ours(hooks, event)}:0"]\n'
+        f'trusted_hash = "{trust_hash(event, line(event), timeout(event))}"\n'
+        for event in codex.MOMENTS
+    )
+    return hooks, _agree(agreed)
+
+
+def uninstall_codex(project: Path | None) -> tuple[FileChange, ...]:
+    return change_settings(_codex_folder(project) / "hooks.json", without_groups), _agree("")
+
+
+def _place_of_ours(change: FileChange, event: str) -> int:
+    settings = from_json(change.after or b"{}", dict[str, dict[str, list[object]]])
+    return next(number for number, group in enumerate(settings["hooks"][event]) if is_ours(group))
+
+
+def _agree(text: str) -> FileChange:
+    """The user's config.toml with our block at its end, or without it."""
+    path = _codex_home() / "config.toml"
+    before = read_file(path)
+    now = (before or b"").decode()
+    head, begun, rest = now.partition(BEGIN)
+    tail = rest.partition(END)[2] if begun else ""
+    clean = head + tail
+    after = f"{clean}{'' if not clean or clean.endswith(chr(10)) else chr(10)}{BEGIN}{text}{END}" if text else clean
+    return FileChange(path, before, before if after == now else after.encode() or None)
+
+
+def _gemini_file(project: Path | None) -> Path:
+    home = Path(os.environ.get("GEMINI_CLI_HOME") or Path.home())
+    return (project or home) / ".gemini" / "settings.json"
+
+
+def install_gemini(project: Path | None) -> tuple[FileChange, ...]:
+    words = InstalledWords(place_client(), "gemini")
+
+    def group(event: str) -> object:
+        line = f"exec {shlex.join(words.words(before=gemini.MOMENTS[event] == 'before'))}"
+        timeout = (END_S if event == "SessionEnd" else HOLD_S) * 1000
+        hook = {"type": "command", "name": GEMINI_NAME, "command": line, "timeout": timeout}
+        return {"matcher": "*", "hooks": [hook]}
+
+    events = tuple(gemini.MOMENTS)
+    return (change_settings(_gemini_file(project), lambda settings: with_groups(settings, events, group)),)
+
+
+def uninstall_gemini(project: Path | None) -> tuple[FileChange, ...]:
+    return (change_settings(_gemini_file(project), without_groups),)
+
+
+def _opencode_file(project: Path | None) -> Path:
+    if project is not None:
+        return project / ".opencode" / "plugin" / "interlock.js"
+    base = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    return base / "opencode" / "plugin" / "interlock.js"
+
+
+def install_opencode(project: Path | None) -> tuple[FileChange, ...]:
+    path = _opencode_file(project)
+    text = PLUGIN.read_text()
+    for name, value in (("SERVE", serve_socket()), ("GATES", gates_folder())):
+        text = text.replace(f'const {name} = ""', f"const {name} = {msgspec.json.encode(str(value)).decode()}")
+    return (FileChange(path, read_file(path), text.encode()),)
+
+
+def uninstall_opencode(project: Path | None) -> tuple[FileChange, ...]:
+    path = _opencode_file(project)
+    return (FileChange(path, read_file(path), None),)

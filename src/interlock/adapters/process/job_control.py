@@ -1,0 +1,163 @@
+"""Job control for the front: it stands in for the command before the shell, and takes nothing from the command.
+
+The command is in our process group, so that the kernel itself hands it Ctrl-C, Ctrl-Z and window sizes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import signal
+import sys
+import termios
+import threading
+import time
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from ...process.proc import look_at
+
+STOP_S = 0.5
+"""How long a command may take to stop after Ctrl-Z."""
+
+WAITED_FOR = (
+    signal.SIGINT,
+    signal.SIGQUIT,
+    signal.SIGTERM,
+    signal.SIGHUP,
+    signal.SIGUSR1,
+    signal.SIGUSR2,
+    signal.SIGTSTP,
+    signal.SIGCHLD,
+    signal.SIGALRM,
+)
+FROM_TERMINAL = 0x80
+"""si_code of a signal that the kernel sent, to everyone in the foreground."""
+
+
+class Signalled(Struct, frozen=True):
+    """A signal that came, and when; `shared` says that the command got it too."""
+
+    number: int
+    shared: bool
+    at: float = 0.0
+
+
+class Signals:
+    """Takes signals in a thread of its own and puts them into `events`. Those that were ignored stay ignored.
+
+    `alone` in our process group, we share none of them with the command.
+    """
+
+    def __init__(self, events: queue.SimpleQueue[object], *, alone: bool = False) -> None:
+        self._events, self._alone = events, alone
+        waited_for = (*WAITED_FOR, signal.SIGCONT) if alone else WAITED_FOR
+        self._wanted = {number for number in waited_for if signal.getsignal(number) is not signal.SIG_IGN}
+        signal.pthread_sigmask(signal.SIG_BLOCK, self._wanted)
+
+    def start(self) -> None:
+        threading.Thread(target=self._record, name="interlock-signals", daemon=True).start()
+
+    def _record(self) -> None:
+        while True:
+            info = signal.sigwaitinfo(self._wanted)
+            shared = info.si_code == FROM_TERMINAL and not self._alone
+            self._events.put(Signalled(info.si_signo, shared, time.monotonic()))
+
+
+def stop_ourselves() -> bool:
+    """Stop as the command did, so that the shell takes the terminal back; returns when the shell continues us.
+
+    By SIGSTOP, as SIGTSTP stays with the thread that takes signals. Where no shell would continue us we do not stop.
+    """
+    if not _has_shell():
+        return False
+    # To this thread: another could take it a moment later, and we would have run on.
+    signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
+    return True
+
+
+def _has_shell() -> bool:
+    """Whether somebody of our session looks after our process group (the kernel calls other groups orphaned)."""
+    us = parent = look_at(os.getpid())
+    while parent is not None and us is not None and parent.session == us.session:
+        if parent.group != us.group:
+            return True
+        parent = look_at(parent.parent)
+    return False
+
+
+def stop_with(pid: int, *, wait: bool) -> bool:
+    """Stop when the command has: it may take a moment to put its screen away, or not stop at all.
+
+    Whether we were stopped, and are continued now.
+    """
+    deadline = time.monotonic() + (STOP_S if wait else 0.0)
+    while True:
+        root = look_at(pid)
+        if root is None or root.dead:
+            return False
+        if root.stopped and _is_news(pid):
+            return stop_ourselves()
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(0.01)
+
+
+def _is_news(pid: int) -> bool:
+    """Whether nobody was told of this stop yet: a shell continues us first, and then the command."""
+    try:
+        return os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOHANG) is not None
+    except ChildProcessError:
+        # It has a keeper for its parent, and we hear of no stop but by Ctrl-Z.
+        return True
+
+
+def pass_on(pid: int, number: int) -> None:
+    """Send the command a signal that was sent to us alone."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)
+
+
+def die_of(number: int) -> None:
+    """End by the signal that ended the command: a shell treats a script differently then."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if number not in (signal.SIGKILL, signal.SIGSTOP):
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
+    os.kill(os.getpid(), number)
+
+
+def keep_settings() -> Callable[[], None]:
+    """Remember how the terminal is set; what is returned sets it like that again."""
+    try:
+        descriptor = os.open("/dev/tty", os.O_RDWR | os.O_CLOEXEC | os.O_NOCTTY)
+        settings = termios.tcgetattr(descriptor)
+    except (OSError, termios.error):
+        return lambda: None
+
+    def restore() -> None:
+        # From the background this would stop us.
+        if os.tcgetpgrp(descriptor) == os.getpgrp():
+            termios.tcsetattr(descriptor, termios.TCSADRAIN, settings)
+
+    return restore
+
+
+def fill_standard_streams() -> None:
+    """Open what we were started without: else the next socket would be somebody's standard input."""
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            # The lowest free number is this one.
+            os.open(os.devnull, os.O_RDWR)
+
+
+def is_terminal() -> bool:
+    """Whether people read what we say."""
+    return sys.stderr.isatty()

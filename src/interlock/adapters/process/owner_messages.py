@@ -1,0 +1,148 @@
+"""What the front and the owner of a run tell each other, as JSON lines over a pair of sockets."""
+
+from __future__ import annotations
+
+import select
+import socket
+import threading
+from pathlib import Path
+from typing import IO
+
+import msgspec
+from msgspec import Struct
+
+from ...config import Config
+from ...core import Context, InterlockError, RunSpec
+from ...process import TreeHandle
+from ..proxy import Proxied
+
+
+def steps_path(control: Path) -> Path:
+    """Where a run's processes tell their steps: in a folder of its own, which a contained agent cannot change."""
+    return control.with_suffix("") / "steps"
+
+
+class BeginRun(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
+    """Front to owner, first: supervise this run; `reopen` where a predecessor has begun it already.
+
+    `watched` are files of ours that nobody else is to change while the run lasts, `settings` files
+    of the user in which hooks can be switched off; `proxied` says that there is a third
+    listening socket, for the model's API. `tree` is the command's, where it runs already. `contained` says that there
+    is a wall around it.
+    """
+
+    spec: RunSpec
+    store: str
+    config: Config
+    context: Context
+    reopen: bool = False
+    needs_approval: bool = False
+    removed_actions: tuple[str, ...] = ()
+    watched: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    expects_hooks: bool = False
+    proxied: Proxied | None = None
+    tree: TreeHandle | None = None
+    contained: bool = False
+
+
+class OwnerReady(Struct, frozen=True, tag_field="say", tag="ready"):
+    """Owner to front: everything is in place, the command may start."""
+
+
+class ApprovalAsked(Struct, frozen=True, tag_field="say", tag="asks"):
+    """Owner to front: this step waits for a person."""
+
+    step: int
+    what: str
+
+
+class ApprovalGiven(Struct, frozen=True, tag_field="say", tag="says"):
+    """Owner to front: something that whoever started the run should know now."""
+
+    words: str
+
+
+class OwnerFailed(Struct, frozen=True, tag_field="say", tag="failed"):
+    """Owner to front: the run cannot be supervised, for this reason; `status` is for the shell."""
+
+    what: str
+    where: str = ""
+    todo: str = ""
+    status: int = InterlockError.exit_status
+
+
+class CommandStarted(Struct, frozen=True, tag_field="say", tag="started"):
+    """Front to owner: the command runs, and this is its tree."""
+
+    tree: TreeHandle
+
+
+class Exited(Struct, frozen=True, tag_field="say", tag="exited"):
+    """Front to owner: the command has ended (minus the signal that ended it), after reaching these limits."""
+
+    status: int
+    limits: tuple[str, ...] = ()
+
+
+class Finished(Struct, frozen=True, kw_only=True, tag_field="say", tag="finished"):
+    """Owner to front, last: the whole run in one value, which is also what `--summary` writes."""
+
+    run_id: str
+    name: str
+    status: str
+    reason: str
+    message: str
+    exit_status: int
+    command_status: int | None
+    seconds: float
+    steps: int = 0
+    calls: int = 0
+    issues: int = 0
+    interventions: int = 0
+    tokens: int = 0
+    cost_usd: float = 0.0
+    unpriced_tokens: int = 0
+    max_cost_usd: float | None = None
+    checkpoints: int = 0
+    files_changed: tuple[str, ...] = ()
+    limits_reached: tuple[str, ...] = ()
+    incident_id: str | None = None
+    processes_left: int = 0
+    tampering: tuple[str, ...] = ()
+    folder: str = ""
+
+
+ToOwner = BeginRun | CommandStarted | Exited
+ToFront = OwnerReady | OwnerFailed | ApprovalAsked | ApprovalGiven | Finished
+
+
+class Channel:
+    """One end of the pair. `send` may be called from any thread; what cannot be sent any more is not an error."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock = sock
+        self._file: IO[bytes] = sock.makefile("rb")
+        self._lock = threading.Lock()
+
+    def send(self, message: ToOwner | ToFront) -> None:
+        with self._lock:
+            try:
+                self._sock.sendall(msgspec.json.encode(message) + b"\n")
+            except OSError:
+                # The other end is gone, which whoever reads notices.
+                return
+
+    def wait(self, seconds: float) -> bool:
+        """Whether the other end says its first word, or is gone, within this time."""
+        return bool(select.select([self._sock], [], [], seconds)[0])
+
+    def receive(self) -> bytes | None:
+        """The next line; None when the other end is gone."""
+        try:
+            return self._file.readline() or None
+        except OSError:
+            return None
+
+    def close(self) -> None:
+        self._sock.close()

@@ -1,0 +1,74 @@
+"""UnsupervisedRun: what the front still does when no owner stays alive: reports it, enforces time, cancels."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+
+from ...config import Config
+from ...control import Request, decode_request
+from ...core import InterlockError
+from ...journal import JournalReader, RunFolder
+from ...link import collect_requests
+from ...runtime.run import paused_seconds
+
+LOOK_S = 1.0
+"""How often we look for a reason to end the run."""
+
+TIME_IS_UP, CANCELLED = 124, 130
+"""The exit statuses of `interlock run` that say so."""
+
+
+class UnsupervisedRun:
+    """One run without an owner. `begun` is on the monotonic clock."""
+
+    def __init__(self, config: Config, folder: RunFolder, begun: float) -> None:
+        self.closed = config.runtime.fail == "closed"
+        self.look_at = time.monotonic()
+        self._folder, self._begun = folder, begun
+        # Who only observes is held to nothing.
+        self._seconds = None if config.interventions.observe else config.limits.max_execution_time
+
+    def say(self, why: str) -> None:
+        """Tell whoever reads stderr, at once, what this means."""
+        if self.closed:
+            what = "The command is ended, as runtime.fail is closed."
+        else:
+            time_limit = "" if self._seconds is None else f"max_execution_time ({self._seconds:g} s), "
+            what = (
+                "The command goes on, and nobody watches it: no reviews, no checkpoints, no pause. "
+                f"Still held: {time_limit}memory and processes. interlock cancel or Ctrl-C twice ends it."
+            )
+        if sys.stderr is not None:
+            with contextlib.suppress(OSError):
+                sys.stderr.write(f"interlock: {why}. {what}\n")
+                sys.stderr.flush()
+
+    def look(self) -> tuple[int, str] | None:
+        """The exit status and the words for why the run has to end now, if it has to."""
+        now = time.monotonic()
+        self.look_at = now + LOOK_S
+        if self._is_cancelled():
+            return CANCELLED, "it was cancelled"
+        if self._seconds is None:
+            return None
+        left = self._begun + self._seconds - now
+        if left <= 0 and self._rested() + left <= 0:
+            return TIME_IS_UP, f"the limit max_execution_time of {self._seconds:g} s is reached"
+        if left > 0:
+            self.look_at = now + min(LOOK_S, left)
+        return None
+
+    def _is_cancelled(self) -> bool:
+        """Whether a request to cancel waits in the inbox; an owner that writes down the end answers it."""
+        requests = (decode_request(left.data) for left in collect_requests(self._folder.inbox))
+        return any(isinstance(request, Request) and request.command == "cancel" for request in requests)
+
+    def _rested(self) -> float:
+        """How long it was paused, which no limit counts."""
+        try:
+            with JournalReader.open(self._folder) as reader:
+                return paused_seconds(reader, time.time())
+        except InterlockError:
+            return 0.0

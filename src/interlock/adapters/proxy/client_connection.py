@@ -1,0 +1,205 @@
+"""ClientConnection: one client's connection, read in HTTP/1.1 by httptools; a thread of its own reads and writes it."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections import deque
+
+import httptools
+from msgspec import Struct
+
+CHUNK = 262_144
+MOST_BYTES = 256 * 1024 * 1024
+"""A request longer than this is refused: nobody's conversation is."""
+
+Headers = list[tuple[bytes, bytes]]
+"""Names in lower case, in the order that they came in."""
+
+
+class ClientRequest(Struct, frozen=True):
+    """One request, whole; `keeps` says whether its client wants to send more after it."""
+
+    method: str
+    target: str
+    headers: Headers
+    body: bytes
+    keeps: bool = True
+
+    def header(self, name: bytes) -> str:
+        return next((value.decode("latin-1") for key, value in self.headers if key == name), "")
+
+
+class ClientGone(Exception):
+    """Raised when the client is not there any more, or does not speak HTTP."""
+
+
+class ClientConnection:
+    """Requests in, answers out, one after the other."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._sock = sock
+        self._requests = _Requests()
+        self._asked: ClientRequest | None = None
+        self._out: list[bytes] = []
+        self._unsent = 0
+        self._left: int | None = None
+        self._chunked = self._ended = False
+        self.begun = False
+
+    def receive(self) -> ClientRequest | None:
+        """The next request; None when the client has finished."""
+        self.begun = self._ended = False
+        while not self._requests.whole:
+            if self._requests.expects:
+                self._requests.expects = False
+                self._put(b"HTTP/1.1 100 Continue\r\n\r\n")
+                self.flush()
+            try:
+                data = self._sock.recv(CHUNK)
+            except OSError as error:
+                raise ClientGone from error
+            if not data:
+                return None
+            self._requests.feed(data)
+        self._asked = self._requests.whole.popleft()
+        return self._asked
+
+    def begin(self, status: int, headers: Headers, reason: bytes = b"") -> None:
+        """The head of the answer; a body without a length goes in chunks. It is sent with what follows, or by flush."""
+        assert self._asked is not None
+        self.begun = True
+        length = next((value for key, value in headers if key.lower() == b"content-length"), None)
+        bodiless = self._asked.method == "HEAD" or status in (204, 304)
+        self._left = 0 if bodiless else int(length) if length is not None else None
+        # Who closes after this answer, such as a client of HTTP/1.0, needs no chunks to see its end.
+        self._chunked = self._left is None and self._asked.keeps
+        lines = [b"HTTP/1.1 %d %b" % (status, reason), *(b"%b: %b" % one for one in headers)]
+        if self._chunked:
+            lines.append(b"transfer-encoding: chunked")
+        if not self._asked.keeps:
+            lines.append(b"connection: close")
+        self._put(b"\r\n".join(lines) + b"\r\n\r\n")
+
+    def write(self, data: bytes) -> None:
+        if not data:
+            return
+        if self._left is not None:
+            self._left -= len(data)
+        self._put(b"%x\r\n%b\r\n" % (len(data), data) if self._chunked else data)
+        if self._unsent > CHUNK:
+            self.flush()
+
+    def end(self, data: bytes = b"") -> None:
+        """The end of the answer, with the last of it: in one piece, so that the client is woken once."""
+        self.write(data)
+        if self._chunked:
+            self._put(b"0\r\n\r\n")
+        self.flush()
+        if self._left:
+            raise ClientGone("the answer has another length than was said")
+        self._ended = True
+
+    def flush(self) -> None:
+        """Send what was written."""
+        parts, self._out, self._unsent = self._out, [], 0
+        if parts:
+            try:
+                self._sock.sendall(b"".join(parts))
+            except OSError as error:
+                raise ClientGone from error
+
+    def answer(self, status: int, kind: str, body: bytes) -> None:
+        """A whole answer of our own."""
+        self.begin(status, [(b"content-type", kind.encode()), (b"content-length", b"%d" % len(body))])
+        self.end(body)
+
+    def is_gone(self) -> bool:
+        """Whether the client has hung up while we kept it waiting."""
+        try:
+            return self._sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+
+    def waits(self) -> bool:
+        """Whether the client still waits for its answer."""
+        return not self.is_gone()
+
+    def say_wait(self) -> None:
+        """There is nothing that can be said before an answer begins."""
+
+    def hang_up(self) -> None:
+        """End the connection; whoever reads or writes at this moment notices."""
+        with contextlib.suppress(OSError):
+            self._sock.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        self.hang_up()
+        self._sock.close()
+
+    @property
+    def reusable(self) -> bool:
+        return self._ended and self._asked is not None and self._asked.keeps
+
+    def _put(self, data: bytes) -> None:
+        self._out.append(data)
+        self._unsent += len(data)
+
+
+class _Requests:
+    """What is fed becomes whole requests; several may come in one packet."""
+
+    def __init__(self) -> None:
+        self.whole: deque[ClientRequest] = deque()
+        self.expects = False
+        self._parser = httptools.HttpRequestParser(self)
+        self._clear()
+
+    def feed(self, data: bytes) -> None:
+        self._size += len(data)
+        if self._size > MOST_BYTES:
+            raise ClientGone("the request is too long")
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade as upgrade:
+            self._decline(self.whole.pop(), data[upgrade.args[0] :])
+        except httptools.HttpParserError as error:
+            raise ClientGone from error
+
+    def on_url(self, part: bytes) -> None:
+        self._target += part
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._headers.append((name.lower(), value))
+
+    def on_headers_complete(self) -> None:
+        self._keeps = self._parser.should_keep_alive() and self._parser.get_http_version() == "1.1"
+        self.expects = (b"expect", b"100-continue") in self._headers
+
+    def on_body(self, data: bytes) -> None:
+        self._body.append(data)
+
+    def on_message_complete(self) -> None:
+        method, target = self._parser.get_method().decode(), self._target.decode("latin-1")
+        self.whole.append(ClientRequest(method, target, self._headers, b"".join(self._body), self._keeps))
+        self.expects = False
+        self._clear()
+
+    def _decline(self, offer: ClientRequest, rest: bytes) -> None:
+        """Another protocol is offered, not demanded: read on in this one, without the offer."""
+        if offer.method == "CONNECT":
+            raise ClientGone("nobody is led further")
+        kept = [one for one in offer.headers if one[0] not in (b"upgrade", b"connection")]
+        head = [f"{offer.method} {offer.target} HTTP/1.1".encode("latin-1"), *(b"%b: %b" % one for one in kept)]
+        self._parser = httptools.HttpRequestParser(self)
+        self.feed(b"\r\n".join([*head, b"", rest]))
+
+    def _clear(self) -> None:
+        self._target = b""
+        self._headers: Headers = []
+        self._body: list[bytes] = []
+        self._size = 0
+        self._keeps = True

@@ -1,0 +1,202 @@
+"""ConversationMemory: what the proxy knows of a run's conversations beyond what each request holds."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from ...core import CheckpointInfo, Inject, Message, Restore, Step
+from ...core.decoding import from_json
+from ...journal.interface import JournalReading
+from ...records import InterventionRecord, ProxiedRecord, StepRecord, read_body
+from ...runtime import Run
+from ...runtime.checkpoint_causes import AFTER_STEP
+from ...runtime.directive_executor import CONVERSATION_BACK
+from ..inprocess.model_turn import Marks
+from .formats import Json, ToolResult, WireFormat
+from .formats.interface import digest
+
+MOST = 512
+
+
+class ConversationMemory:
+    """Of one run. Thread-safe."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._lock = threading.Lock()
+        self._notes: list[ProxiedRecord] = []
+        self._waiting: list[Message] = []
+        self._open: OrderedDict[str, Step] = OrderedDict()
+        self._heard: OrderedDict[str, None] = OrderedDict()
+        self._agents: dict[str, dict[str, str | None]] = {}
+        self._marks: dict[str | None, Marks] = {}
+        self.used_tools = False
+
+    def recall(self, journal: JournalReading) -> None:
+        """Know what a predecessor knew: where messages belong, and which calls have no result yet."""
+        for record in journal.read(kinds=frozenset(("proxied", "step"))):
+            taken = read_body(record)
+            if isinstance(taken, ProxiedRecord):
+                self._notes.append(taken)
+            if not isinstance(taken, StepRecord):
+                continue
+            step, decision = taken.step, taken.decision
+            if step.tool is None or step.tool.call_id is None:
+                continue
+            if step.kind == "tool_result":
+                self._open.pop(step.tool.call_id, None)
+            elif decision is None or decision.action in ("proceed", "rewrite"):
+                self._open[step.tool.call_id] = step
+                self.used_tools = True
+
+    def agent(self, form: WireFormat, body: Json, session: str = "", main: str | None = None) -> str | None:
+        """Who talks: `main` for the first of a session, a name made of its instructions and tools for each other."""
+        key = digest([*filter(None, (session,)), form.system(body), form.tool_names(body)])
+        with self._lock:
+            known = self._agents.setdefault(session, {})
+            if key not in known:
+                known[key] = f"sub-{key[:6]}" if known else main
+            return known[key]
+
+    def is_new(self, words: str) -> bool:
+        """Whether this was not heard before: a request that is sent again tells it again."""
+        key = digest(words)
+        with self._lock:
+            known = key in self._heard
+            self._heard[key] = None
+            while len(self._heard) > MOST:
+                self._heard.popitem(last=False)
+            return not known
+
+    def begin_call(self, step: Step) -> None:
+        """A call was handed to the client."""
+        assert step.tool is not None and step.tool.call_id is not None
+        with self._lock:
+            self._open[step.tool.call_id] = step
+
+    def end_call(self, result: ToolResult, agent: str | None) -> Step | None:
+        """The call of a result, once; by its id, else the oldest one of that tool."""
+        with self._lock:
+            key = result.call_id if result.call_id in self._open else None
+            if key is None and not result.call_id:
+                key = next((k for k, step in self._open.items() if _is_of(step, result.name, agent)), None)
+            return self._open.pop(key) if key is not None else None
+
+    def abandon(self, agent: str | None) -> list[Step]:
+        """The calls of an agent that has gone on without their results."""
+        with self._lock:
+            left = [key for key, step in self._open.items() if step.agent == agent]
+            return [self._open.pop(key) for key in left]
+
+    def keep(self, messages: Sequence[Message]) -> None:
+        """Messages that wait for the agent's next request."""
+        with self._lock:
+            self._waiting += messages
+
+    def put(self, form: WireFormat, items: list[Json]) -> None:
+        """Give what waits a place in this conversation: after its newest item, now and in every later request."""
+        with self._lock:
+            waiting, self._waiting = self._waiting, []
+        if waiting and items:
+            text = "\n\n".join(message.content for message in waiting)
+            note = ProxiedRecord(form.place(items[-1]), len(items) - 1, text)
+            self._run.record(note)
+            self._add(note)
+
+    def mark(self, agent: str | None, step: int, length: int) -> None:
+        """The model is asked with this much of an agent's conversation."""
+        with self._lock:
+            self._marks.setdefault(agent, Marks()).note(step, length)
+
+    def cut(self, form: WireFormat, items: list[Json], agent: str | None, checkpoint: CheckpointInfo) -> int | None:
+        """Leave out what an agent's conversation has gained since a checkpoint; how much stays, if not all of it."""
+        with self._lock:
+            marks = self._marks.get(agent)
+            if marks is None:
+                return None
+            after = checkpoint.cause == AFTER_STEP
+            keep = marks.since(checkpoint.step) if after else marks.at(checkpoint.step)
+        if keep is None or keep >= len(items):
+            return None
+        last = len(items) - 1
+        gap = ProxiedRecord(form.place(items[keep - 1]), keep - 1, until=form.place(items[last]), until_index=last)
+        self._run.record(gap)
+        self._add(gap)
+        return keep
+
+    def why_back(self, checkpoint_id: str) -> tuple[Message, ...]:
+        """What the agent is told by the newest intervention that took it, with its conversation, to this checkpoint."""
+        told: tuple[Message, ...] = ()
+        with self._run.journal.reader() as journal:
+            for record in journal.read(kinds=frozenset(("intervention",))):
+                done = from_json(record.body, InterventionRecord).directives
+                if any(isinstance(one, Restore) and one.checkpoint_id == checkpoint_id for one in done):
+                    told = tuple(one.message for one in done if isinstance(one, Inject))
+        return tuple(replace(one, content=f"{one.content}\n{CONVERSATION_BACK}") for one in told)
+
+    def put_exchange(self, form: WireFormat, items: list[Json], exchange: list[Json]) -> None:
+        """An exchange that the client does not know of belongs after the newest item."""
+        self._add(ProxiedRecord(form.place(items[-1]), len(items) - 1, items=tuple(exchange)))
+
+    def apply(self, form: WireFormat, items: list[Json]) -> bool:
+        """Put everything where it belongs; False where nothing does."""
+        with self._lock:
+            notes = list(self._notes)
+        if not notes:
+            return False
+        places = [form.place(item) for item in items]
+        gone = _gone(notes, places)
+        for left_out in gone:
+            items[left_out] = GONE
+        found = [
+            (at, order, note)
+            for order, note in enumerate(notes)
+            if not note.until and (at := _find(note.place, note.index, places)) is not None and at not in gone
+        ]
+        # From the end, so that places before stay where they are; what came later stands later.
+        for at, _, note in sorted(found, key=lambda one: one[:2], reverse=True):
+            if note.items:
+                items[at + 1 : at + 1] = note.items
+            else:
+                form.note(items, at, note.text)
+        if gone:
+            items[:] = [item for item in items if item is not GONE]
+        return bool(found or gone)
+
+    def _add(self, note: ProxiedRecord) -> None:
+        with self._lock:
+            self._notes.append(note)
+            del self._notes[:-MOST]
+
+
+GONE: Json = {}
+"""Stands where an item is left out, until everything else has its place."""
+
+
+def _gone(notes: list[ProxiedRecord], places: list[str]) -> set[int]:
+    """The items that are left out of this request."""
+    gone: set[int] = set()
+    for note in notes:
+        if note.until:
+            begin, end = _find(note.place, note.index, places), _find(note.until, note.until_index, places)
+            if begin is not None and end is not None:
+                gone.update(range(begin + 1, end + 1))
+    return gone
+
+
+def _find(place: str, index: int, places: list[str]) -> int | None:
+    """Where an item is in this request; None where it is gone, or in another conversation."""
+    if index < len(places) and places[index] == place:
+        return index
+    if place.startswith("result "):
+        return next((at for at in range(len(places) - 1, -1, -1) if places[at] == place), None)
+    # Words may be said twice, and elsewhere too: they are only the place where they were.
+    return None
+
+
+def _is_of(step: Step, tool: str, agent: str | None) -> bool:
+    return step.tool is not None and step.tool.name == tool and step.agent == agent

@@ -1,0 +1,337 @@
+"""Exchange: one request to the model and its answer, under supervision."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ...core import Decision, Message, NotFound, Step, Tool
+from ...core.decoding import from_json
+from ...runtime.gate import HungUp
+from ...runtime.guard import Guard
+from .body import is_readable_stream, plain, read_whole, says_events
+from .call_review import CallReview, ReplyVerdict, last_of_model
+from .client_connection import ClientConnection, ClientGone, ClientRequest
+from .formats import Json, ReplyReader, StreamAction, WireFormat
+from .relay import begin, kept_headers, relay
+from .sse import EventParser
+from .upstream import Trouble
+from .upstream_connection import UpstreamResponse
+
+if TYPE_CHECKING:
+    from .proxy import Proxy
+
+ATTEMPTS = 4
+"""How often the model is asked because everything that it wanted was refused; then its turn is ended."""
+
+SESSION = b"x-claude-code-session-id"
+"""Where Claude Code says to which of its sessions a request belongs: the one that its hooks name too."""
+
+SILENCE_S = 10.0
+STILL_HERE = b": still here\n\n"
+"""What a client is told that waits for events this long: a comment, which every reader of events skips."""
+
+
+class Exchange:
+    """From the request to the end of its answer. What goes wrong in here lets the traffic through as it is."""
+
+    def __init__(
+        self, proxy: Proxy, client: ClientConnection, asked: ClientRequest, url: str, form: WireFormat
+    ) -> None:
+        self._proxy, self._client, self._asked, self._url, self._form = proxy, client, asked, url, form
+        self._supervisor, self._memory = proxy.supervisor, proxy.memory
+        self._closed = self._supervisor.config.runtime.fail == "closed"
+        self._guard = Guard(None, proxy.note_fault)
+        self._agent: str | None = None
+        self._body: Json = {}
+        self._items: list[Json] = []
+        self._told: list[Json] = []
+        self._changed = False
+        self._counts_for_us = False
+
+    def run(self) -> None:
+        """Answer the client."""
+        own = self._guard.part("proxy", self._read, None)
+        if own is not None:
+            session = self._asked.header(SESSION)
+            self._agent = self._proxy.numbering.agent_of(session)
+            if own:
+                self._proxy.rewind.carries = True
+                self._agent = self._memory.agent(self._form, self._body, session, self._agent)
+            call_review = CallReview(self._proxy, self._form, self._agent, session)
+            self._converse(call_review) if own else self._count(call_review)
+        elif self._closed:
+            words = "interlock: supervision is broken, and is configured to fail closed"
+            body = {"type": "error", "error": {"type": "api_error", "message": words}}
+            self._client.answer(503, "application/json", msgspec.json.encode(body))
+        elif self._pass_gate(passage := self._new_passage()).action == "stop":
+            self._client.answer(503, "application/json", b'{"error":{"message":"interlock: the run has ended"}}')
+        else:
+            try:
+                relay(self._client, self._proxy.upstream, self._asked, self._url)
+            finally:
+                self._supervisor.run.gate.leave(passage)
+
+    def _read(self) -> bool:
+        """Read the request; whether it is the agent at work, not a side call for a title or a summary."""
+        self._body = from_json(plain(self._asked.body, self._asked.header(b"content-encoding")), dict)
+        self._items = self._form.items(self._body)
+        self._told = list(self._items)
+        if self._form.has_tools(self._body):
+            self._memory.used_tools = True
+            return True
+        # An agent that never declares tools works in words alone; the model's own turns show that it is at work.
+        return not self._memory.used_tools and any(self._form.is_model(item) for item in self._items)
+
+    def _count(self, call_review: CallReview) -> None:
+        """A call beside the agent's own, as for a title: held with the run and counted; its answer goes through."""
+        passage = self._new_passage()
+        decision = self._pass_gate(passage)
+        if decision.action == "stop":
+            self._end_turn(None, decision.reason)
+            return
+        if not self._memory.used_tools:
+            # Not where an agent with tools asks for a title: that may be a smaller model's work.
+            self._guard.part("proxy", self._switch_model, None)
+        reader = self._form.reader()
+        try:
+            with self._ask() as response:
+                begin(self._client, response)
+                if response.status != 200:
+                    self._hand_on(response)
+                else:
+                    self._look_on(call_review, response, reader, words=False)
+        finally:
+            self._supervisor.run.gate.leave(passage)
+
+    def _converse(self, call_review: CallReview) -> None:
+        """The agent's own request: hold it, add to it, ask the model, judge the answer."""
+        self._guard.part("proxy", lambda: call_review.hear(self._items), None)
+        first: ReplyReader | None = None
+        for _ in range(ATTEMPTS):
+            passage = self._new_passage()
+            decision = self._pass_gate(passage)
+            if decision.action == "stop":
+                self._end_turn(first, decision.reason)
+                return
+            if first is None:
+                self._guard.part("proxy", self._prepare, None)
+            try:
+                reader = self._answer(call_review, first, passage)
+            finally:
+                self._supervisor.run.gate.leave(passage)
+            if reader is None:
+                return
+            first = first or reader
+        self._end_turn(first, "Everything that you wanted to do was refused.")
+
+    def _new_passage(self) -> Step:
+        """A model request as the gate sees it, under a name of its own."""
+        name = f"request {uuid.uuid4().hex}"
+        run_id = self._supervisor.run.spec.run_id
+        return Step(
+            run_id=run_id, index=0, role="assistant", kind="tool_call", agent=name, tool=Tool("model", {}, name)
+        )
+
+    def _pass_gate(self, passage: Step) -> Decision:
+        """One passage of the gate, waited for."""
+        run = self._supervisor.run
+        try:
+            decision = run.gate.admit(lambda: run.gate.enter(passage), waits=self._client.waits)
+        except HungUp:
+            raise ClientGone from None
+        return Decision("stop", reason=run.why_ended) if decision.action == "stop" else decision
+
+    def _prepare(self) -> None:
+        """Put into the request what the client does not know of."""
+        self._go_back()
+        self._memory.mark(self._agent, self._supervisor.next_index, len(self._told))
+        self._memory.put(self._form, self._told)
+        self._changed = self._memory.apply(self._form, self._items)
+        self._switch_model()
+        if self._proxy.asks_usage and self._form.wants_usage(self._body):
+            self._counts_for_us = self._changed = True
+
+    def _switch_model(self) -> None:
+        """Name the model that the run was switched to."""
+        model = self._proxy.choice.model
+        if model is not None and model != self._form.model(self._asked.target, self._body):
+            self._url = self._form.set_model(self._url, self._body, model)
+            self._changed = True
+
+    def _go_back(self) -> None:
+        """Where the run went back to a checkpoint, so does the conversation; what was said to the agent last stays."""
+        wanted, workspace = self._proxy.rewind.pop(self._agent), self._supervisor.executor.workspace
+        if wanted is None or workspace is None:
+            return
+        try:
+            checkpoint = workspace.checkpoints.get(wanted)
+        except NotFound:
+            return
+        # An undo of files brings nothing back that was said.
+        undone = checkpoint.cause == "safety"
+        keep = None if undone else self._memory.cut(self._form, self._told, self._agent, checkpoint)
+        if keep is not None:
+            newest = last_of_model(self._form, self._told) + 1
+            words = [self._form.said(item) for item in self._told[max(newest, keep) :]]
+            self._memory.keep([Message(text) for text in words if text])
+            if not self._proxy.steps:
+                # A hook told the agent why, in the part that is left out now.
+                self._memory.keep(self._memory.why_back(wanted))
+            del self._told[keep:]
+
+    def _answer(self, call_review: CallReview, first: ReplyReader | None, passage: Step) -> ReplyReader | None:
+        """Ask once, and hand on what may be; the answer where the model has to be asked again, else None."""
+        with self._ask() as response:
+            if response.status == 200:
+                reader = self._form.reader(drop_usage=self._counts_for_us)
+                if call_review.judges:
+                    return self._judge(call_review, response, reader, first, passage)
+                begin(self._client, response)
+                self._look_on(call_review, response, reader, words=True)
+                return None
+            if not (self._counts_for_us and response.status in (400, 422)):
+                if self._client.begun:
+                    raise ClientGone
+                begin(self._client, response)
+                self._hand_on(response)
+                return None
+        # An API that does not know the option that we added: never mind the tokens.
+        self._proxy.asks_usage = self._counts_for_us = False
+        self._body.pop("stream_options", None)
+        return self._answer(call_review, first, passage)
+
+    def _judge(
+        self,
+        call_review: CallReview,
+        response: UpstreamResponse,
+        reader: ReplyReader,
+        first: ReplyReader | None,
+        passage: Step,
+    ) -> ReplyReader | None:
+        streams = first is None and is_readable_stream(response)
+        if streams:
+            begin(self._client, response)
+            kept = self._stream(call_review, response, reader, keep_calls=True)
+            # What may be read already is, while the rest is judged or waits.
+            self._client.flush()
+        else:
+            kept = b"".join(response.stream)
+            self._guard.part("proxy", lambda: read_whole(kept, response, reader), None)
+        self._guard.part("proxy", lambda: call_review.count(reader, words=True), None)
+        self._supervisor.run.gate.leave(passage)
+        broken = (
+            ReplyVerdict(stop="Supervision is broken, and is configured to fail closed.")
+            if self._closed
+            else ReplyVerdict()
+        )
+        verdict = self._guard.part("proxy", lambda: call_review.decide(reader, self._client), broken)
+        if verdict.gone:
+            raise ClientGone
+        if verdict.stop:
+            self._end_turn(first or reader, verdict.stop)
+            return None
+        if verdict.again:
+            exchange = self._form.exchange(reader, verdict.answers)
+            self._memory.put_exchange(self._form, self._told, exchange)
+            self._items += exchange
+            self._changed = True
+            return reader
+        if first is None and verdict.parts is None:
+            if not streams:
+                begin(self._client, response)
+            self._client.end(kept)
+        else:
+            self._write_anew(response, reader, first, verdict.parts or reader.parts)
+            self._client.end()
+        return None
+
+    def _write_anew(
+        self, response: UpstreamResponse, reader: ReplyReader, first: ReplyReader | None, parts: list[Json]
+    ) -> None:
+        """An answer with other parts than it came with, or one that follows on what the client has already."""
+        if not self._client.begun and not says_events(response):
+            body = reader.whole(parts)
+            headers = kept_headers(response, body_changed=True)
+            self._client.begin(response.status, [*headers, (b"content-length", b"%d" % len(body))])
+            self._client.write(body)
+            return
+        if not self._client.begun:
+            self._client.begin(response.status, kept_headers(response, body_changed=True))
+        has = reader.passed if first is None else 0
+        self._client.write((first or reader).tail(parts[has:], reader))
+
+    def _look_on(
+        self, call_review: CallReview, response: UpstreamResponse, reader: ReplyReader, *, words: bool
+    ) -> None:
+        """Hand an answer on at once, and count what it cost."""
+        if is_readable_stream(response):
+            self._client.end(self._stream(call_review, response, reader, keep_calls=False))
+        else:
+            whole = self._hand_on(response)
+            self._guard.part("proxy", lambda: read_whole(whole, response, reader), None)
+        self._guard.part("proxy", lambda: call_review.count(reader, words=words), None)
+
+    def _stream(
+        self, call_review: CallReview, response: UpstreamResponse, reader: ReplyReader, *, keep_calls: bool
+    ) -> bytes:
+        """Hand events on as they come, up to the first call; gives what is kept back or has no end."""
+        events, kept, flow = EventParser(), bytearray(), StreamAction.PASS
+        spoken = time.monotonic()
+        try:
+            for data in response.stream:
+                passed = bytearray()
+                for event in events.feed(data):
+                    goes = self._feed(reader, event.data, flow) if event.data is not None else flow
+                    if goes is StreamAction.DROP:
+                        continue
+                    flow = goes if keep_calls else StreamAction.PASS
+                    if flow is StreamAction.PASS:
+                        passed += event.raw
+                    else:
+                        kept += event.raw
+                now = time.monotonic()
+                if not passed and now - spoken > SILENCE_S:
+                    passed += STILL_HERE
+                if passed:
+                    self._client.write(bytes(passed))
+                    spoken = now
+        except (ClientGone, *Trouble):
+            # What was used up to here was used.
+            self._guard.part("proxy", lambda: call_review.count(reader, words=False), None)
+            raise
+        return bytes(kept) + events.rest
+
+    def _feed(self, reader: ReplyReader, data: Json, flow: StreamAction) -> StreamAction:
+        return self._guard.part("proxy", lambda: reader.feed(data), flow)
+
+    def _hand_on(self, response: UpstreamResponse) -> bytes:
+        """An answer whose head was written, byte for byte."""
+        whole = bytearray()
+        for data in response.stream:
+            self._client.write(data)
+            whole += data
+        self._client.end()
+        return bytes(whole)
+
+    def _end_turn(self, first: ReplyReader | None, why: str) -> None:
+        """Answer in the model's place, so that the agent's turn ends."""
+        words = f"Interlock ended this: {why}"
+        if first is not None and self._client.begun:
+            self._client.end(first.tail([first.words(words)], first))
+            return
+        stream = self._form.is_stream(self._asked.target, self._body)
+        kind, body = self._form.final(self._form.model(self._asked.target, self._body), words, stream=stream)
+        self._client.answer(200, kind, body)
+
+    def _ask(self) -> AbstractContextManager[UpstreamResponse]:
+        """The request, as it came where nothing was changed in it; what we have to read comes uncompressed."""
+        dropped = (b"accept-encoding", b"content-encoding") if self._changed else (b"accept-encoding",)
+        headers = [(key, value) for key, value in self._asked.headers if key not in dropped]
+        body = msgspec.json.encode(self._body) if self._changed else self._asked.body
+        given = [*headers, (b"accept-encoding", b"identity")]
+        return self._proxy.upstream.ask(self._asked.method, self._url, given, body, self._client.flush)

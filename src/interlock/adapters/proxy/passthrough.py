@@ -1,0 +1,57 @@
+"""The proxy without supervision: what the front puts in its place when no owner can be had.
+
+python -m interlock.adapters.proxy.passthrough LISTENER, with a JSON line on stdin. Fails open: everything goes
+through as it is; but what is paused stays paused, by the gate file.
+"""
+
+from __future__ import annotations
+
+import signal
+import socket
+import sys
+import time
+from pathlib import Path
+
+from ...core import InterlockError
+from ...core.decoding import from_json
+from ...link.gate_file import read_gate
+from .client_connection import ClientConnection, ClientGone, ClientRequest
+from .environment import Proxied
+from .relay import relay
+from .server import ProxyServer
+from .upstream import Upstream
+
+LOOK_S = 0.2
+
+
+class Passthrough:
+    """Hands requests on while the gate is open."""
+
+    def __init__(self, gate: Path) -> None:
+        self._gate, self._upstream = gate, Upstream()
+
+    def answer(self, client: ClientConnection, asked: ClientRequest, url: str) -> None:
+        while self._is_shut():
+            time.sleep(LOOK_S)
+            if client.is_gone():
+                raise ClientGone
+        relay(client, self._upstream, asked, url)
+
+    def _is_shut(self) -> bool:
+        try:
+            gate = read_gate(self._gate)
+        except (InterlockError, OSError):
+            return True
+        return gate is not None and gate.shut
+
+
+def main() -> None:
+    """Serve until we are ended."""
+    listener = socket.socket(fileno=int(sys.argv[1]))
+    proxied = from_json(sys.stdin.buffer.readline(), Proxied)
+    ProxyServer(listener, proxied.upstreams, proxied.token, Passthrough(Path(sys.argv[2])).answer).open()
+    signal.pause()
+
+
+if __name__ == "__main__":
+    main()

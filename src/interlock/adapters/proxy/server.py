@@ -1,0 +1,98 @@
+"""ProxyServer: takes the connections of a run's agent and finds out where each request goes."""
+
+from __future__ import annotations
+
+import selectors
+import socket
+import threading
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from .client_connection import ClientConnection, ClientGone, ClientRequest
+from .relay import say_unreachable
+from .upstream import Trouble
+
+Answer = Callable[[ClientConnection, ClientRequest, str], None]
+"""Answers a request that goes to this address."""
+
+
+class ProxyServer:
+    """A listening socket that somebody else made; a thread for each connection.
+
+    `upstreams` are the APIs behind /TOKEN/NAME: who does not know the token gets nowhere.
+    """
+
+    def __init__(self, listener: socket.socket, upstreams: Mapping[str, str], token: str, answer: Answer) -> None:
+        self._listener, self._upstreams, self._token, self._answer = listener, dict(upstreams), token, answer
+        self._wires: set[ClientConnection] = set()
+        self._lock = threading.Lock()
+        self._bell, self._ear = socket.socketpair()
+        self._thread = threading.Thread(target=self._accept, name="interlock-proxy", daemon=True)
+
+    def open(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        """No more requests; those under way are cut."""
+        self._bell.send(b"x")
+        if self._thread.ident is not None:
+            self._thread.join()
+        with self._lock:
+            wires = list(self._wires)
+        for wire in wires:
+            wire.hang_up()
+        self._bell.close()
+        self._ear.close()
+
+    def address(self, target: str) -> str | None:
+        """Where a request goes; None for one that is not meant for us."""
+        path, mark, query = target.partition("?")
+        start, token, name, rest = (*path.split("/", 3), "", "", "")[:4]
+        if start or token != self._token or name not in self._upstreams:
+            return None
+        return f"{self._upstreams[name]}/{rest}{mark}{query}"
+
+    def _accept(self) -> None:
+        with selectors.DefaultSelector() as waiting:
+            waiting.register(self._listener, selectors.EVENT_READ)
+            waiting.register(self._ear, selectors.EVENT_READ)
+            self._listener.setblocking(False)
+            while not any(key.fileobj is self._ear for key, _ in waiting.select()):
+                try:
+                    sock, _ = self._listener.accept()
+                except BlockingIOError:
+                    continue
+                sock.setblocking(True)
+                wire = ClientConnection(sock)
+                with self._lock:
+                    self._wires.add(wire)
+                threading.Thread(target=self._serve, args=(wire,), name="interlock-proxied", daemon=True).start()
+
+    def _serve(self, wire: ClientConnection) -> None:
+        """One connection to its end."""
+        try:
+            while (asked := wire.receive()) is not None:
+                self._route_request(wire, asked)
+                if not wire.reusable:
+                    return
+        except (ClientGone, *Trouble):
+            # The client has hung up, speaks something else, or gets no more because there is no more.
+            return
+        finally:
+            with self._lock:
+                self._wires.discard(wire)
+            wire.close()
+
+    def _route_request(self, wire: ClientConnection, asked: ClientRequest) -> None:
+        url = self.address(asked.target)
+        if url is None:
+            wire.answer(404, "application/json", msgspec.json.encode({"error": {"message": "not found"}}))
+            return
+        try:
+            self._answer(wire, asked, url)
+        except Trouble as error:
+            if wire.begun:
+                wire.flush()
+                raise
+            say_unreachable(wire, url, error)

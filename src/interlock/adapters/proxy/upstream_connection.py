@@ -1,0 +1,126 @@
+"""UpstreamConnection: one connection to the API, which carries one exchange after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import httpcore
+import httptools
+
+from .client_connection import Headers
+
+READ = 65_536
+
+
+class UpstreamClosed(httpcore.RemoteProtocolError):
+    """Raised when a server has closed a connection without a word of an answer."""
+
+
+class UpstreamResponse:
+    """An answer that has begun; `stream` gives its body as it comes, once."""
+
+    def __init__(self, line: UpstreamConnection, before_wait: Callable[[], None]) -> None:
+        self.status, self.reason, self.headers = line.status, line.reason, line.headers
+        self.stream = line.read_body(before_wait)
+
+
+class UpstreamConnection:
+    """What came in one packet is given in one piece. Of one thread at a time."""
+
+    status: int
+    reason: bytes
+    headers: Headers
+    kept: bool
+    _body: list[bytes]
+    _complete: bool
+    _measured: bool
+
+    def __init__(self, stream: httpcore.NetworkStream) -> None:
+        self._stream = stream
+        self._parser = httptools.HttpResponseParser(self)
+        self._clear()
+
+    def ask(self, request: bytes, limit_s: float, *, head_only: bool = False) -> None:
+        """Send a request, and read the head of its answer."""
+        self._clear()
+        self._head_only = head_only
+        try:
+            self._stream.write(request, limit_s)
+        except httpcore.WriteError:
+            # A server may refuse a request before it has all of it: what it says is read all the same.
+            self.kept = False
+        while not self._begun:
+            if not self._read():
+                raise UpstreamClosed("the server hung up without an answer")
+
+    def read_body(self, before_wait: Callable[[], None]) -> Iterator[bytes]:
+        """The body; `before_wait` is called when there is no more of it as yet."""
+        while True:
+            if self._body:
+                data, self._body = b"".join(self._body), []
+                yield data
+            if self._complete:
+                return
+            before_wait()
+            if not self._read():
+                self.kept = False
+                if self._measured:
+                    raise httpcore.RemoteProtocolError("the server hung up in the middle of its answer")
+                return
+
+    @property
+    def idle(self) -> bool:
+        """Whether it can be used for another exchange."""
+        return self._complete and self.kept
+
+    @property
+    def stale(self) -> bool:
+        """Whether the server has closed it, or says something that it was not asked."""
+        return bool(self._stream.get_extra_info("is_readable"))
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def on_message_begin(self) -> None:
+        self.kept = self.kept and not self._complete
+
+    def on_status(self, part: bytes) -> None:
+        self.reason += part
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self.headers.append((name, value))
+
+    def on_headers_complete(self) -> None:
+        self.status = self._parser.get_status_code()
+        self._begun = self.status >= 200
+        self.kept = self.kept and self._parser.should_keep_alive()
+        self._measured = any(name.lower() in (b"content-length", b"transfer-encoding") for name, _ in self.headers)
+        if self._head_only:
+            # The parser does not know that no body follows, and is of no more use.
+            self._complete, self.kept = True, False
+
+    def on_body(self, data: bytes) -> None:
+        self._body.append(data)
+
+    def on_message_complete(self) -> None:
+        if self._begun:
+            self._complete = True
+        else:
+            self.reason, self.headers = b"", []
+
+    def _read(self) -> bool:
+        """Take what comes next; False at the end."""
+        data = self._stream.read(READ)
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserError as error:
+            raise httpcore.RemoteProtocolError(f"the server does not speak HTTP: {error}") from error
+        return bool(data)
+
+    def _clear(self) -> None:
+        self.status = 0
+        self.reason = b""
+        self.headers = []
+        self.kept = True
+        self._body = []
+        self._begun = self._complete = self._measured = self._head_only = False

@@ -1,0 +1,145 @@
+"""A trace file as a stream of events: a trace begins, gives its steps, ends; faults come in between."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from ...core import Step
+from ...core.decoding import json_decoder
+from .lines import LineError, read_lines
+from .neutral import LineShape, LooseStep, LooseTrace, shape_of, tighten
+from .transcript import Transcript, TranscriptLine
+
+TODO = "See docs/traces.md for the three kinds of line that scan reads"
+
+
+class TraceBegin(Struct, frozen=True):
+    """A trace begins; `task` may be empty."""
+
+    trace_id: str
+    task: str = ""
+
+
+class TraceEnd(Struct, frozen=True):
+    """A trace is complete."""
+
+    trace_id: str
+
+
+TraceEvent = TraceBegin | Step | TraceEnd | LineError
+
+_shape = json_decoder(LineShape)
+_trace = json_decoder(LooseTrace)
+_step = json_decoder(LooseStep)
+_transcript = json_decoder(TranscriptLine)
+
+
+def read_batches(name: str) -> Iterator[list[TraceEvent]]:
+    """Every trace of one file, with all that one line brings together. BadInput where the file cannot be opened."""
+    feed = _Feed("stdin" if name == "-" else Path(name).name)
+    empty = True
+    for number, line in read_lines(name):
+        empty = False
+        if isinstance(line, LineError):
+            yield [line]
+            continue
+        try:
+            yield list(feed.feed_line(line))
+        except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
+            yield [LineError(number, _explain(line, error), TODO)]
+            if b"\x00" in line:
+                # The rest of a binary file has nothing to say either.
+                break
+        except RecursionError:
+            yield [LineError(number, "the JSON is nested too deeply", TODO)]
+    if empty:
+        yield [LineError(1, "the file is empty", TODO)]
+    yield feed.finish()
+
+
+class _Feed:
+    """What must be remembered between lines: the traces whose steps come one a line."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._open: dict[str, int] = {}
+        self._sessions: dict[str, Transcript] = {}
+        self._whole = False
+
+    def feed_line(self, line: bytes) -> Iterator[TraceEvent]:
+        # After a whole trace comes another: to look at its shape first would be to read it twice.
+        trace = _whole_trace(line) if self._whole else None
+        if trace is not None:
+            return _events(trace)
+        shape = _shape.decode(line)
+        kind = shape_of(shape)
+        self._whole = kind == "trace"
+        if kind == "trace":
+            return _events(_trace.decode(line))
+        if kind == "transcript":
+            return self._transcript(_transcript.decode(line))
+        return self._step(_step.decode(line), shape.run_id or shape.trace_id or self._name)
+
+    def finish(self) -> list[TraceEvent]:
+        return [TraceEnd(run_id) for run_id in self._open]
+
+    def _begin(self, run_id: str, task: str = "") -> Iterator[TraceEvent]:
+        if run_id not in self._open:
+            self._open[run_id] = 0
+            yield TraceBegin(run_id, task)
+
+    def _step(self, loose: LooseStep, run_id: str) -> Iterator[TraceEvent]:
+        asked = loose.content if loose.role == "user" and isinstance(loose.content, str) else ""
+        yield from self._begin(run_id, asked)
+        yield tighten(loose, run_id, self._open[run_id])
+        self._open[run_id] += 1
+
+    def _transcript(self, line: TranscriptLine) -> Iterator[TraceEvent]:
+        run_id = line.sessionId or next(iter(self._sessions), "session")
+        session = self._sessions.setdefault(run_id, Transcript(run_id))
+        for step in session.steps(line):
+            asked = step.content if step.role == "user" and step.kind == "message" else ""
+            yield from self._begin(run_id, asked)
+            yield step
+
+
+def _whole_trace(line: bytes) -> LooseTrace | None:
+    try:
+        return _trace.decode(line)
+    except msgspec.ValidationError:
+        return None
+
+
+def _events(trace: LooseTrace) -> Iterator[TraceEvent]:
+    yield TraceBegin(trace.trace_id, trace.task or "")
+    for index, loose in enumerate(trace.steps):
+        yield tighten(loose, trace.trace_id, index)
+    yield TraceEnd(trace.trace_id)
+
+
+def _explain(line: bytes, error: Exception) -> str:
+    if b"\x00" in line:
+        return "this is binary, not text"
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return "this is not UTF-8"
+    if isinstance(error, msgspec.ValidationError):
+        return f"the step or trace is not as it should be ({error})"
+    if b"\\ud" in line.lower() and _is_json(line):
+        return "a text has half of a surrogate pair in it"
+    return f"this is not JSON ({error})"
+
+
+def _is_json(line: bytes) -> bool:
+    """Whether it would be JSON to somebody less strict about texts."""
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,167 @@
+"""ChangeWatcher: where something may have changed, as the kernel tells it. A hint, never the truth.
+
+The kernel queues a notification before the call that caused it returns, and hands them out in order. So a change to a
+file of our own (the sentinel), read back from the same queue, proves that everything before it was read. Where it does
+not come, where the queue overflowed or a mount changed, the answer is: walk everything.
+
+Not told: stores through a memory map until the file is closed, and changes through a hard link outside the workspace.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import select
+from collections.abc import Callable
+from pathlib import Path
+from struct import Struct as Format
+
+from msgspec import Struct, field
+
+from .tree import join
+
+MODIFY, ATTRIB, CLOSE_WRITE = 0x2, 0x4, 0x8
+MOVED_FROM, MOVED_TO, CREATE, DELETE = 0x40, 0x80, 0x100, 0x200
+DELETE_SELF, MOVE_SELF = 0x400, 0x800
+UNMOUNT, OVERFLOW, IGNORED = 0x2000, 0x4000, 0x8000
+ONLYDIR, ISDIR = 0x01000000, 0x40000000
+
+FOLDER = MODIFY | ATTRIB | CLOSE_WRITE | MOVED_FROM | MOVED_TO | CREATE | DELETE | DELETE_SELF | MOVE_SELF | ONLYDIR
+EVENT = Format("iIII")
+BUFFER = 1 << 18
+
+SHARE = 4
+"""We take at most one part in so many of the watches that the user may have; others need some too."""
+
+FITTING = frozenset(("ext2", "ext3", "ext4", "xfs", "btrfs", "tmpfs", "overlay", "f2fs", "zfs", "bcachefs", "ramfs"))
+"""File systems on which every change passes this kernel. Others may change without a word."""
+
+LIMIT = Path("/proc/sys/fs/inotify/max_user_watches")
+MOUNTS = "/proc/self/mountinfo"
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Hints(Struct):
+    """Names to look at by folder, and folders to look through with all they hold."""
+
+    names: dict[str, set[str]] = field(default_factory=dict)
+    deep: set[str] = field(default_factory=set)
+
+
+class ChangeWatcher:
+    """Watches the folders of one workspace that it is given, from then on."""
+
+    def __init__(self, sentinel: Path, limit: int | None = None) -> None:
+        """Raises OSError where the kernel gives us no queue."""
+        self.limit = _share() if limit is None else limit
+        self.read: Callable[[int, int], bytes] = os.read
+        self.unwatched: set[str] = set()
+        """Folders beyond the limit: these are looked at every time."""
+        self._sentinel = sentinel
+        self._folders: dict[int, str] = {}
+        self._watches: dict[str, int] = {}
+        self._fd = self._mounts = -1
+        self._fd = _libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        if self._fd < 0:
+            raise OSError(ctypes.get_errno(), "the kernel gives no queue for notifications")
+        try:
+            sentinel.touch(mode=0o600)
+            self._marker = self._add(os.fsencode(sentinel), ATTRIB)
+            self._mounts = os.open(MOUNTS, os.O_RDONLY | os.O_CLOEXEC)
+        except BaseException:
+            self.close()
+            raise
+        self._mount_changed()
+
+    def begin_walk(self) -> None:
+        """Every folder is about to be added again."""
+        self.unwatched.clear()
+
+    def close(self) -> None:
+        for fd in (self._fd, self._mounts):
+            if fd >= 0:
+                os.close(fd)
+        self._fd = self._mounts = -1
+
+    def add(self, folder: str, fd: int, *, anew: bool) -> None:
+        """Watch a folder, before it is looked through; `anew` where another folder may have taken its place."""
+        if not anew and folder in self._watches:
+            return
+        if len(self._watches) >= self.limit and folder not in self._watches:
+            self.unwatched.add(folder)
+            return
+        try:
+            # By the open folder, not by its path, so that no link can lead elsewhere.
+            number = self._add(b"/proc/self/fd/%d" % fd, FOLDER)
+        except OSError:
+            self.unwatched.add(folder)
+            return
+        self.unwatched.discard(folder)
+        known = self._folders.get(number)
+        if known is not None and known != folder and self._watches.get(known) == number:
+            del self._watches[known]
+        self._folders[number] = folder
+        self._watches[folder] = number
+
+    def drain(self) -> Hints | None:
+        """What may have changed since the last call; None where that is not known: walk everything."""
+        try:
+            if self._mount_changed():
+                return None
+            os.utime(self._sentinel)
+            return self._read_to_sentinel()
+        except OSError:
+            return None
+
+    def _read_to_sentinel(self) -> Hints | None:
+        hints, whole, arrived = Hints(), True, False
+        folders, names = self._folders, hints.names
+        while not arrived:
+            data = self.read(self._fd, BUFFER)
+            at = 0
+            while at < len(data):
+                number, mask, _, length = EVENT.unpack_from(data, at)
+                at += EVENT.size + length
+                if number == self._marker:
+                    arrived = True
+                    continue
+                if mask & (OVERFLOW | UNMOUNT):
+                    whole = False
+                    continue
+                folder = folders.get(number)
+                if folder is None:
+                    continue
+                if mask & IGNORED:
+                    self._drop(number, folder)
+                elif length:
+                    name = os.fsdecode(data[at - length : at].rstrip(b"\0"))
+                    names.setdefault(folder, set()).add(name)
+                    if mask & ISDIR and mask & (CREATE | MOVED_TO):
+                        hints.deep.add(join(folder, name))
+                elif not folder and mask & (MOVE_SELF | DELETE_SELF):
+                    whole = False
+        return hints if whole else None
+
+    def _drop(self, number: int, folder: str) -> None:
+        del self._folders[number]
+        if self._watches.get(folder) == number:
+            del self._watches[folder]
+
+    def _add(self, path: bytes, mask: int) -> int:
+        number = int(_libc.inotify_add_watch(self._fd, path, mask))
+        if number < 0:
+            raise OSError(ctypes.get_errno(), "cannot be watched")
+        return number
+
+    def _mount_changed(self) -> bool:
+        poll = select.poll()
+        poll.register(self._mounts, select.POLLPRI)
+        return any(event & select.POLLPRI for _, event in poll.poll(0))
+
+
+def _share() -> int:
+    try:
+        return int(LIMIT.read_text()) // SHARE
+    except (OSError, ValueError):
+        return 8192 // SHARE

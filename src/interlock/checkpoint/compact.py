@@ -1,0 +1,83 @@
+"""Squeeze: take the space of dead contents back in place, on a disk without room to write a pack anew."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from .packs import PackWriter, read_frame
+from .store import CheckpointStore, NoSpace, PackFrame
+
+T = TypeVar("T")
+
+KEEP_SIZE, PUNCH_HOLE = 0x01, 0x02
+"""Modes of fallocate(2)."""
+
+
+def in_parts(store: CheckpointStore, items: Sequence[T], act: Callable[[Sequence[T]], None]) -> None:
+    """Do something to all at once; where the disk has no room for that, to half of them first, and so on."""
+    try:
+        act(items)
+    except NoSpace:
+        store.fold_log()
+        if len(items) < 2:
+            raise
+        middle = len(items) // 2
+        in_parts(store, items[:middle], act)
+        in_parts(store, items[middle:], act)
+
+
+def free_dead_stretches(store: CheckpointStore) -> None:
+    """Free what no frame names inside the packs; needs no room, and changes nothing that is known."""
+    for pack, length in store.rows("SELECT id, length FROM pack"):
+        at = 0
+        frames = store.rows("SELECT start, length FROM frame WHERE pack=? ORDER BY start", pack)
+        for start, size in [*frames, (length, 0)]:
+            free_stretch(store, pack, at, start - at)
+            at = start + size
+
+
+def move_frames(store: CheckpointStore, pack: int, *, beside: bool) -> None:
+    """Move what is alive out of a pack, frame by frame, each freed before the next: needs the room of one frame.
+
+    `beside`: into a pack of its own, for the newest is about to go too.
+    """
+    for row in store.rows("SELECT id, pack, start, length, raw, codec FROM frame WHERE pack=? ORDER BY start", pack):
+        frame = PackFrame(*row)
+        content = read_frame(store, frame)
+        writer = PackWriter(store, new_pack=beside, to_the_brim=True)
+        try:
+            for digest, start, size in store.rows("SELECT digest, start, size FROM blob WHERE frame=?", frame.id):
+                writer.add(digest, content[start : start + size])
+            writer.finish()
+            writer.sync()
+            with store.transaction(durable=True):
+                store.db.execute("DELETE FROM frame WHERE id=?", (frame.id,))
+                writer.record()
+        finally:
+            writer.close()
+        beside = False
+        free_stretch(store, pack, frame.start, frame.length)
+        store.fold_log()
+    with store.transaction(durable=True):
+        store.db.execute("DELETE FROM pack WHERE id=?", (pack,))
+    store.pack_path(pack).unlink(missing_ok=True)
+
+
+def free_stretch(store: CheckpointStore, pack: int, start: int, length: int) -> None:
+    """Give a stretch of a pack back to the disk, where the file system can do that."""
+    if length <= 0:
+        return
+    libc = ctypes.CDLL(None)
+    punch = getattr(libc, "fallocate64", None) or libc.fallocate
+    punch.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64)
+    try:
+        fd = os.open(store.pack_path(pack), os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return
+    try:
+        punch(fd, PUNCH_HOLE | KEEP_SIZE, start, length)
+    finally:
+        os.close(fd)

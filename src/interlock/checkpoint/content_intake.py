@@ -1,0 +1,148 @@
+"""ContentIntake: read what a walk found new or changed, and bring its content into the store."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+from collections.abc import Callable
+
+from ..core import Clock
+from .attributes import read_attributes
+from .entry import TreeEntry, make_entry
+from .folder_descent import READ_FLAGS, Descent
+from .large_files import LARGE, digest_of, has_holes, keep
+from .packs import PackWriter
+from .scan import CHANGED, DENIED, PendingRead, Scan, ScanBudget, over_budget
+from .store import CheckpointStore
+from .tree import WorkspaceTree
+
+TRIES = 3
+"""How often a file that changes while it is read is read again."""
+
+EMPTY = hashlib.sha256().digest()
+_UNREADABLE = {
+    errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO, errno.ENODEV, errno.EINVAL, errno.EIO, errno.EAGAIN,
+    errno.ESPIPE, errno.ESTALE, errno.ETXTBSY,
+}  # fmt: skip
+
+
+class ContentIntake:
+    """Turns pending files into entries; with a writer their contents are stored, without one only compared."""
+
+    def __init__(
+        self, root: int, known: WorkspaceTree, scan: Scan, store: CheckpointStore, writer: PackWriter | None
+    ) -> None:
+        self._root, self._known, self._scan, self._store, self._writer = root, known, scan, store, writer
+
+    def run(self, budget: ScanBudget, clock: Clock, progress: Callable[[int, int], None] | None = None) -> None:
+        """Read everything pending; the scan's delta is complete afterwards."""
+        deadline = clock.monotonic() + budget.seconds
+        total = len(self._scan.pending)
+        if self._writer is not None:
+            self._writer.expect(total)
+        with Descent(self._root) as descent:
+            for done, pending in enumerate(self._scan.pending):
+                self._read_pending(pending, descent)
+                if done % 256 == 0:
+                    if progress is not None:
+                        progress(done, total)
+                    if clock.monotonic() > deadline:
+                        raise over_budget(f"{budget.seconds * 1000:.0f} ms", pending.folder)
+        self._scan.pending.clear()
+
+    def _read_pending(self, pending: PendingRead, descent: Descent) -> None:
+        entry: TreeEntry | None = None
+        try:
+            folder = descent.folder(pending.folder)
+            if stat.S_ISLNK(pending.found.st_mode):
+                entry = self._read_link(folder, pending)
+            else:
+                entry = self._read_file(folder, pending)
+            if entry is None:
+                self._scan.uncovered[pending.path] = CHANGED
+        except FileNotFoundError:
+            pass
+        except PermissionError:
+            self._scan.uncovered[pending.path] = DENIED
+        except OSError as error:
+            if error.errno not in _UNREADABLE:
+                raise
+            self._scan.uncovered[pending.path] = "the disk cannot read it" if error.errno == errno.EIO else CHANGED
+        if entry is not None or self._known.get(pending.path) is not None:
+            self._scan.delta.put(pending.folder, pending.name, entry)
+
+    def _read_link(self, folder: int, pending: PendingRead) -> TreeEntry | None:
+        target = os.fsencode(os.readlink(pending.name, dir_fd=folder))
+        found = os.stat(pending.name, dir_fd=folder, follow_symlinks=False)
+        if not _same(found, pending.found):
+            return None
+        return make_entry(found, target, b"", fresh_ns=self._scan.fresh_ns)
+
+    def _read_file(self, folder: int, pending: PendingRead) -> TreeEntry | None:
+        fd = os.open(pending.name, READ_FLAGS, dir_fd=folder)
+        try:
+            before = pending.found
+            for _ in range(TRIES):
+                if not stat.S_ISREG(before.st_mode):
+                    return None
+                data = self._digest(fd, before)
+                after = os.fstat(fd)
+                if data is not None and _same(before, after):
+                    return make_entry(after, data, read_attributes(fd), fresh_ns=self._scan.fresh_ns)
+                before = after
+            return None
+        finally:
+            os.close(fd)
+
+    def _digest(self, fd: int, found: os.stat_result) -> bytes | None:
+        """The name of the content, stored if there is a writer; None if it changed underneath."""
+        if found.st_size >= LARGE:
+            return self._digest_large(fd, found)
+        content = _read(fd, found.st_size)
+        if content is None:
+            return None
+        if not content:
+            return EMPTY
+        digest = hashlib.sha256(content).digest()
+        if self._writer is not None and not self._writer.has(digest):
+            self._writer.add(digest, content)
+        return digest
+
+    def _digest_large(self, fd: int, found: os.stat_result) -> bytes | None:
+        sparse = has_holes(found)
+        if self._writer is None:
+            return digest_of(fd, found.st_size, sparse=sparse)
+        try:
+            kept = keep(self._store, fd, found.st_size, sparse=sparse)
+        except EOFError:
+            return None
+        if not self._writer.has(kept.digest):
+            self._writer.add_object(kept.digest, kept.length, kept.raw, kept.codec)
+        return kept.digest
+
+
+def _read(fd: int, size: int) -> bytes | None:
+    """Exactly `size` bytes from the start; None if the file is shorter or longer by now."""
+    content = os.pread(fd, size + 1, 0)
+    if len(content) == size:
+        return content
+    if len(content) > size or not content:
+        return None
+    parts = [content]
+    at = len(content)
+    while at <= size and (part := os.pread(fd, size + 1 - at, at)):
+        parts.append(part)
+        at += len(part)
+    return b"".join(parts) if at == size else None
+
+
+def _same(a: os.stat_result, b: os.stat_result) -> bool:
+    return (
+        a.st_ctime_ns == b.st_ctime_ns
+        and a.st_mtime_ns == b.st_mtime_ns
+        and a.st_size == b.st_size
+        and a.st_ino == b.st_ino
+        and a.st_mode == b.st_mode
+    )

@@ -1,0 +1,194 @@
+"""RestoreSteps: the steps of a restore, carried out with renames through folder descriptors; can be taken up again."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+
+import msgspec
+
+from .change import Difference
+from .entry import TreeEntry
+from .folder_descent import READ_FLAGS, Descent
+from .large_files import digest_of
+from .policy import special
+from .restoration import Body
+from .staging import Staging, open_in_place, set_file
+
+MEANWHILE = "changed while the rollback ran"
+
+Progress = Callable[[int, int], None]
+
+
+class RestoreSteps:
+    """One restore under way. `left` names what could not be done, with the reason."""
+
+    def __init__(self, root: int, body: Body, staging: Staging, descent: Descent) -> None:
+        self._root, self._body, self._staging, self._descent = root, body, staging, descent
+        self._steps = body.differences()
+        self._index = {path: index for index, path in enumerate(self._steps)}
+        self._opened: set[str] = set()
+        inodes = Counter(step.a.ino for step in self._steps.values() if step.a is not None and step.a.is_file)
+        self._shared = {ino for ino, names in inodes.items() if names > 1}
+        self.left: dict[str, str] = {}
+        self.done: list[Difference] = []
+
+    def stage(self, progress: Progress | None = None) -> None:
+        """Make every new file ready; nothing in the workspace changes yet."""
+        for index, step in enumerate(self._steps.values()):
+            if self._staging.needs(step, self._descent) and step.b is not None:
+                self._staging.make(index, step.b)
+            if progress is not None:
+                progress(index, 2 * len(self._steps))
+
+    def run(self, progress: Progress | None = None) -> None:
+        """Carry the steps out: away with what is in the way, then folders, then files."""
+        steps = self._steps.values()
+        gone = [s for s in steps if s.a is not None and (s.b is None or s.a.is_folder != s.b.is_folder)]
+        for step in sorted(gone, key=lambda s: s.path, reverse=True):
+            self._try(step, self._remove)
+        for step in sorted((s for s in steps if s.b is not None and s.b.is_folder), key=lambda s: s.path):
+            self._try(step, self._make_folder)
+        for count, step in enumerate(steps, len(self._steps) + 1):
+            if step.b is not None and not step.b.is_folder:
+                self._try(step, self._place)
+            if progress is not None:
+                progress(count, 2 * len(self._steps))
+        self.done = [step for step in steps if step.path not in self.left]
+
+    def _try(self, step: Difference, act: Callable[[Difference, int, str], None]) -> None:
+        if step.path in self.left:
+            return
+        folder, _, name = step.path.rpartition("/")
+        try:
+            act(step, self._writable(folder), name)
+        except OSError as error:
+            reason = _harmless(error)
+            if reason is None:
+                raise
+            self.left[step.path] = reason
+
+    def _remove(self, step: Difference, folder: int, name: str) -> None:
+        found = _look(folder, name)
+        if found is None or step.a is None:
+            return
+        if step.a.is_folder:
+            if stat.S_ISDIR(found.st_mode):
+                os.rmdir(name, dir_fd=folder)
+            elif step.b is None:
+                self.left[step.path] = MEANWHILE
+        elif self._unchanged(step.a, found):
+            os.unlink(name, dir_fd=folder)
+        elif not (step.b is not None and stat.S_ISDIR(found.st_mode)):
+            self.left[step.path] = MEANWHILE
+
+    def _make_folder(self, step: Difference, folder: int, name: str) -> None:
+        if not name:
+            return
+        found = _look(folder, name)
+        if found is not None and not stat.S_ISDIR(found.st_mode):
+            self._clear_special(step, found, folder, name)
+            found = None if step.path not in self.left else found
+        if found is None:
+            os.mkdir(name, 0o700, dir_fd=folder)
+
+    def _place(self, step: Difference, folder: int, name: str) -> None:
+        assert step.b is not None
+        index = self._index[step.path]
+        if not self._staging.has(index):
+            if self._change_in_place(step) or self._is_there(step.b, folder, name):
+                return
+            self._staging.make(index, step.b)
+            folder = self._writable(step.path.rpartition("/")[0])
+        found = _look(folder, name)
+        expected = step.a if step.a is not None and not step.a.is_folder else None
+        if found is not None:
+            if expected is None or not self._unchanged(expected, found):
+                self._clear_special(step, found, folder, name)
+            if step.path in self.left:
+                return
+        os.rename(str(index), name, src_dir_fd=self._staging.fd, dst_dir_fd=folder)
+
+    def _unchanged(self, entry: TreeEntry, found: os.stat_result) -> bool:
+        """Whether a file is as the safety checkpoint saw it; removing one name of a file moves the others' ctime."""
+        if entry.ino in self._shared:
+            entry = msgspec.structs.replace(entry, ctime_ns=0)
+        return entry.matches(found)
+
+    def _clear_special(self, step: Difference, found: os.stat_result, folder: int, name: str) -> None:
+        """Something else lies in the place: a FIFO or the like goes only if told so, anything else stays."""
+        what = special(found.st_mode)
+        if what is not None and self._body.force:
+            os.unlink(name, dir_fd=folder)
+        else:
+            self.left[step.path] = f"{what} lies in its place" if what else MEANWHILE
+
+    def _change_in_place(self, step: Difference) -> bool:
+        """Set mode and times of a file whose content stays; False if that is not all there is to do."""
+        if step.a is None or step.b is None or step.a.data != step.b.data or not (step.a.is_file and step.b.is_file):
+            return False
+        fd = open_in_place(step, self._descent)
+        if fd is None:
+            return False
+        try:
+            found = os.fstat(fd)
+            if (found.st_ino, found.st_size) != (step.a.ino, step.a.size):
+                return False
+            set_file(fd, step.b, keep_times=self._body.keep_times)
+            return True
+        finally:
+            os.close(fd)
+
+    def _is_there(self, entry: TreeEntry, folder: int, name: str) -> bool:
+        """Whether the place already has the wanted content (a step that was carried out before a crash)."""
+        found = _look(folder, name)
+        if found is None or found.st_mode != entry.mode:
+            return False
+        if entry.is_link:
+            return os.fsencode(os.readlink(name, dir_fd=folder)) == entry.data
+        fd = os.open(name, READ_FLAGS, dir_fd=folder)
+        try:
+            return digest_of(fd, found.st_size, sparse=entry.is_sparse) == entry.data
+        finally:
+            os.close(fd)
+
+    def _writable(self, path: str) -> int:
+        """A folder opened, and made writable if its mode forbids it; the last step sets the mode right."""
+        fd = self._descent.folder(path)
+        if path not in self._opened and os.geteuid() != 0:
+            found = os.fstat(fd)
+            if found.st_mode & 0o300 != 0o300 and found.st_uid == os.geteuid():
+                os.fchmod(fd, stat.S_IMODE(found.st_mode) | 0o700)
+        self._opened.add(path)
+        return fd
+
+    def finish_folders(self) -> None:
+        """Owner, mode and time of every folder that was touched, deepest first."""
+        for raw, entry in sorted(self._body.folders, key=lambda item: item[0], reverse=True):
+            path = os.fsdecode(raw)
+            with suppress(FileNotFoundError, NotADirectoryError):
+                set_file(self._descent.folder(path), entry, keep_times=self._body.keep_times)
+
+
+def _look(folder: int, name: str) -> os.stat_result | None:
+    try:
+        return os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+
+
+def _harmless(error: OSError) -> str | None:
+    """The reason to leave one path alone, where the trouble is that path's and not the whole restore's."""
+    if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.ENOENT, errno.EISDIR):
+        return MEANWHILE
+    if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+        return "holds something that no checkpoint covers"
+    if error.errno in (errno.EBUSY, errno.ETXTBSY):
+        return "is in use"
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return "no permission"
+    return None

@@ -1,0 +1,280 @@
+"""What pause, resume, cancel, escalate, approve and reject share: which runs, one request each, and what came of it."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
+from typing import Annotated, get_args
+
+import typer
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ..control import Command, Request, RequestOutcome, decode_current, new_request
+from ..core import ENDED, BadInput, InterlockError, InvalidState, Status
+from ..journal import JournalReader, RunFolder, RunSummary
+from ..journal.folder import HELD, TREE
+from ..link import ask_owner
+from ..link.owner_client import Notice
+from ..link.runs import Runs
+from .app import finite
+from .completion import offer_live_runs
+from .output import print_json, say_error
+
+RunArgument = Annotated[
+    str | None,
+    typer.Argument(metavar="RUN", help="An id, a name, or the beginning of one.", autocompletion=offer_live_runs),
+]
+AllOption = Annotated[bool, typer.Option("--all", help="Every live run.")]
+WhereOption = Annotated[
+    list[str] | None,
+    typer.Option("--where", metavar="KEY=VALUE", help="Live runs of a status, name, model or adapter."),
+]
+TimeoutOption = Annotated[
+    float, typer.Option("--timeout", min=0.0, callback=finite, help="Seconds to wait for the answer.")
+]
+ReasonOption = Annotated[str | None, typer.Option("--reason", help="Why; it is recorded.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="The RESULT, or all of them under `results`.")]
+VerboseOption = Annotated[bool, typer.Option("-v", "--verbose", help="The run's id and the protocol's own words too.")]
+HubOption = Annotated[str | None, typer.Option("--hub", metavar="URL", help="Runs on other machines: nats://host:port")]
+StepOption = Annotated[int | None, typer.Option("--step", min=0, help="Which step; else the one that waits.")]
+
+TIMEOUT_S = 60.0
+ENDING_S = 15.0
+"""How long we watch a cancelled run's processes go."""
+WAITING_S = 5.0
+"""How often we say what a pause waits for."""
+AT_ONCE = 32
+"""Requests under way at one time when there are many runs."""
+
+DONE = {"pause": "is paused", "resume": "goes on", "cancel": "is cancelled"}
+"""What a command has done, in people's words; the other commands' answers say more than this could."""
+
+LIVE = tuple(status for status in get_args(Status) if status not in ENDED)
+KEYS = ("status", "name", "model", "adapter", "run_id")
+EXIT = {"bad_request": 2, "not_found": 3, "invalid_state": 4, "failed": 4}
+
+
+class RunChoice(Struct, frozen=True, kw_only=True):
+    """Which runs are meant, and how they are reached."""
+
+    run: str | None = None
+    every: bool = False
+    where: tuple[str, ...] = ()
+    hub: str | None = None
+    timeout: float = TIMEOUT_S
+    json: bool = False
+    verbose: bool = False
+
+
+Payload = Callable[["LocalRuns", str], dict[str, object]]
+"""What the request to one run carries."""
+
+
+def control_run(command: Command, choice: RunChoice, payload: Payload | None = None, reason: str | None = None) -> None:
+    """Send a command to the runs that are meant, say what came of it, and end with the status that tells it."""
+    many = choice.every or bool(choice.where)
+    if many == (choice.run is not None):
+        raise BadInput("it is not said which run", todo="Give one RUN, or --all, or --where KEY=VALUE.")
+    from .runs import open_hub, the_store
+
+    with closing(LocalRuns(the_store(), open_hub(choice.hub) if choice.hub else None)) as place:
+        chosen = place.choose(choice)
+        batch_id = str(uuid.uuid4()) if many else None
+        requests = [
+            new_request(
+                str(uuid.uuid4()),
+                command,
+                run.run_id,
+                payload(place, run.run_id) if payload is not None else {},
+                reason=reason,
+                batch_id=batch_id,
+            )
+            for run in chosen
+        ]
+        with ThreadPoolExecutor(max(1, min(AT_ONCE, len(requests)))) as pool:
+            answers = list(pool.map(lambda request: place.ask(request, choice.timeout), requests))
+    if choice.json:
+        documents = [_document(*each) for each in zip(requests, answers, strict=True)]
+        print_json(documents[0] if batch_id is None else {"batch_id": batch_id, "results": documents})
+    else:
+        _say(command, list(zip(chosen, answers, strict=True)), choice, place)
+    status = max((exit_status(answer) for answer in answers), default=0)
+    if status:
+        raise SystemExit(status)
+
+
+def exit_status(answer: RequestOutcome) -> int:
+    """0 done, 2 bad request, 3 no such run, 4 invalid state or failed, 5 unknown."""
+    if answer.outcome == "success":
+        return 0
+    return EXIT.get(answer.code or "", 4) if answer.outcome == "failure" else 5
+
+
+class LocalRuns(Runs):
+    """The runs that a command can be meant for: those of this machine, or with --hub those that the hub knows."""
+
+    def choose(self, choice: RunChoice) -> list[RunSummary]:
+        """The runs that are meant: one by its name, or all live ones that fit."""
+        if choice.run is not None:
+            return [self.find(choice.run)]
+        conditions = [parse_condition(text) for text in choice.where]
+        live = [run for run in self.runs() if run.status not in (*ENDED, "unreadable")]
+        return [run for run in live if all(str(getattr(run, key)) == value for key, value in conditions)]
+
+    def find(self, ref: str) -> RunSummary:
+        if self.hub is not None:
+            from ..journal.find_run import find_run
+
+            # Who lives is not to be seen from here: any of several with one name may be meant.
+            return find_run(ref, [replace(run, owner_pid=None) for run in self.runs()])
+        folder = self.store.find(ref)
+        # A run whose spec is broken can still be steered, by its id.
+        with suppress(InterlockError):
+            return RunSummary(run_id=folder.run_id, name=folder.spec().name)
+        return RunSummary(run_id=folder.run_id)
+
+    def runs(self) -> list[RunSummary]:
+        return self.store.runs() if self.hub is None else [run.summary for run in self.hub.runs()]
+
+    def ask(self, request: Request, timeout: float, notice: Notice = say_error) -> RequestOutcome:
+        from .unowned import STEERABLE, patience_for, steer_without_owner
+
+        run_id = request.target.run_id
+        if not self.is_here(run_id):
+            return super().ask(request, timeout, notice)
+        folder = self.folder(run_id)
+        patience = patience_for(folder) if request.command in STEERABLE else None
+        answer = ask_owner(folder, request, timeout=timeout, notice=notice, patience=patience)
+        if patience is not None and answer.outcome == "unknown" and not answer.accepted:
+            without = steer_without_owner(folder, request.command)
+            answer = without or ask_owner(folder, request, timeout=timeout, notice=notice)
+        if answer.outcome == "success" and request.command == "cancel":
+            return _see_ended(folder, answer)
+        if answer.outcome == "success" and request.command == "pause":
+            return _see_paused(folder, answer, timeout)
+        return answer
+
+    def done(self, command: Command, run_id: str, answer: RequestOutcome) -> str:
+        """What a command has done; a run whose processes are not ours to stop is not called paused."""
+        here = self.is_here(run_id)
+        if command == "pause" and here and not (self.folder(run_id).path / TREE).exists():
+            return ": steps held"
+        if not here and answer.result is not None and answer.result.payload.run_status == "pausing":
+            return " is pausing: the step under way may finish"
+        return f" {DONE.get(command, '')}"
+
+    def waiting_step(self, run_id: str) -> int:
+        """The step of a run that waits for a person."""
+        if self.hub is not None:
+            return step_that_waits(self.hub.current(run_id) or b"")
+        with JournalReader.open(self.folder(run_id)) as reader:
+            last = reader.last("state")
+        return step_that_waits(bytes(last.body) if last is not None else b"")
+
+
+def _see_ended(folder: RunFolder, answer: RequestOutcome) -> RequestOutcome:
+    """Stay until the agent's processes are gone: cancelled is what has ended. They get time to tidy up."""
+    from ..journal.process_tree import read_tree
+    from ..process import attach
+    from .unowned import describe
+
+    handle = read_tree(folder)
+    tree = attach(handle) if handle is not None else None
+    until = time.monotonic() + ENDING_S
+    while tree is not None and tree.alive():
+        if time.monotonic() > until:
+            message = f"the run has ended, but these processes are still running: {describe(tree.pids())}"
+            return replace(answer, outcome="failure", code="failed", message=message, result=None)
+        time.sleep(0.05)
+    return answer
+
+
+def _see_paused(folder: RunFolder, answer: RequestOutcome, timeout: float) -> RequestOutcome:
+    """Stay until the run is paused, not only about to: a step that is under way may finish first."""
+    if (folder.path / HELD).exists():
+        return answer
+    until, told = time.monotonic() + timeout, 0.0
+    while (summary := _summary(folder)) is not None and summary.status == "pausing":
+        now = time.monotonic()
+        if now > until:
+            message = f"no further step starts, but one is still under way after {timeout:.0f} s; --now stops it there"
+            return replace(answer, outcome="unknown", message=message, accepted=True)
+        if now - told > WAITING_S:
+            told = now
+            say_error(
+                f"{summary.name or folder.run_id}: waiting for the step under way to finish (--now stops it there)"
+            )
+        time.sleep(0.05)
+    return answer
+
+
+def _summary(folder: RunFolder) -> RunSummary | None:
+    try:
+        with JournalReader.open(folder) as reader:
+            return reader.summary()
+    except InterlockError:
+        return None
+
+
+def parse_condition(text: str) -> tuple[str, str]:
+    """`status=running` as a key and a value."""
+    key, equals, value = text.partition("=")
+    if not equals or key not in KEYS:
+        raise BadInput(f"--where {text!r} is no condition", todo=f"Use KEY=VALUE with one of: {', '.join(KEYS)}.")
+    if key == "status" and value not in LIVE:
+        raise BadInput(f"--where {text!r}: no live run has this status", todo=f"Known: {', '.join(LIVE)}.")
+    return key, value
+
+
+def step_that_waits(body: bytes) -> int:
+    """The step of the last state of a run that waits for a person."""
+    event = decode_current(body)
+    waiting = getattr(event, "waiting", None)
+    if waiting is None or waiting.kind != "approval":
+        raise InvalidState("no step of this run waits for a person", todo="See interlock show RUN.")
+    return int(waiting.step)
+
+
+def _say(command: Command, done: list[tuple[RunSummary, RequestOutcome]], choice: RunChoice, place: LocalRuns) -> None:
+    if not done:
+        typer.echo("No live run fits." if choice.where else "No live runs.")
+    for run, answer in done:
+        line = _line(command, run, answer, choice.verbose, place.done(command, run.run_id, answer))
+        if answer.outcome == "success":
+            typer.echo(line)
+        else:
+            say_error(line)
+
+
+def _line(command: Command, run: RunSummary, answer: RequestOutcome, verbose: bool, done: str) -> str:
+    """What came of it, for a person; the id and the protocol's code only where they are asked for."""
+    if verbose:
+        code = "" if answer.outcome == "success" else f" ({answer.code or 'outcome unknown'})"
+        return f"{run.run_id}: {answer.message}{code}"
+    name = run.name or run.run_id
+    if answer.outcome == "unknown":
+        return f"{name}: whether it was done is unknown: {answer.message}"
+    if answer.outcome == "success" and command in DONE:
+        return f"{name}{done}"
+    return f"{name}: {answer.message}"
+
+
+def _document(request: Request, answer: RequestOutcome) -> object:
+    """The RESULT itself; where there is none, what is known instead."""
+    if answer.result is not None:
+        return answer.result
+    payload: dict[str, object] = {"status": answer.outcome, "message": answer.message, "accepted": answer.accepted}
+    if answer.code is not None:
+        payload["code"] = answer.code
+    return {
+        "schema": 0,
+        "type": "RESULT" if answer.outcome == "failure" else "UNKNOWN",
+        "request_id": request.request_id,
+        "command": request.command,
+        "target": request.target,
+        "payload": payload,
+    }

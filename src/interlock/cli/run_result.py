@@ -1,0 +1,119 @@
+"""How a launched run ends on the command line: its summary, and its exit status."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NoReturn
+
+import msgspec
+from msgspec.structs import replace
+
+from ..adapters.hooks.clients import recognise
+from ..adapters.process import Finished, Launch, run_command
+from ..adapters.process.job_control import die_of
+from ..adapters.proxy import OPENAI, Proxied, ProxyAdapter, find_upstreams
+from ..core import BadInput
+from ..process import UNKNOWN_STATUS
+from .output import many, say_error
+from .runs import spent
+
+SHOWN_FILES = 5
+
+
+def launch_and_exit(launch: Launch, summary: Path | None, *, proxy: bool | None = None) -> NoReturn:
+    """Run to the end, sum up on stderr and in the file, and exit as the run did."""
+    finished = run_command(with_proxy(with_hooks(launch), proxy))
+    if summary is not None:
+        _write(summary, finished)
+    _print(finished)
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            # None where we were started without it.
+            stream.flush()
+    if finished.exit_status < 0:
+        die_of(-finished.exit_status)
+    raise SystemExit(5 if finished.exit_status == UNKNOWN_STATUS else finished.exit_status)
+
+
+def with_hooks(launch: Launch) -> Launch:
+    """The launch with the hooks of the agent that it starts, if we know it; its prompt is the task if none is given."""
+    wiring = recognise(launch.spec.argv)
+    if wiring is None:
+        return launch
+    task = launch.spec.task or wiring.task
+    context = replace(launch.context, original_prompt=launch.context.original_prompt or task)
+    return replace(launch, spec=replace(launch.spec, adapter=wiring.client, task=task), context=context, wiring=wiring)
+
+
+def with_proxy(launch: Launch, wanted: bool | None) -> Launch:
+    """The launch with the proxy before the model's API: where it is wanted, else where the environment names one.
+
+    A client that has hooks is not led elsewhere by its key alone: it knows its maker's address, and minds.
+    """
+    if wanted is False:
+        return launch
+    upstreams = find_upstreams(os.environ, every=wanted is True, keys=launch.wiring is None)
+    if wanted and launch.wiring is not None and launch.wiring.api:
+        upstreams[OPENAI] = launch.wiring.api
+    if not upstreams:
+        return launch
+    if find_spec("httpcore") is None or find_spec("httptools") is None:
+        if wanted:
+            raise BadInput("the proxy is not installed", todo='pip install "interlock[proxy]"')
+        return launch
+    spec = launch.spec if launch.wiring is not None else replace(launch.spec, adapter=ProxyAdapter.name)
+    return replace(launch, spec=spec, proxied=Proxied(upstreams, secrets.token_urlsafe(12)))
+
+
+def _write(path: Path, finished: Finished) -> None:
+    body = msgspec.to_builtins(finished)
+    body.pop("say", None)
+    try:
+        path.write_bytes(msgspec.json.format(msgspec.json.encode(body), indent=2) + b"\n")
+    except OSError as error:
+        say_error(f"{path}: the summary cannot be written ({error.strerror})")
+
+
+def _print(run: Finished) -> None:
+    """The run in a few lines; nothing but words where stderr is no terminal."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    style = "green" if run.reason == "COMPLETE" else "red" if run.reason == "EMERGENCY_STOP" else "yellow"
+    try:
+        console.print(Text.assemble(("interlock", "bold"), f" {run.name or run.run_id}: ", (run.message, style)))
+        for line in _lines(run):
+            console.print(Text(f"  {line}", style="dim"))
+    except OSError:
+        # The terminal is gone; there is nobody to tell.
+        return
+
+
+def _lines(run: Finished) -> list[str]:
+    calls = f" ({many(run.calls, 'tool call')})" if run.calls else ""
+    found = f"{many(run.issues, 'issue')}, {many(run.interventions, 'intervention')}"
+    cost = spent(run.cost_usd, run.max_cost_usd, run.unpriced_tokens)
+    used = f", {many(run.tokens, 'token')}, {cost}" if run.tokens or run.cost_usd else ""
+    took = f"{run.seconds:.1f} s" if run.seconds < 120 else f"{run.seconds / 60:,.0f} min"
+    lines = [f"{many(run.steps, 'step')}{calls}, {found}{used}, {took}"]
+    if run.files_changed:
+        more = len(run.files_changed) - SHOWN_FILES
+        named = ", ".join(run.files_changed[:SHOWN_FILES]) + (f" and {more} more" if more > 0 else "")
+        files = "1 file" if len(run.files_changed) == 1 else f"{len(run.files_changed)} files"
+        lines.append(f"{files} changed: {named}")
+    lines += [f"limit: {words}" for words in run.limits_reached]
+    if run.unpriced_tokens and run.max_cost_usd is not None:
+        lines.append(f"limit: nobody knows the price of {run.unpriced_tokens:,} tokens; the dollars could not be held")
+    lines += [f"interfered with: {words}" for words in run.tampering]
+    if run.processes_left:
+        lines.append(f"{run.processes_left} processes that it started go on")
+    if run.incident_id:
+        lines.append(f"what now: interlock incident show {run.incident_id}")
+    gone = bool(run.folder) and not Path(run.folder).exists()
+    lines.append("no record of it is left" if gone else f"more: interlock show {run.run_id}")
+    return lines

@@ -1,0 +1,182 @@
+"""AgentHistory: what one agent did so far, read once per step and shared by all detectors."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct, field
+
+from ..core import Step
+from ..core.clock import ASSUMED_SECONDS
+from ..core.decoding import from_msgpack
+from .completed_call import CompletedCall, PendingCall, read_call
+from .effect import wrote
+from .failure import read_failure
+from .failure_counts import mask_numbers, read_failing, read_failures, read_passes, read_place
+from .fingerprint import fingerprint
+from .goal import GOAL
+from .normalise import bounded
+from .progress import Knowledge, gained
+from .result import read_result
+from .run_activity import RunActivity
+from .statements import Statements
+from .waiting_calls import BUSY_SECONDS
+
+T = TypeVar("T")
+
+TURNS = 24
+"""Turns kept: further back nothing is compared."""
+PROMPTS = 16
+"""Prompts remembered: one that is repeated word for word is not new."""
+PENDING = 32
+"""Calls that wait for their result."""
+
+
+class HistoryState(Struct):
+    """The part of a history that is stored."""
+
+    turns: list[CompletedCall] = field(default_factory=list)
+    pending: list[PendingCall] = field(default_factory=list)
+    knowledge: Knowledge = field(default_factory=Knowledge)
+    progressed: bool = True
+    speech: Statements = field(default_factory=Statements)
+    informed: int = 0
+    prompt: str = ""
+    prompts: int = 0
+    prompt_step: int = -1
+    prompted: list[int] = field(default_factory=list)
+    now: float = 0.0
+
+
+class AgentHistory:
+    """The turns of one agent. `turn` is the one that the current step completed, if it did.
+
+    The `ledger` belongs to the run and is stored with it, not with the history.
+    """
+
+    def __init__(self, ledger: RunActivity | None = None) -> None:
+        self.ledger = ledger or RunActivity()
+        self.past = HistoryState()
+        self.turn: CompletedCall | None = None
+        self.call: PendingCall | None = None
+        self.answers = False
+        self.instructed = False
+
+    @property
+    def turns(self) -> list[CompletedCall]:
+        """The last turns, newest last; the current one is among them."""
+        return self.past.turns
+
+    @property
+    def progressed(self) -> bool:
+        """Whether the last turn brought the run forward."""
+        return self.past.progressed
+
+    def record(self, step: Step) -> None:
+        """Read one step; afterwards `call` and `turn` say what it began or completed."""
+        self.turn = self.call = None
+        self.answers = self.instructed = False
+        self.past.now = step.time if step.time is not None else self.past.now + ASSUMED_SECONDS
+        if step.kind == "tool_call" and step.tool is not None:
+            self.call = read_call(step, step.tool)
+            self.call.target = self.past.knowledge.targets(self.call.words)
+            if self.call.call_id is not None:
+                # Issued again under the same id: the result is that of the newest.
+                self.past.pending = [one for one in self.past.pending if one.call_id != self.call.call_id]
+            push(self.past.pending, self.call, PENDING)
+            self.answers = self.past.speech.record(step, self.call.effect)
+        elif step.kind == "tool_result":
+            call = self._answered(step)
+            if call is not None:
+                self.turn = self._complete(call, step)
+                push(self.past.turns, self.turn, TURNS)
+        elif step.role == "assistant" and step.kind == "message":
+            self.answers = self.past.speech.record(step, None)
+        elif step.role == "user" and step.kind == "message":
+            self._prompted(step)
+
+    def save(self) -> bytes:
+        return msgspec.msgpack.encode(self.past)
+
+    def restore(self, state: bytes) -> None:
+        self.past = from_msgpack(state, HistoryState)
+        self.turn = self.call = None
+        self.answers = False
+
+    def _answered(self, step: Step) -> PendingCall | None:
+        """The call that a result belongs to: by its id, else the oldest that waits."""
+        waiting = self.past.pending
+        if step.tool is not None and step.tool.call_id is not None:
+            for at, call in enumerate(waiting):
+                if call.call_id == step.tool.call_id:
+                    return waiting.pop(at)
+            return None
+        return waiting.pop(0) if waiting else None
+
+    def _prompted(self, step: Step) -> None:
+        """A person said something new: what is tried after it is tried for another reason."""
+        mark = fingerprint(bounded(step.content))
+        if mark not in self.past.prompted:
+            self.past.prompts += 1
+            self.instructed = True
+            self.past.prompt_step = step.index
+            self.past.prompt = self.past.prompt or step.content[:GOAL]
+            push(self.past.prompted, mark, PROMPTS)
+
+    def _complete(self, call: PendingCall, step: Step) -> CompletedCall:
+        past = self.past
+        result = read_result(step.content)
+        message = read_failure(step, result.text, call.text, call.effect == "run")
+        failed = message is not None
+        last = next((one for one in reversed(past.turns) if one.program == call.program), None) if call.waits else None
+        raw = bounded(step.content) if message else b""
+        news, echo = past.knowledge.learn(result.words, call.words)
+        turn = CompletedCall(
+            step=step.index,
+            asked=call.step,
+            tool=call.tool,
+            key=call.key,
+            words=call.words,
+            effect=call.effect,
+            query=call.query,
+            paths=call.paths,
+            target=call.target,
+            waits=call.waits,
+            outcome=result.mark,
+            failed=failed,
+            error=fingerprint(message) if message else call.key if failed else 0,
+            message=(message or b"").decode("utf-8", "replace"),
+            news=news,
+            echo=echo,
+            wrote=wrote(step, call.effect, failed),
+            gain=False,
+            call_id=call.call_id,
+            time=past.now,
+            waiting=call.waits != "" and _time_passed(call, step, last, past.now),
+            program=call.program,
+            targets=call.targets,
+            failure=fingerprint(mask_numbers(message)) if message else call.key if failed else 0,
+            failures=read_failures(raw) if raw else None,
+            passes=read_passes(raw) if raw else None,
+            failing=read_failing(raw) if raw else (),
+            place=read_place(raw) if raw else "",
+        )
+        turn.gain = past.progressed = gained(turn, past.turns)
+        past.informed += turn.taught and turn.effect != "answer"
+        self.ledger.record(turn)
+        return turn
+
+
+def _time_passed(call: PendingCall, step: Step, last: CompletedCall | None, now: float) -> bool:
+    """Whether there was time for something to happen since the last such call."""
+    if step.time is None:
+        return call.waits == "sleeps"
+    return last is None or now - last.time >= BUSY_SECONDS
+
+
+def push(window: list[T], item: T, cap: int) -> None:
+    """Append to a bounded window."""
+    window.append(item)
+    if len(window) > cap:
+        del window[0]

@@ -1,0 +1,215 @@
+"""Detectors: all of them over one run, agent by agent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+
+import msgspec
+from msgspec import Struct, field
+
+from ..config.model import Detect
+from ..core import Context, Issue, Seen, Sign, Step, Stuck
+from ..core.decoding import from_msgpack
+from .agent_detectors import AgentDetectors, SavedAgent
+from .agent_history import AgentHistory
+from .detector import Asked, DetectorFailed, Factory, Setting
+from .registry import factories
+from .run_activity import RunActivity
+from .tuning import Tuning
+
+AGENTS = 32
+"""Agents watched at once; the one that was silent longest is forgotten first."""
+
+Guard = Callable[[Sequence[Asked], Seen], list[Issue]]
+"""How detectors are asked about a step. The runtime puts its isolation in here."""
+
+
+class Detectors:
+    """Feed it every step; it gives the alarms that rise with it."""
+
+    def __init__(
+        self,
+        config: Detect | None = None,
+        context: Context | None = None,
+        *,
+        extra: Iterable[Factory] = (),
+        only: Iterable[Factory] | None = None,
+        muted: Collection[str] = (),
+        tuning: Tuning | None = None,
+        guard: Guard | None = None,
+    ) -> None:
+        self.config = config or Detect()
+        self.context = context or Context()
+        self.muted = set(muted)
+        self._tuning = tuning or Tuning.for_config(self.config)
+        self._factories = tuple(only) if only is not None else (*factories(), *extra)
+        self._ask = guard or _ask
+        self._dropped: set[str] = set()
+        self._agents: dict[str, AgentDetectors] = {}
+        self._progress = True
+        self._caller = ""
+        self._newest: str | None = None
+        self._standing: frozenset[str] = frozenset()
+        self._standing_at = -1
+        self._seen = ""
+        self._ledger = RunActivity()
+
+    def observe(self, seen: Seen) -> list[Issue]:
+        """The alarms that rise with this step; steps of our own and steps seen before give none."""
+        step = seen.step
+        if step.index != self._standing_at:
+            # A refused call is seen twice: as a call, and as one that came to nothing.
+            self._standing, self._standing_at = frozenset(), step.index
+        if step.origin == "interlock":
+            return []
+        self._seen = self._owner(step)
+        agent = self._agent(self._seen)
+        if agent.repeats(step):
+            return []
+        agent.history.record(step)
+        self._progress = agent.history.progressed
+        found = self._ask(agent.asked[step.kind], seen)
+        if not found:
+            return []
+        issues = [self._named(issue, step) for issue in found if self._counts(issue)]
+        self._standing |= frozenset(standing_key(issue) for issue in issues)
+        return agent.alarms.rise(issues)
+
+    def follow(self, issue_type: str, stuck: Stuck, step: Step) -> tuple[Stuck, Sign | None]:
+        """Whether the observed step shows again what its agent is stuck on, whether or not that is worth an alarm."""
+        standing = f"{issue_type}:{stuck.key}" in self._standing
+        return self._agents[self._seen].follow(stuck, issue_type, step, standing)
+
+    @property
+    def instructed(self) -> bool:
+        """Whether the observed step told its agent something new."""
+        return self._agents[self._seen].history.instructed if self._seen in self._agents else False
+
+    @property
+    def seen(self) -> str:
+        """Whose step was observed last."""
+        return self._seen
+
+    def progress(self) -> bool:
+        """Whether the last observed step left the run on the way forward."""
+        return self._progress
+
+    def restart(self, issue_type: str, agent: str | None = None) -> None:
+        """Count a type anew, as after an intervention; of one agent or of all."""
+        for name, watched in self._agents.items():
+            if agent is None or agent == name:
+                watched.restart(issue_type)
+
+    def drop(self, detector: str) -> None:
+        """Ask this detector no more."""
+        self._dropped.add(detector)
+        for agent in self._agents.values():
+            agent.drop(self._dropped)
+
+    def mute(self, key: str) -> None:
+        """Keep a finding quiet from now on; its key is `finding_key(issue)`, or a type for all of its findings."""
+        self.muted.add(key)
+
+    def save(self) -> bytes:
+        """Everything that later answers depend on."""
+        return msgspec.msgpack.encode(
+            _Saved(
+                {name: agent.save() for name, agent in self._agents.items()},
+                sorted(self._dropped),
+                self._progress,
+                self._caller,
+                self._ledger,
+            )
+        )
+
+    def restore(self, state: bytes) -> None:
+        """Go on from what `save` gave: after a restart, or back with a rollback."""
+        saved = from_msgpack(state, _Saved)
+        self._ledger = saved.ledger
+        self._dropped |= set(saved.dropped)
+        self._agents = {name: self._new_agent() for name in saved.agents}
+        for name, agent in saved.agents.items():
+            self._agents[name].restore(agent)
+        self._progress, self._caller, self._newest = saved.progress, saved.caller, None
+
+    def go_back(self, state: bytes) -> None:
+        """Go back to what `save` gave, except for calls that are under way: their results are still to come."""
+        under_way = {name: agent.history.past.pending for name, agent in self._agents.items()}
+        caller = self._caller
+        self.restore(state)
+        self._caller = caller
+        for name, pending in under_way.items():
+            if pending or name in self._agents:
+                self._agent(name).history.past.pending = pending
+
+    def _owner(self, step: Step) -> str:
+        """Whose step it is: a result belongs to whoever called, also where its source names the one that answered."""
+        name = step.agent or ""
+        if step.kind == "tool_call":
+            self._caller = name
+        elif step.kind == "tool_result" and name != self._caller:
+            own = self._agents.get(name)
+            if own is None or not own.history.past.pending:
+                return self._caller
+        return name
+
+    def _agent(self, name: str) -> AgentDetectors:
+        if name == self._newest:
+            return self._agents[name]
+        agent = self._agents.pop(name, None) or self._new_agent()
+        self._agents[name] = agent
+        if len(self._agents) > AGENTS:
+            del self._agents[next(iter(self._agents))]
+        self._newest = name
+        return agent
+
+    def _new_agent(self) -> AgentDetectors:
+        return AgentDetectors(
+            Setting(self.context, self._tuning, AgentHistory(self._ledger)), self._factories, self._dropped
+        )
+
+    def _counts(self, issue: Issue) -> bool:
+        if finding_key(issue) in self.muted or issue.type in self.muted:
+            return False
+        exceptions = self.config.exceptions
+        if not exceptions:
+            return True
+        tool = issue.details.get("tool")
+        for name in (tool, "*"):
+            spared = exceptions.get(name, ()) if isinstance(name, str) else ()
+            if issue.type in spared or "*" in spared:
+                return False
+        return True
+
+    def _named(self, issue: Issue, step: Step) -> Issue:
+        return msgspec.structs.replace(issue, agent=step.agent) if step.agent and issue.agent is None else issue
+
+
+def standing_key(issue: Issue) -> str:
+    """What names a finding within its run."""
+    return f"{issue.type}:{issue.stuck.key if issue.stuck is not None else finding_key(issue)}"
+
+
+def finding_key(issue: Issue) -> str:
+    """What names a finding across runs of a project; `mute` takes it."""
+    key = issue.details.get("key")
+    return key if isinstance(key, str) else issue.type
+
+
+def _ask(detectors: Sequence[Asked], seen: Seen) -> list[Issue]:
+    """Ask one after the other, without isolation: what a detector raises comes out with its name."""
+    found: list[Issue] = []
+    for name, observe in detectors:
+        try:
+            found += observe(seen) or ()
+        except Exception as error:
+            raise DetectorFailed(name, error) from error
+    return found
+
+
+class _Saved(Struct):
+    agents: dict[str, SavedAgent]
+    dropped: list[str]
+    progress: bool
+    caller: str = ""
+    ledger: RunActivity = field(default_factory=RunActivity)

@@ -1,0 +1,98 @@
+"""Statements: what an agent's own words promise and claim, and when it gives its answer."""
+
+from __future__ import annotations
+
+import re
+
+import re2
+from msgspec import Struct, field
+
+from ..core import Step
+from .effect import Effect, script_of
+from .normalise import bounded
+from .tuning import SENTENCE, SPACES
+
+READ = 3000
+"""Characters of a text that are read for promises, claims and what is said again."""
+NAMES = 64
+"""Names remembered of tools promised and of tools used."""
+
+_AGENT = re2.compile(r"\b([a-z][a-z0-9]*(?:_[a-z0-9]+)*_agent)\b")
+_TOOL = re2.compile(r"\b([a-z][a-z0-9]*(?:_[a-z0-9]+)+)[`'\"]? tool\b")
+_PROMISES = (("_agent", _AGENT), (" tool", _TOOL))
+"""What a text has in it that names a tool to come, and the expression that makes sure."""
+_CALLED = re.compile(r"([a-z](?<!\w\w)[a-z0-9]*(?:_[a-z0-9]+)+)\s*\Z")
+"""A name of several words that ends before a parenthesis."""
+LONGEST = 80
+"""Characters before a parenthesis that are read for it."""
+# A set says whether it is there and not where, at a fifth of the price.
+_RETRIEVE = re2.Set.SearchSet()
+_RETRIEVE.Add(
+    r"(?mi)^\s*(?:[-•*]|\d+[.)])\s[^\n]*\b"
+    r"(?:search|retrieve|look up|locate|consult|gather|research|visit|query|fetch|use the [^\n]{0,40}reference)\b"
+)
+_RETRIEVE.Compile()
+"""An item of a plan to look something up."""
+_ANSWERS = ("FINAL ANSWER", "final_answer(", "Final answer:", "Final Answer:")
+
+
+class Statements(Struct):
+    """What was said so far: tools that were promised, names that were called, whether something was to be looked up."""
+
+    promised: dict[str, int] = field(default_factory=dict)
+    called: dict[str, int] = field(default_factory=dict)
+    retrieval: int | None = None
+
+    def record(self, step: Step, effect: Effect | None) -> bool:
+        """Read one step of the assistant; True when it gives the answer with it."""
+        text = step.content[:READ]
+        if step.tool is not None:
+            self._note(self.called, step.tool.name, step.index)
+            if effect in ("run", "answer"):
+                for name in called_names(script_of(step.tool)):
+                    self._note(self.called, name, step.index)
+        if text:
+            for hint, pattern in _PROMISES:
+                if hint in text:
+                    for name in pattern.findall(text):
+                        self._note(self.promised, name, step.index)
+        if step.tool is not None:
+            return effect == "answer"
+        if self.retrieval is None and _RETRIEVE.Match(text.encode("utf-8", "replace")):
+            self.retrieval = step.index
+        return effect == "answer" or any(mark in text for mark in _ANSWERS)
+
+    def broken(self) -> list[str]:
+        """The tools that were promised and never called."""
+        return [name for name in self.promised if name not in self.called and name != "final_answer"]
+
+    def _note(self, names: dict[str, int], name: str, step: int) -> None:
+        if name not in names and len(names) < NAMES:
+            names[name] = step
+
+
+def called_names(script: str) -> list[str]:
+    """The names of several words that a program calls, in order."""
+    if "_" not in script:
+        return []
+    # From parenthesis to parenthesis: there are far fewer of them than of words.
+    before = (piece[-LONGEST:] for piece in script.split("(")[:-1])
+    return [found[1] for text in before if "_" in text and (found := _CALLED.search(text))]
+
+
+def sentences(text: str) -> list[bytes]:
+    """The long sentences of a text without its code, for telling whether something is said again."""
+    raw = bounded(text, READ, 0).lower()
+    if len(raw) < SENTENCE:
+        return []
+    if b"```" in raw:
+        raw = b"\n".join(raw.split(b"```")[::2])
+    return [
+        part
+        for part in raw.replace(b"\n", b". ").split(b". ")
+        if len(part) >= SENTENCE
+        and part.count(b" ") >= SPACES
+        and b"=" not in part
+        and b"[" not in part
+        and part[:1].isalpha()
+    ]

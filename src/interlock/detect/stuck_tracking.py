@@ -1,0 +1,133 @@
+"""Following: whether what an agent is stuck on happened again in this step, however often an alarm would need it."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from ..core import Sign, Stuck
+from .agent_history import AgentHistory
+from .check_commands import same_check
+from .completed_call import CompletedCall
+
+QUIET = 10
+"""Turns without any opportunity that count as one."""
+MARKS = 12
+"""Failures or outcomes remembered of one thing."""
+
+Followed = tuple[Stuck, Sign | None]
+
+
+def failure_of(turn: CompletedCall, marks: tuple[int, ...] = (), *, any_target: bool = False) -> Stuck:
+    """What a failing call is stuck on; `marks` are failures that take turns with it."""
+    targets = () if any_target else turn.targets
+    every = tuple(dict.fromkeys((*marks, turn.failure)))[-MARKS:]
+    return Stuck(
+        kind="failure",
+        key=f"{turn.program or turn.tool} {' '.join(targets)}:{min(every):x}",
+        tool=turn.tool,
+        program=turn.program,
+        targets=targets,
+        marks=every,
+        names=turn.failing,
+        failures=turn.failures,
+        passes=turn.passes,
+        place=turn.place,
+        any_target=any_target,
+    )
+
+
+def repeat_of(turn: CompletedCall) -> Stuck:
+    """What a call is stuck on that brings the same again and again."""
+    return Stuck(
+        kind="repeat",
+        key=f"{turn.program or turn.tool} {' '.join(turn.targets)}:{turn.key:x}",
+        tool=turn.tool,
+        program=turn.program,
+        targets=turn.targets,
+        marks=(repeat_mark(turn),),
+        call=turn.key,
+    )
+
+
+def repeat_mark(turn: CompletedCall) -> int:
+    """A call together with what it brought."""
+    return turn.key * 31 + turn.outcome & 0xFFFFFFFFFFFF
+
+
+def follow(stuck: Stuck, history: AgentHistory, *, shown: bool, spoke: bool) -> Followed:
+    """What this step says about it; None where it was no opportunity.
+
+    `shown`: see `Remembering.shows`. `spoke`: the step is a message of the agent's, without a call.
+    """
+    turn = history.turn
+    if stuck.kind == "pattern":
+        return _pattern(stuck, shown=shown, ends=turn is not None or spoke)
+    if turn is None:
+        return stuck, None
+    sign = (_failure if stuck.kind == "failure" else _repeat)(stuck, turn)
+    if sign is not None:
+        return _learnt(stuck, turn, sign), sign
+    stuck = replace(stuck, turns=stuck.turns + 1, gained=stuck.gained or turn.gain)
+    if stuck.turns < QUIET:
+        return stuck, None
+    # A failing check that is left alone is not mended by that; anything else is, if the run gets on without it.
+    left = stuck.gained and not (stuck.kind == "failure" and not stuck.any_target)
+    return replace(stuck, turns=0, gained=False), "clear" if left else None
+
+
+def _failure(stuck: Stuck, turn: CompletedCall) -> Sign | None:
+    again = turn.failed and turn.failure in stuck.marks
+    if not again and not same_check(turn.program, turn.targets, stuck.program, stuck.targets):
+        return None
+    if not turn.failed:
+        return "clear" if stuck.any_target or turn.wrote else "solved"
+    if got_better(turn, stuck.failures, stuck.passes):
+        return "better"
+    if again:
+        return "again"
+    if turn.failing and stuck.names and set(turn.failing).isdisjoint(stuck.names):
+        return "better"
+    return "changed"
+
+
+def got_better(turn: CompletedCall, failures: int | None, passes: int | None) -> bool:
+    """Whether a check reports fewer failures than ever, or more passes beside no more failures."""
+    if turn.failures is None or failures is None:
+        return False
+    return turn.failures < failures or (
+        turn.failures == failures and turn.passes is not None and passes is not None and turn.passes > passes
+    )
+
+
+def _repeat(stuck: Stuck, turn: CompletedCall) -> Sign | None:
+    if repeat_mark(turn) in stuck.marks:
+        return "again"
+    if not same_check(turn.program, turn.targets, stuck.program, stuck.targets):
+        return None
+    return "better" if turn.key == stuck.call else "clear"
+
+
+def _learnt(stuck: Stuck, turn: CompletedCall, sign: Sign) -> Stuck:
+    """What is stuck with what this opportunity taught about it."""
+    stuck = replace(stuck, turns=0, gained=False)
+    if stuck.kind != "failure" or not turn.failed:
+        return stuck
+    counts = [count for count in (stuck.failures, turn.failures) if count is not None]
+    return replace(
+        stuck,
+        marks=tuple(dict.fromkeys((*stuck.marks, turn.failure)))[-MARKS:],
+        names=turn.failing if sign == "better" and turn.failing else stuck.names,
+        failures=min(counts, default=None),
+        passes=max((count for count in (stuck.passes, turn.passes) if count is not None), default=None),
+        place=turn.place or stuck.place,
+    )
+
+
+def _pattern(stuck: Stuck, *, shown: bool, ends: bool) -> Followed:
+    """Every few turns, by how many of them showed it."""
+    if shown and stuck.needed == 1:
+        return replace(stuck, turns=0, bad=0), "again"
+    bad, turns = stuck.bad + shown, stuck.turns + ends
+    if turns < stuck.every:
+        return replace(stuck, turns=turns, bad=bad) if (turns, bad) != (stuck.turns, stuck.bad) else stuck, None
+    return replace(stuck, turns=0, bad=0), "again" if bad >= stuck.needed else "clear"

@@ -1,0 +1,109 @@
+"""Opening an editor for a session: one of our own, one at an address, or the one that is on the display already."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..core import InvalidState
+from .assembly import Screen
+from .desktop.accessibility import Accessibility
+from .desktop.windows import DisplayGone, WindowSystem
+from .editor.editor_session import EditorSession
+from .editor.vscode import VSCodeController
+from .input.backend import create_input_backend
+
+SIZE = (1600, 900)
+"""Of the display that we start: enough for an editor, and a quarter less to paint than full HD."""
+
+
+@contextmanager
+def open_editor(
+    workspace: Path,
+    folder: Path,
+    *,
+    url: str | None = None,
+    start: bool = False,
+    say: Callable[[str], None] = lambda line: None,
+) -> Iterator[Screen]:
+    """The screen with an editor that shows the workspace. `folder` holds what we start, for whoever cleans up."""
+    if not start and url is None:
+        with attached(workspace) as screen:
+            yield screen
+        return
+    with only_one(folder):
+        for part in ("editor", "browser"):
+            # What a killed editor had not saved must not come back.
+            shutil.rmtree(folder / part, ignore_errors=True)
+        desk = EditorSession(folder, workspace, SIZE, say, url)
+        try:
+            yield screen_of(desk)
+        finally:
+            desk.close()
+
+
+@contextmanager
+def attached(workspace: Path, display: str | None = None) -> Iterator[Screen]:
+    """An editor that somebody opened, on a display that is there."""
+    with open_display(display, workspace) as screen:
+        if screen.controller is None or screen.controller.window() is None:
+            raise InvalidState(
+                "there is no editor window whose title tells its state",
+                where=f"display {screen.display or ''}".strip(),
+                todo="Use --start-editor, or open VS Code with the settings of interlock gui doctor --profile DIR.",
+            )
+        yield screen
+
+
+@contextmanager
+def open_display(display: str | None, workspace: Path | None = None) -> Iterator[Screen]:
+    """Whatever can be reached of a display."""
+    name = display or os.environ.get("DISPLAY")
+    if not name and os.environ.get("WAYLAND_DISPLAY"):
+        yield Screen(display=None)
+        return
+    if not name:
+        raise DisplayGone(
+            "there is no display",
+            todo="Set DISPLAY, or name one with --display; interlock gui replay --start-editor brings its own.",
+        )
+    with WindowSystem.open(name) as windows:
+        keyboard = create_input_backend("auto", name)
+        accessibility = Accessibility() if os.environ.get("DBUS_SESSION_BUS_ADDRESS") else None
+        try:
+            controller = VSCodeController(keyboard, windows, workspace or Path.cwd(), accessibility)
+            yield Screen(
+                display=name, windows=windows, keyboard=keyboard, controller=controller, accessibility=accessibility
+            )
+        finally:
+            keyboard.close()
+            if accessibility is not None:
+                accessibility.close()
+
+
+def screen_of(desk: EditorSession) -> Screen:
+    """What a watch can reach of a desk."""
+    return Screen(
+        display=desk.display.name,
+        windows=desk.windows,
+        keyboard=desk.keyboard,
+        controller=desk.controller,
+        accessibility=desk.accessibility,
+        server_answers=desk.server.answers,
+    )
+
+
+@contextmanager
+def only_one(folder: Path) -> Iterator[None]:
+    """One session at a time in a folder: a second one would end the first one's programs."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise InvalidState("this session is being replayed already", where=str(folder)) from None
+        yield

@@ -1,0 +1,85 @@
+"""The watcher alone: for any display, for a computer-use agent, for a kiosk."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import structlog
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ..config import Config
+from ..core import BadInput
+from .assembly import assemble
+from .open_editor import open_display
+from .orchestrator import InterventionEvent
+from .screen_supervision import open_run
+from .signals import interrupted
+
+log = structlog.get_logger("interlock.gui")
+
+
+class Watching(Struct, frozen=True, kw_only=True):
+    """What is watched, and how."""
+
+    display: str | None = None
+    window: str | None = None
+    interval_s: float | None = None
+    looks: int | None = None
+    observe: bool = False
+    editor: bool | None = None
+    name: str = "watch"
+
+
+def watch_display(config: Config, wanted: Watching, show: Callable[[InterventionEvent], None]) -> None:
+    """Look now and then until told to stop; every look is an event of a run, which can be paused and cancelled."""
+    window = _window_id(wanted.window)
+    settings = config.gui
+    if wanted.interval_s is not None:
+        settings = replace(settings, interval_seconds=wanted.interval_s)
+    if not settings.enabled:
+        raise BadInput("gui.enabled is false: nothing is watched", todo="Set it to true.")
+    over = threading.Event()
+    with open_display(wanted.display) as screen:
+        has_editor = screen.controller is not None and screen.controller.window() is not None
+        task = f"watch {screen.display or 'the screen'}"
+        run = open_run(replace(config, gui=settings), name=wanted.name, task=task, workspace=None)
+        try:
+            watch = assemble(
+                screen,
+                settings,
+                run=run,
+                window_id=window,
+                expect_editor=has_editor if wanted.editor is None else wanted.editor,
+                pictures=run.pictures,
+                more_models=config.models,
+            )
+            watch.orchestrator.on_event, watch.orchestrator.observe = show, wanted.observe
+            run.keyboard.on_stop = lambda reason: over.set()
+            with interrupted(lambda reason: over.set()):
+                left = wanted.looks
+                while not over.is_set() and left != 0:
+                    if run.gate() == "stop":
+                        break
+                    watch.orchestrator.check_now()
+                    run.leave()
+                    left = left - 1 if left is not None else None
+                    if left != 0:
+                        over.wait(settings.interval_seconds)
+            watch.orchestrator.stop()
+            watch.orchestrator.screenshot_backend.close()
+            if watch.orchestrator.errors:
+                log.warning("parts of the watch raised", **watch.orchestrator.errors)
+            run.end(True, f"{watch.orchestrator.checks} looks")
+        finally:
+            run.close()
+
+
+def _window_id(text: str | None) -> int | None:
+    if text is None:
+        return None
+    try:
+        return int(text, 0)
+    except ValueError:
+        raise BadInput(f"{text!r} is no window id", todo="xdotool getactivewindow prints one.") from None

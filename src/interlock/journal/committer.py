@@ -1,0 +1,180 @@
+"""Committer: groups of batches into the file, one transaction each, and the write-ahead log kept small."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+import apsw
+
+from .database import KEPT_WAL_BYTES, explain, open_for_writing
+from .entry import encode_body
+from .write_queue import Batch
+
+LARGE_WAL_PAGES = 1_000
+"""Pages (of 4 KiB) in the write-ahead log from which it is worked off without waiting for an idle moment.
+
+So many fit into the room that is kept for it.
+"""
+
+PIECE = b"\0" * (KEPT_WAL_BYTES // 8)
+"""The least room that is kept for the log: a person's commands go in there when the disk is full."""
+
+ROOMS = ((100 * KEPT_WAL_BYTES, KEPT_WAL_BYTES), (4 * len(PIECE), len(PIECE)))
+"""Free bytes of a disk, and how large a log it is asked for ahead."""
+
+FRAME_BYTES = 4_096 + 24
+"""What a page takes in the log."""
+
+CRAMPED_BYTES = len(PIECE) // 2
+"""Room that should always be left for what comes next."""
+
+SHORT_BYTES = len(PIECE) // 4
+"""Free bytes below which only what somebody waits for is written: the rest would take the room that is kept for it."""
+
+CHUNKS = (256, 64, 16, 4, 3, 2, 1)
+"""Rows per statement. Every statement gives up the interpreter's lock once, and a busy agent takes it for 5 ms."""
+
+_INSERT = {rows: "INSERT INTO record VALUES " + ",".join(["(?,?,?,?,?)"] * rows) for rows in CHUNKS}
+_SUMMARIZE = "INSERT OR REPLACE INTO summary VALUES (1, ?)"
+_BOTH = {rows: f"BEGIN IMMEDIATE; {insert}; {_SUMMARIZE}; COMMIT" for rows, insert in _INSERT.items()}
+
+
+class Committer:
+    """The writer's connection. Used by one thread at a time."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self.run_id = str(connection.execute("SELECT run_id FROM about").get)
+        self.last_seq = int(connection.execute("SELECT coalesce(max(seq), 0) FROM record").get)
+        # One cursor for all: to make one for each statement would cost every command.
+        self._run = connection.cursor().execute
+        self._log_pages = 0
+        self._checkpoint_at = LARGE_WAL_PAGES
+        self._room_ends = 0
+        self._has_room = False
+        self.is_large = False
+        """Whether the log has grown so much that it is worked off without waiting for an idle moment."""
+        self.is_cramped = False
+        """Whether the log will soon have used up its room, and gets more without waiting for an idle moment."""
+        connection.set_wal_hook(self._note_pages)
+
+    @classmethod
+    def open(cls, path: Path) -> Committer:
+        """Open a journal for writing; Unreadable if it is damaged."""
+        connection = open_for_writing(path)
+        try:
+            return cls(connection)
+        except apsw.Error as error:
+            connection.close()
+            raise explain(error, path) from error
+
+    @property
+    def untidy(self) -> bool:
+        """Whether the log holds pages that are not in the main file yet."""
+        return self._log_pages > 0
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the disk is as good as full."""
+        try:
+            return _free_bytes(os.statvfs(self._connection.filename)) < SHORT_BYTES
+        except OSError:
+            return False
+
+    def commit(self, group: list[Batch]) -> None:
+        """Write a group, all or nothing; when this returns, the disk has it."""
+        values: list[int | float | str] = []
+        summary = None
+        for batch in group:
+            for seq, row in enumerate(batch.rows, batch.first):
+                values += (seq, *row)
+            if batch.summary is not None:
+                summary = batch.summary
+        if not values and summary is None:
+            return
+        try:
+            self._write(values, None if summary is None else encode_body(summary))
+        except apsw.Error:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+
+    def tidy(self, only_if_large: bool = False) -> None:
+        """Work the log off into the main file, as far as readers allow. Never waits for them."""
+        if not self._log_pages or (only_if_large and not self.is_large):
+            return
+        # Whatever goes wrong here, the records are safe in the log, and the next time may work.
+        with contextlib.suppress(apsw.Error):
+            pages, done = self._connection.wal_checkpoint()
+            self._checkpoint_at = LARGE_WAL_PAGES if done == pages else pages + LARGE_WAL_PAGES
+            self._log_pages = 0 if done == pages else pages
+            self.is_large = False
+
+    def reserve(self) -> bool:
+        """Give the log its room, one piece at a time; whether it wants more.
+
+        A file that does not grow, on blocks that were written before, is synced in two thirds of the time: a command
+        waits for two such syncs. SQLite goes by its own numbers and checksums, never by the file's length.
+        """
+        if self._has_room or not self._connection.filename_wal:
+            return False
+        with contextlib.suppress(OSError):
+            handle = os.open(self._connection.filename_wal, os.O_WRONLY | os.O_CLOEXEC)
+            try:
+                size, free = os.fstat(handle).st_size, _free_bytes(os.fstatvfs(handle))
+                room = next((room for enough, room in ROOMS if free >= enough), 0)
+                if size < room:
+                    self._room_ends = size + os.pwrite(handle, PIECE[: room - size], size)
+                    os.fdatasync(handle)
+                    self.is_cramped = False
+                    return True
+            finally:
+                os.close(handle)
+        # It has it all, or the disk has none to spare: growing as it goes will do.
+        self._has_room, self.is_cramped = True, False
+        return False
+
+    def close(self) -> None:
+        """Leave one single file behind that opens anywhere, if nobody is reading."""
+        self._connection.set_busy_timeout(0)
+        with contextlib.suppress(apsw.Error):
+            self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        with contextlib.suppress(apsw.Error):
+            self._connection.pragma("journal_mode", "delete")
+        self._connection.close()
+
+    def _write(self, values: list[int | float | str], summary: str | None) -> None:
+        """One call where it can be: a command waits for this, and calls are most of what it costs beside the disk."""
+        run, rows = self._run, len(values) // 5
+        if summary is None and rows in _INSERT:
+            # A statement alone is a transaction of its own.
+            run(_INSERT[rows], values)
+        elif summary is not None and rows in _BOTH:
+            run(_BOTH[rows], (*values, summary))
+        else:
+            run("BEGIN IMMEDIATE")
+            self._insert(values)
+            if summary is not None:
+                run(_SUMMARIZE, (summary,))
+            run("COMMIT")
+
+    def _insert(self, values: list[int | float | str]) -> None:
+        start = 0
+        for rows in CHUNKS:
+            width = rows * 5
+            while len(values) - start >= width:
+                self._connection.execute(_INSERT[rows], values[start : start + width])
+                start += width
+
+    def _note_pages(self, _connection: apsw.Connection, _database: str, pages: int) -> int:
+        self._log_pages = pages
+        self.is_large = pages >= self._checkpoint_at
+        self.is_cramped = not self._has_room and pages * FRAME_BYTES > self._room_ends - CRAMPED_BYTES
+        return apsw.SQLITE_OK
+
+
+def _free_bytes(disk: os.statvfs_result) -> int:
+    """What we may still write; a part of a disk is kept for root."""
+    return disk.f_frsize * (disk.f_bfree if os.geteuid() == 0 else disk.f_bavail)

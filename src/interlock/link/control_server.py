@@ -1,0 +1,126 @@
+"""ControlServer: a run's endpoint on a unix socket, with its inbox."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+from ..control import MAX_MESSAGE, ClientRefused, Request, decode_request
+from ..core import InterlockError
+from .endpoint import Endpoint
+from .inbox import collect_requests
+from .line_server import LineHandler, LineServer, listen
+from .peer import Peer
+from .socket_paths import note_socket, socket_path
+
+FROM_INSIDE = ("pause", "cancel")
+"""What a process of the run may ask of its own run."""
+
+
+class Authority:
+    """Who may steer a run. A process of the run itself may pause and cancel it, and nothing else.
+
+    `why_inside` says of a pid how we know that it belongs to the run, and nothing of a person's; `on_refused` hears
+    what was refused. Where `knows_by_peer`, the inbox takes only what anybody may ask.
+    """
+
+    def __init__(self) -> None:
+        self.knows_by_peer = False
+        self.why_inside: Callable[[int], str] = lambda pid: ""
+        self.on_refused: Callable[[str], None] = lambda what: None
+
+    def refuse(self, pid: int, line: bytes) -> str:
+        """Why this line of a process is refused; empty where it is not."""
+        why = self.why_inside(pid)
+        if not why:
+            return ""
+        request = decode_request(line)
+        if isinstance(request, Request) and request.command in FROM_INSIDE:
+            return ""
+        what = request.command if isinstance(request, Request) else "a message"
+        self.on_refused(f"the agent tried to steer its own run ({what}, from process {pid})")
+        return f"{what} is refused: a person has to ask for it, and the process that did is not one ({why})"
+
+
+class ControlHandler(LineHandler):
+    """Hands lines to the endpoint; answers go down the connection that the copy came on."""
+
+    def __init__(self, endpoint: Endpoint, authority: Authority) -> None:
+        self._endpoint, self._authority = endpoint, authority
+
+    def on_line(self, peer: Peer, line: bytes) -> None:
+        if peer.has_hung_up():
+            # It may have lain in our buffers for long, and nobody waits for it: on a socket age is zero.
+            self._post(ClientRefused("the sender hung up before its message was read", peer.actor))
+            return
+        if refusal := self._authority.refuse(peer.pid, line):
+            self._post(ClientRefused(refusal, peer.actor, peer))
+            return
+        try:
+            self._endpoint.receive(line, peer, actor=peer.actor)
+        except InterlockError:
+            # It could not be made durable, so there is no answer: the sender notices at once, and retries.
+            peer.shut_down()
+
+    def on_too_long(self, peer: Peer) -> None:
+        self.on_line(peer, b" " * (MAX_MESSAGE + 1))
+
+    def on_refused(self, peer: Peer) -> None:
+        self._post(ClientRefused(f"{peer.actor} may not control this run", peer.actor, peer))
+
+    def on_closed(self, peer: Peer) -> None:
+        self._endpoint.forget(peer)
+
+    def _post(self, event: ClientRefused) -> None:
+        with contextlib.suppress(InterlockError):
+            self._endpoint.post(event)
+
+
+class ControlServer:
+    """Serves one run: `open` listens and takes what lies in the inbox; the endpoint must have been started.
+
+    A listener that is handed in lives on when this is closed: whoever made it gives it to the next owner.
+    """
+
+    def __init__(self, endpoint: Endpoint, folder: Path, listener: socket.socket | None = None) -> None:
+        self.path = socket_path(folder)
+        self._endpoint, self._folder = endpoint, folder
+        self._is_ours = listener is None
+        self.authority = Authority()
+        self._servers = [self._serve(listener or listen(self.path))]
+
+    def open(self) -> None:
+        note_socket(self._folder, self.path)
+        for server in self._servers:
+            server.start()
+        self.read_inbox()
+
+    def bind_again(self) -> None:
+        """The socket was removed: listen at the same place once more."""
+        server = self._serve(listen(self.path))
+        self._servers.append(server)
+        server.start()
+        with contextlib.suppress(OSError):
+            note_socket(self._folder, self.path)
+
+    def read_inbox(self) -> None:
+        """Take the requests that were left while nobody was here. Who left one cannot be told: see `Authority`."""
+        for left in collect_requests(self._folder / "inbox"):
+            request = decode_request(left.data) if self.authority.knows_by_peer else None
+            if isinstance(request, Request) and request.command not in FROM_INSIDE:
+                # Its sender tries again on the socket, where we see who it is.
+                self._endpoint.post(ClientRefused(f"{request.command} was left in the inbox", left.actor))
+            else:
+                self._endpoint.receive(left.data, None, age=left.age, actor=left.actor)
+            left.path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        for server in self._servers:
+            server.close()
+        if self._is_ours:
+            self.path.unlink(missing_ok=True)
+
+    def _serve(self, listener: socket.socket) -> LineServer:
+        return LineServer(listener, ControlHandler(self._endpoint, self.authority), f"socket {self._folder.name}")

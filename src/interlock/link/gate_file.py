@@ -1,0 +1,155 @@
+"""The gate as a small file: what a hook client goes by when no owner answers.
+
+One line of JSON, padded with spaces to 128 bytes, so that every change is one write of one sector:
+{"v":1,"status":"paused","shut":true,"revision":7,"check":1234567}
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+import weakref
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from ..control import Desired
+from ..core import Applied, InterlockError, Status
+from ..core.decoding import from_json
+
+SIZE = 128
+SOON_S = 0.02
+TRIES = 5
+"""A reader may see a write half done; it looks again, a moment later."""
+
+_encode = msgspec.json.Encoder().encode
+
+
+class GateState(Struct, frozen=True, kw_only=True):
+    """What the file says. `shut` is what counts: nothing may start."""
+
+    status: Status
+    shut: bool
+    revision: int
+    check: int = 0
+    v: int = 1
+
+
+def read_gate(path: Path) -> GateState | None:
+    """What the file says; None if there is none, which means open."""
+    for attempt in range(TRIES):
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            return None
+        try:
+            gate = from_json(data, GateState)
+        except msgspec.DecodeError:
+            gate = None
+        if gate is not None and gate.check == _check(gate.status, gate.shut, gate.revision):
+            return gate
+        time.sleep(0.001 * attempt)
+    raise InterlockError("the gate file cannot be read", where=str(path), todo="Treat it as shut; remove it to open.")
+
+
+class FileGate:
+    """The gate file as an actuator, or as a part of one. The owner of the run is the only one who writes it.
+
+    It outlives the owner as soon as it is written; the disk has it a moment later. What must survive a power cut is
+    the journal: an owner that comes up writes the file anew.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        gate = read_gate(path)
+        self._revision = gate.revision if gate is not None else 0
+        self._line: bytes | None = None
+        self._odd = False
+        self._lock = threading.Lock()
+        self._worker = ThreadPoolExecutor(1, "gate file")
+        self._unsynced = self._syncing = False
+        self._handle: int | None = None
+
+    @property
+    def revision(self) -> int:
+        return self._revision
+
+    def set_desired(self, desired: Desired) -> Applied:
+        """Write what is desired, unless the file has a newer revision."""
+        if desired.revision < self._revision:
+            return Applied(True, "a newer revision was there already")
+        try:
+            with self._lock:
+                self._line = _line(desired.status, desired.revision, desired.shut)
+                os.pwrite(self._open(), self._line, 0)
+        except FileNotFoundError:
+            # Somebody has removed the run's folder: there is nothing to outlive us, and the agent obeys all the same.
+            self._revision = desired.revision
+            return Applied(True, "no gate file, for the run's folder is gone")
+        self._revision = desired.revision
+        self._unsynced = desired.shut
+        return Applied(True, "gate file")
+
+    def mend(self) -> bool:
+        """Write the file anew where it is not as we left it, seen twice in a row; whether that was so.
+
+        Once is not enough: the whole folder may be on its way out.
+        """
+        with self._lock:
+            was_odd, self._odd = self._odd, self._is_odd()
+            if self._line is None or not (was_odd and self._odd):
+                return False
+            with contextlib.suppress(OSError):
+                # A new file: whatever was put in its place is nothing to write through.
+                self._path.unlink(missing_ok=True)
+                os.pwrite(self._open(), self._line, 0)
+            return True
+
+    def _is_odd(self) -> bool:
+        if self._line is None or not self._path.parent.exists():
+            return False
+        try:
+            return self._path.read_bytes() != self._line
+        except OSError:
+            return True
+
+    def rest(self) -> None:
+        """The RESULT is out: now the disk may have the file too, and whoever asked does not wait for it."""
+        if self._unsynced and not self._syncing:
+            self._unsynced, self._syncing = False, True
+            # A program that is ending starts no threads any more; the journal has it in any case.
+            with contextlib.suppress(RuntimeError):
+                self._worker.submit(self._sync_soon)
+
+    def _sync_soon(self) -> None:
+        """Not at once: the next command, if one follows, has the disk first."""
+        time.sleep(SOON_S)
+        self._syncing = False
+        # What was written, not the file that is found now: in a folder that is being removed it would be a new one.
+        if self._handle is not None:
+            os.fdatasync(self._handle)
+
+    def _open(self) -> int:
+        """The file, kept open as long as it is the one that others find."""
+        if self._handle is None or not os.fstat(self._handle).st_nlink:
+            self._handle = _open(self._path)
+            weakref.finalize(self, os.close, self._handle)
+        return self._handle
+
+
+def _open(path: Path) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+
+def _line(status: Status, revision: int, is_shut: bool) -> bytes:
+    gate = GateState(status=status, shut=is_shut, revision=revision, check=_check(status, is_shut, revision))
+    return _encode(gate).ljust(SIZE - 1) + b"\n"
+
+
+def _check(status: str, shut: bool, revision: int) -> int:
+    return zlib.crc32(f"{status} {shut} {revision}".encode())

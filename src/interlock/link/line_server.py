@@ -1,0 +1,205 @@
+"""LineServer: JSON lines over a unix socket that only its owner can use; one thread, no polling."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import select
+import socket
+import threading
+import time
+from pathlib import Path
+
+from ..core import InterlockError
+from .peer import CHUNK, Peer, is_trusted
+from .socket_paths import MAX_SOCKET_PATH
+
+MAX_LINE = 262_144
+"""Bytes of one line, unless told otherwise. What is longer is read to its end and thrown away."""
+
+MAX_SKIP = 64 * 1024 * 1024
+"""Bytes thrown away of one line before the connection is cut."""
+
+FULL_S = 0.05
+
+AT_ONCE = 32
+"""Connections that are looked after in one go."""
+
+log = logging.getLogger("interlock")
+
+
+class LineHandler:
+    """What a server does with what comes in. Called in the server's thread."""
+
+    def on_line(self, peer: Peer, line: bytes) -> None:
+        """A whole line, without its end."""
+
+    def on_too_long(self, peer: Peer) -> None:
+        """A line of more than MAX_LINE bytes has begun; the rest of it will be skipped."""
+
+    def on_refused(self, peer: Peer) -> None:
+        """Another user connected; the connection is closed after this."""
+
+    def on_closed(self, peer: Peer) -> None:
+        """The connection has ended."""
+
+
+def listen(path: Path, backlog: int = 128) -> socket.socket:
+    """A listening socket that only this user can connect to; what is left of an earlier one is removed."""
+    if len(os.fsencode(path)) > MAX_SOCKET_PATH:
+        raise InterlockError(f"the path is longer than {MAX_SOCKET_PATH} bytes", where=str(path))
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+    draft = path.with_name(f"{path.name[:12]}.{os.getpid()}")
+    try:
+        draft.unlink(missing_ok=True)
+        listener.bind(str(draft))
+        draft.chmod(0o600)
+        listener.listen(backlog)
+        # Renamed when it is ready: whoever finds it can connect.
+        draft.replace(path)
+    except OSError as error:
+        listener.close()
+        raise InterlockError(f"cannot listen ({error.strerror})", where=str(path)) from error
+    return listener
+
+
+class LineServer:
+    """Serves one listening socket until it is closed."""
+
+    def __init__(
+        self, listener: socket.socket, handler: LineHandler, name: str = "lines", max_line: int = MAX_LINE
+    ) -> None:
+        self._listener, self._handler, self._max_line = listener, handler, max_line
+        self._epoll = select.epoll()
+        self._peers: dict[int, Peer] = {}
+        self._bell, self._doorbell = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._stuck: set[Peer] = set()
+        self._lock = threading.Lock()
+        self._stopping = self._ended = False
+        self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
+        listener.setblocking(False)
+        self._epoll.register(listener, select.EPOLLIN)
+        self._epoll.register(self._bell, select.EPOLLIN)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop serving; open connections are closed. A second time does nothing."""
+        if self._stopping:
+            return
+        self._stopping = True
+        if self._thread.ident is None:
+            self._end()
+            return
+        self._ring()
+        if self._thread is not threading.current_thread():
+            self._thread.join()
+
+    def _ring(self) -> None:
+        # Under the lock: a number that was closed may belong to another file by now.
+        with self._lock, contextlib.suppress(BlockingIOError):
+            if not self._ended:
+                os.write(self._doorbell, b"!")
+
+    def _wake_for(self, peer: Peer) -> None:
+        """A peer has something to send that did not fit: the thread takes care of it."""
+        with self._lock:
+            self._stuck.add(peer)
+        self._ring()
+
+    def _serve(self) -> None:
+        try:
+            while not self._stopping:
+                fresh = True
+                for number, events in self._epoll.poll(maxevents=AT_ONCE):
+                    peer = self._peers.get(number)
+                    if peer is not None:
+                        peer.seen = events if fresh else None
+                        self._attend(peer, events)
+                    elif number == self._bell:
+                        self._answer_bell()
+                    else:
+                        self._accept()
+                    fresh = False
+        finally:
+            self._end()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                sock, _ = self._listener.accept()
+            except (BlockingIOError, ConnectionAbortedError):
+                return
+            except OSError:
+                # Out of file numbers: the connection waits, and so do we, rather than spin.
+                time.sleep(FULL_S)
+                return
+            sock.setblocking(False)
+            peer = Peer(sock, self._wake_for)
+            if is_trusted(peer.uid):
+                self._peers[sock.fileno()] = peer
+                self._epoll.register(sock, select.EPOLLIN)
+            else:
+                self._handler.on_refused(peer)
+                peer.close()
+
+    def _answer_bell(self) -> None:
+        os.read(self._bell, CHUNK)
+        with self._lock:
+            stuck, self._stuck = self._stuck, set()
+        for peer in stuck:
+            if not peer.closed and not peer.flush():
+                self._epoll.modify(peer.sock, select.EPOLLIN | select.EPOLLOUT)
+
+    def _attend(self, peer: Peer, events: int) -> None:
+        try:
+            if events & select.EPOLLOUT and peer.flush():
+                self._epoll.modify(peer.sock, select.EPOLLIN)
+            if events != select.EPOLLOUT:
+                data = peer.receive()
+                if data:
+                    self._receive(peer, data)
+                elif data is not None:
+                    self._drop(peer)
+        except Exception:
+            # Whatever one message led to must not take the others' hands off the run.
+            log.exception("a connection was cut: what it sent could not be handled")
+            if not peer.closed:
+                self._drop(peer)
+
+    def _receive(self, peer: Peer, data: bytes) -> None:
+        lines = (peer.received + data if peer.received else data).split(b"\n")
+        peer.received = lines.pop()
+        for line in lines:
+            if peer.skipping:
+                peer.skipping = False
+            elif len(line) > self._max_line:
+                self._handler.on_too_long(peer)
+            elif line and not line.isspace():
+                self._handler.on_line(peer, line)
+        if len(peer.received) > self._max_line:
+            if not peer.skipping:
+                peer.skipping = True
+                self._handler.on_too_long(peer)
+            peer.skipped += len(peer.received)
+            peer.received = b""
+            if peer.skipped > max(MAX_SKIP, 2 * self._max_line):
+                self._drop(peer)
+
+    def _drop(self, peer: Peer) -> None:
+        del self._peers[peer.sock.fileno()]
+        self._epoll.unregister(peer.sock)
+        peer.close()
+        self._handler.on_closed(peer)
+
+    def _end(self) -> None:
+        for peer in list(self._peers.values()):
+            self._drop(peer)
+        self._epoll.close()
+        self._listener.close()
+        with self._lock:
+            self._ended = True
+            os.close(self._bell)
+            os.close(self._doorbell)

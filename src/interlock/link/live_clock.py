@@ -1,0 +1,34 @@
+"""LiveClock: time in which this process could have worked."""
+
+from __future__ import annotations
+
+from threading import Lock
+
+from ..control import ClockReading
+from ..core import Clock
+
+LOOK_S = 2.0
+"""How often somebody looks at the clock while something depends on it."""
+
+
+class LiveClock:
+    """A steady clock that does not count time in which the process was frozen.
+
+    What was sent to a frozen owner waits in its buffers: the results that it must be compared with may not have run
+    out when it wakes up.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._lock = Lock()
+        self._last = clock.monotonic()
+        self._live = 0.0
+
+    def now(self) -> ClockReading:
+        with self._lock:
+            moment = self._clock.monotonic()
+            passed = moment - self._last
+            if passed > 0:
+                self._live += passed if passed < 2 * LOOK_S else 2 * LOOK_S
+            self._last = moment
+            return ClockReading(self._clock.time(), self._live)

@@ -1,0 +1,217 @@
+"""Reaching a run's owner on this machine: its socket, or its inbox if nobody is there."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from ..control import (
+    CONTROL_KINDS,
+    ClockReading,
+    LookUp,
+    Request,
+    RequestClient,
+    RequestOutcome,
+    RequestRecord,
+    Transmit,
+    find_request,
+)
+from ..core import InterlockError
+from ..core.decoding import from_json
+from ..journal import JournalReader, OwnerInfo, RunFolder
+from ..journal.folder import TREE
+from .inbox import leave_request
+from .socket_paths import noted_socket, socket_path
+
+DEFAULT_TIMEOUT_S = 60.0
+RECONNECT_S = (0.05, 1.0)
+"""Time between two tries to reach an owner that is not there: at first, and later."""
+
+Notice = Callable[[str], None]
+
+
+def ask_owner(
+    folder: RunFolder,
+    request: Request,
+    *,
+    timeout: float = DEFAULT_TIMEOUT_S,
+    notice: Notice | None = None,
+    patience: float | None = None,
+) -> RequestOutcome:
+    """Send a request to a run on this machine and wait for its one answer. `notice` hears of a dead owner at once.
+
+    An owner that has not even acknowledged it after `patience` seconds is waited for no longer: the answer is unknown.
+    """
+    return _OwnerRequest(folder, request, timeout, notice or (lambda _: None), patience).run()
+
+
+def look_up(folder: RunFolder, request_id: str) -> RequestRecord:
+    """What the run's journal says of a request, and how the run is."""
+    try:
+        with JournalReader.open(folder) as reader:
+            return find_request(reader.read(kinds=CONTROL_KINDS), request_id)
+    except InterlockError:
+        return RequestRecord()
+
+
+class _OwnerRequest:
+    """One request over as many connections as it takes."""
+
+    def __init__(
+        self, folder: RunFolder, request: Request, timeout: float, notice: Notice, patience: float | None
+    ) -> None:
+        self._patience = patience
+        self._folder, self._notice = folder, notice
+        self._controller = RequestClient(request, timeout)
+        self._sock: socket.socket | None = None
+        self._received = b""
+        self._pause = RECONNECT_S[0]
+        self._noticed = False
+
+    def run(self) -> RequestOutcome:
+        try:
+            begun = _now().steady
+            self._do(self._controller.start(_now()))
+            while self._controller.answer is None:
+                wake = self._controller.wake_at()
+                left = max(0.0, (wake if wake is not None else _now().steady) - _now().steady)
+                if self._patience is not None and not self._controller.accepted:
+                    until = begun + self._patience - _now().steady
+                    if until <= 0:
+                        return RequestOutcome(outcome="unknown", message="its owner does not answer")
+                    left = min(left, until)
+                if self._sock is not None:
+                    self._listen(left)
+                else:
+                    self._come_back(left)
+                self._do(self._controller.tick(_now()))
+            return self._controller.answer
+        finally:
+            self._hang_up()
+
+    def _do(self, actions: list[Transmit | LookUp]) -> None:
+        for action in actions:
+            if isinstance(action, LookUp):
+                self._controller.found(look_up(self._folder, self._controller.request.request_id))
+            elif not self._send(action.data):
+                self._do_without(action)
+            elif self._folder.owner() is None:
+                # Somebody keeps the socket open for an owner to come; the copy waits in it.
+                self._check_ended()
+                self._tell_dead()
+
+    def _send(self, data: bytes) -> bool:
+        """Send one copy to a live owner."""
+        if self._sock is None and not self._connect():
+            return False
+        assert self._sock is not None
+        try:
+            self._sock.sendall(data + b"\n")
+        except OSError:
+            self._hang_up()
+            return False
+        return True
+
+    def _connect(self, path: Path | None = None) -> bool:
+        path = path or noted_socket(self._folder.path)
+        if path is None and not self._folder.path.exists():
+            # Somebody has removed the folder under a run that may still go on.
+            path = socket_path(self._folder.path)
+        if path is None:
+            return False
+        sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+        try:
+            sock.connect(str(path))
+        except OSError:
+            sock.close()
+            return False
+        self._sock, self._received = sock, b""
+        return True
+
+    def _do_without(self, copy: Transmit) -> None:
+        """Nobody is there: the journal may know the end already; else the copy waits in the inbox."""
+        if self._check_ended():
+            return
+        if self._never_began():
+            self._controller.refuse("not_found", "the run never began, and its owner is dead")
+            return
+        path = leave_request(self._folder.inbox, self._controller.request.request_id, copy.attempt, copy.data)
+        if self._send(copy.data):
+            # It came up just now, and may have looked into its inbox before.
+            path.unlink(missing_ok=True)
+        else:
+            self._tell_dead()
+
+    def _check_ended(self) -> bool:
+        """Whether the journal has the answer already: the RESULT itself, or that the run is over."""
+        found = look_up(self._folder, self._controller.request.request_id)
+        if found.result is None and not found.run_ended:
+            return False
+        self._controller.found(found)
+        return True
+
+    def _never_began(self) -> bool:
+        """Whether an owner died before there was anything to own, and nobody is there to start another."""
+        if self._folder.owner() is not None or not self._folder.lock_file.exists():
+            return False
+        if (self._folder.path / TREE).exists():
+            return False
+        try:
+            with JournalReader.open(self._folder) as reader:
+                begun = reader.count("started") > 0 or reader.count("step") > 0
+            if not self._folder.spec().argv:
+                begun = begun or noted_socket(self._folder.path) is not None
+            return not begun and not self._connect(socket_path(self._folder.path))
+        except InterlockError:
+            return False
+
+    def _listen(self, seconds: float) -> None:
+        assert self._sock is not None
+        self._sock.settimeout(max(seconds, 0.001))
+        try:
+            data = self._sock.recv(65_536)
+        except TimeoutError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self._hang_up()
+            return
+        self._pause = RECONNECT_S[0]
+        *lines, self._received = (self._received + data).split(b"\n")
+        for line in lines:
+            self._controller.receive(line, direct=True)
+
+    def _come_back(self, seconds: float) -> None:
+        """Try to reach the owner again, more slowly each time."""
+        time.sleep(min(seconds, self._pause))
+        self._pause = min(RECONNECT_S[1], self._pause * 1.5)
+        if self._connect() or not self._noticed:
+            self._do(self._controller.retry(_now()))
+
+    def _tell_dead(self) -> None:
+        if self._noticed or self._folder.owner() is not None:
+            return
+        self._noticed = True
+        pid = _last_owner(self._folder).pid
+        self._notice(f"the owner of run {self._folder.run_id} (process {pid or 'unknown'}) is dead; the request waits")
+
+    def _hang_up(self) -> None:
+        if self._sock is not None:
+            self._sock.close()
+            self._sock = None
+
+
+def _now() -> ClockReading:
+    return ClockReading(time.time(), time.monotonic())
+
+
+def _last_owner(folder: RunFolder) -> OwnerInfo:
+    try:
+        return from_json(folder.lock_file.read_bytes(), OwnerInfo)
+    except (OSError, msgspec.DecodeError):
+        return OwnerInfo()

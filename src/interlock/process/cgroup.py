@@ -1,0 +1,111 @@
+"""Cgroup: the cgroup v2 folder that a tree lives in. A folder that is gone is an empty group, never an error."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import time
+from pathlib import Path
+
+from . import proc
+
+
+class Cgroup:
+    """Freeze, thaw and kill everything in one cgroup, whatever it forked."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def freeze(self, seconds: float) -> bool:
+        """Freeze; True when the kernel says that everything stands still (or nothing is left)."""
+        return self._set_freeze("1", seconds)
+
+    def thaw(self, seconds: float) -> bool:
+        return self._set_freeze("0", seconds)
+
+    @property
+    def frozen(self) -> bool:
+        """Whether a freeze is in force, whoever asked for it."""
+        return self._read("cgroup.freeze").strip() == "1"
+
+    def kill(self, seconds: float) -> bool:
+        """Kill everything, frozen or not; True when it is empty."""
+        deadline = time.monotonic() + seconds
+        if not self._write("cgroup.kill", "1"):
+            # Before Linux 5.14: nothing frozen can fork, and SIGKILL reaches what is frozen.
+            self.freeze(seconds / 2)
+            while (pids := self.pids()) and time.monotonic() < deadline:
+                for pid in pids:
+                    proc.send_now(pid, signal.SIGKILL)
+                time.sleep(0.001)
+        return self.wait_empty(max(0.0, deadline - time.monotonic()))
+
+    def wait_empty(self, seconds: float) -> bool:
+        return self._wait("populated", "0", seconds)
+
+    def populated(self) -> bool:
+        return self._event("populated") == "1"
+
+    def pids(self) -> frozenset[int]:
+        """Every process in the group and in groups made inside it."""
+        found: set[int] = set()
+        for folder, _, _ in os.walk(self.path):
+            found.update(int(pid) for pid in self._read(f"{folder}/cgroup.procs").split())
+        return frozenset(found)
+
+    def cpu_seconds(self) -> float:
+        for line in self._read("cpu.stat").splitlines():
+            if line.startswith("usage_usec "):
+                return int(line.split()[1]) / 1e6
+        return 0.0
+
+    def _set_freeze(self, value: str, seconds: float) -> bool:
+        if not self._write("cgroup.freeze", value):
+            return not self.path.exists()
+        return self._wait("frozen", value, seconds)
+
+    def _wait(self, key: str, value: str, seconds: float) -> bool:
+        deadline = time.monotonic() + seconds
+        try:
+            descriptor = os.open(self.path / "cgroup.events", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return True
+        poller = select.poll()
+        poller.register(descriptor, select.POLLPRI)
+        try:
+            while True:
+                text = os.pread(descriptor, 4096, 0).decode()
+                if f"{key} {value}" in text.splitlines():
+                    return True
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    return False
+                poller.poll(left * 1000)
+        except OSError:
+            return True
+        finally:
+            os.close(descriptor)
+
+    def _event(self, key: str) -> str:
+        for line in self._read("cgroup.events").splitlines():
+            name, _, value = line.partition(" ")
+            if name == key:
+                return value
+        return ""
+
+    def _read(self, name: str) -> str:
+        try:
+            return (self.path / name).read_text()
+        except OSError:
+            return ""
+
+    def _write(self, name: str, text: str) -> bool:
+        """Write a knob; False if the group or the knob is gone."""
+        if not (self.path / name).exists():
+            return False
+        try:
+            (self.path / name).write_text(text)
+        except OSError:
+            return False
+        return True

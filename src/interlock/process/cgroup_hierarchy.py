@@ -1,0 +1,198 @@
+"""Where cgroups can be made on this machine, and making them: v2 for the tree, v1 for limits that v2 does not have."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+CONTROLLERS = ("memory", "pids", "cpu")
+PREFIX = "interlock-"
+PRIVATE_MOUNT = Path("/run/interlock/cgroup2")
+STALE_S = 600
+"""A folder of ours this old that the kernel lets us remove was left by an owner that died."""
+
+UNLIMITED = {"memory.max": "max", "memory.high": "max", "memory.swap.max": "max", "pids.max": "max"}
+
+
+class Mount(NamedTuple):
+    """One cgroup mount: `root` is the folder of the hierarchy that is seen at `point`."""
+
+    kind: str
+    root: str
+    point: str
+    options: frozenset[str]
+
+
+class CgroupFolders(NamedTuple):
+    """The folders made for one tree: the cgroup v2 one, and v1 ones by controller."""
+
+    group: Path
+    controllers: dict[str, Path]
+
+
+def make(marker: str, *, mount: bool = True) -> CgroupFolders | str:
+    """Make the folders for one tree, or say in words why there are none."""
+    own = own_folder("cgroup2")
+    if own is None and mount:
+        own = _mount_private()
+    if own is None:
+        return "no cgroup v2 hierarchy is mounted"
+    sweep(own)
+    group, why = _make_group(own, marker)
+    if group is None:
+        return why
+    if not (group / "cgroup.freeze").exists():
+        remove(group)
+        return "this kernel's cgroup v2 cannot freeze (5.2 is needed)"
+    present = set(_words(group / "cgroup.controllers"))
+    controllers = {}
+    for name in CONTROLLERS:
+        if name not in present and (folder := _make_v1(name, marker)):
+            controllers[name] = folder
+    return CgroupFolders(group, controllers)
+
+
+def own_folder(kind: str, controller: str = "") -> Path | None:
+    """The folder of the cgroup that we are in ourselves, in the v2 hierarchy or that of a v1 controller."""
+    try:
+        memberships = Path("/proc/self/cgroup").read_text().splitlines()
+        mounts = read_mounts(Path("/proc/self/mountinfo").read_text())
+    except OSError:
+        return None
+    for line in memberships:
+        _, names, path = line.split(":", 2)
+        if (names == "") if kind == "cgroup2" else (controller in names.split(",")):
+            for mount in mounts:
+                if mount.kind == kind and (not controller or controller in mount.options):
+                    folder = _seen_at(mount, path)
+                    if folder is not None and folder.is_dir():
+                        return folder
+    return None
+
+
+def read_mounts(mountinfo: str) -> list[Mount]:
+    """The cgroup mounts in the text of /proc/self/mountinfo."""
+    mounts = []
+    for line in mountinfo.splitlines():
+        before, _, after = line.partition(" - ")
+        left, right = before.split(), after.split()
+        if len(left) >= 6 and len(right) >= 3 and right[0] in ("cgroup", "cgroup2"):
+            mounts.append(Mount(right[0], _unescape(left[3]), _unescape(left[4]), frozenset(right[2].split(","))))
+    return mounts
+
+
+def sweep(place: Path) -> None:
+    """Remove what owners that died have left behind; the kernel refuses where a process lives in it."""
+    now = time.time()
+    try:
+        for folder in place.glob(f"{PREFIX}*"):
+            if now - folder.stat().st_mtime > STALE_S:
+                remove(folder)
+    except OSError:
+        return
+
+
+def remove(folder: Path, seconds: float = 0.0) -> bool:
+    """Remove a cgroup folder and those inside it; waits up to `seconds` for the last process to be gone."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            for inner, _, _ in os.walk(folder, topdown=False):
+                Path(inner).rmdir()
+        except FileNotFoundError:
+            return True
+        except OSError:
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(0.005)
+            continue
+        if not folder.exists():
+            return True
+
+
+def _make_group(own: Path, marker: str) -> tuple[Path | None, str]:
+    """A folder below our own cgroup; or beside it, if only there the kernel limits memory and nothing limits us."""
+    group, why = _mkdir(own, marker)
+    for name in CONTROLLERS:
+        _write(own / "cgroup.subtree_control", f"+{name}")
+    if group is not None and "memory" in _words(group / "cgroup.controllers"):
+        return group, ""
+    if _unlimited(own) and "memory" in _words(own.parent / "cgroup.subtree_control"):
+        beside, _ = _mkdir(own.parent, marker)
+        if beside is not None:
+            if group is not None:
+                remove(group)
+            return beside, ""
+    return group, why
+
+
+def _unlimited(own: Path) -> bool:
+    """Whether a process that leaves this cgroup for its parent escapes no limit that somebody set."""
+    for name, free in UNLIMITED.items():
+        words = _words(own / name)
+        if words and words != [free]:
+            return False
+    return _words(own / "cpu.max")[:1] in ([], ["max"])
+
+
+def _make_v1(controller: str, marker: str) -> Path | None:
+    own = own_folder("cgroup", controller)
+    if own is None:
+        return None
+    sweep(own)
+    folder, _ = _mkdir(own, marker)
+    return folder
+
+
+def _mkdir(place: Path, marker: str) -> tuple[Path | None, str]:
+    folder = place / f"{PREFIX}{marker}"
+    try:
+        folder.mkdir()
+    except OSError as error:
+        return None, f"no cgroup can be made in {place} ({os.strerror(error.errno or 0)})"
+    return folder, ""
+
+
+def _mount_private() -> Path | None:
+    """As root, mount cgroup v2 in a folder of our own; it stays for the next run."""
+    if os.geteuid() != 0:
+        return None
+    try:
+        PRIVATE_MOUNT.mkdir(mode=0o700, parents=True, exist_ok=True)
+        subprocess.run(
+            ["mount", "-t", "cgroup2", "none", str(PRIVATE_MOUNT)], check=True, capture_output=True, timeout=10
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return own_folder("cgroup2")
+
+
+def _seen_at(mount: Mount, path: str) -> Path | None:
+    """Where a cgroup's path is seen below a mount; None if the mount does not show it."""
+    root = mount.root.rstrip("/")
+    if ".." in path.split("/") or not (path == root or path.startswith(f"{root}/")):
+        return None
+    return Path(mount.point + path[len(root) :].rstrip("/"))
+
+
+def _unescape(text: str) -> str:
+    return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), text)
+
+
+def _words(file: Path) -> list[str]:
+    try:
+        return file.read_text().split()
+    except OSError:
+        return []
+
+
+def _write(file: Path, text: str) -> bool:
+    try:
+        file.write_text(text)
+    except OSError:
+        return False
+    return True

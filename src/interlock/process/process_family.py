@@ -1,0 +1,164 @@
+"""ProcessFamily: all processes that came from one root, however they tried to leave it."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Collection, Iterable, Iterator
+
+from . import proc
+from .handle import TreeHandle
+from .proc import Process
+
+MARKER = "INTERLOCK_TREE"
+"""The environment variable that every process of a tree inherits; trees inside trees are joined by colons."""
+
+
+class ProcessFamily:
+    """Finds the members anew at every look; whoever was a member once stays one.
+
+    A process belongs to the family if it is the root, if its parent belongs, if it carries the marker, or if it is in
+    a session that a member opened. Orphans go to the keeper, where there is one, so that even a process that forked
+    twice, called setsid and emptied its environment has a parent that tells whose it is.
+    """
+
+    def __init__(self, handle: TreeHandle) -> None:
+        self._handle = handle
+        self._marker = handle.marker.encode()
+        self._same_boot = handle.boot == proc.boot_id()
+        self._known: dict[int, int] = {handle.root.pid: handle.root.start}
+        self._strangers: dict[int, int] = {}
+        self._never: set[int] = set()
+        self._looked = False
+        self._looking = threading.Lock()
+
+    @property
+    def keeper(self) -> int | None:
+        """The pid of the keeper while it lives."""
+        keeper = self._handle.keeper
+        return keeper.pid if keeper and keeper.there() else None
+
+    def unseen(self, members: Collection[int]) -> frozenset[int]:
+        """Children that the keeper has and a look did not find: each forked the next and ended while we looked."""
+        keeper = self.keeper
+        return frozenset(proc.children_of(keeper)) - frozenset(members) if keeper else frozenset()
+
+    def descend(self) -> Iterator[int]:
+        """Pids from the top down, children read only after their parent was handed out; quick, but not everyone."""
+        keeper = self.keeper
+        open_ends = list(proc.children_of(keeper)) if keeper else []
+        while open_ends:
+            pid = open_ends.pop()
+            yield pid
+            open_ends += proc.children_of(pid)
+
+    def look(self, seeds: Iterable[int] = ()) -> tuple[dict[int, Process], dict[int, Process]]:
+        """The members that are not dead, parents before their children, and everything else on the machine.
+
+        `seeds` are pids known to belong from elsewhere, such as a cgroup.
+        """
+        with self._looking:
+            table = proc.look_around()
+            if not self._same_boot:
+                return {}, table
+            members = self._gather(table, set(seeds))
+            self._looked = True
+            ordered = dict(sorted(members.items(), key=lambda item: item[1].start))
+            self._known = {pid: process.start for pid, process in ordered.items()}
+            others = {pid: process for pid, process in table.items() if pid not in members}
+            self._strangers = {pid: p.start for pid, p in others.items() if self._strangers.get(pid) == p.start}
+            return ordered, others
+
+    def sample(self, inside: Collection[int] | None) -> dict[int, Process]:
+        """The members, at a cost that does not grow with the machine: from their cgroup, else from lists of children.
+
+        For figures, not for acting: what hides from both is only found by `look`, which this falls back to.
+        """
+        if not self._looked or (inside is None and not (proc.TELLS_CHILDREN and self.keeper)):
+            return self.look(inside or ())[0]
+        with self._looking:
+            keeper = self.keeper
+            open_ends = [*self._known, *(inside or ()), *(proc.children_of(keeper) if keeper else ())]
+            members: dict[int, Process] = {}
+            seen = {keeper, *self._never}
+            while open_ends:
+                pid = open_ends.pop()
+                if pid in seen:
+                    continue
+                seen.add(pid)
+                process = proc.look_at(pid)
+                if process is None or process.dead or self._known.get(pid, process.start) != process.start:
+                    continue
+                members[pid] = process
+                if inside is None or pid not in inside:
+                    open_ends += proc.all_children_of(pid)
+            self._known = {pid: process.start for pid, process in members.items()}
+            return dict(sorted(members.items(), key=lambda item: item[1].start))
+
+    def _gather(self, table: dict[int, Process], seeds: set[int]) -> dict[int, Process]:
+        keeper = self.keeper
+        children: dict[int, list[int]] = {}
+        for process in table.values():
+            children.setdefault(process.parent, []).append(process.pid)
+        self._never = self._barred(table)
+        barred = self._never | ({keeper} if keeper else set())
+        open_ends = [p.pid for p in table.values() if p.pid in seeds or self._belongs(p)]
+        open_ends += children.get(keeper, []) if keeper else []
+        members: dict[int, Process] = {}
+        while open_ends:
+            while open_ends:
+                pid = open_ends.pop()
+                if pid in table and pid not in members and pid not in barred:
+                    members[pid] = table[pid]
+                    open_ends += children.get(pid, [])
+            sessions = self._own_sessions(table, members)
+            rest = table.keys() - members.keys() - barred
+            open_ends = [pid for pid in rest if table[pid].session in sessions]
+        return members
+
+    def _own_sessions(self, table: dict[int, Process], members: dict[int, Process]) -> set[int]:
+        """Sessions that a member opened: its leader is a member, or has ended and is none of those we know."""
+        foreign = {self._handle.session, os.getsid(0), 0}
+        sessions = {p.session for p in members.values()}
+        return {s for s in sessions if s in members or (s not in table and s not in foreign)}
+
+    def _barred(self, table: dict[int, Process]) -> set[int]:
+        """Ourselves and whoever we descend from, unless we are inside the tree: they can never be its members."""
+        line = [os.getpid()]
+        while (process := table.get(line[-1])) and process.parent:
+            line.append(process.parent)
+        return {os.getpid(), 1} if self._handle.root.pid in line else {*line, 1}
+
+    def _belongs(self, process: Process) -> bool:
+        if self._known.get(process.pid) == process.start:
+            return True
+        if self._strangers.get(process.pid) == process.start:
+            return False
+        environment = proc.environment_of(process.pid)
+        if has_marker(environment, self._marker):
+            return True
+        if environment:
+            self._strangers[process.pid] = process.start
+        return False
+
+
+def has_marker(environment: bytes, marker: bytes) -> bool:
+    """Whether an environment carries the marker, alone or among those of outer and inner trees."""
+    name = MARKER.encode() + b"="
+    for entry in environment.split(b"\0"):
+        if entry.startswith(name):
+            return marker in entry[len(name) :].split(b":")
+    return False
+
+
+def add_marker(environment: dict[str, str], marker: str) -> dict[str, str]:
+    """The environment for the root of a tree."""
+    outer = environment.get(MARKER)
+    return {**environment, MARKER: f"{outer}:{marker}" if outer else marker}
+
+
+def without_marker(environment: dict[str, str]) -> dict[str, str]:
+    """The environment for whoever starts a tree and is not in it; the markers of outer trees stay."""
+    outer = environment.get(MARKER, "").rpartition(":")[0]
+    rest = {name: value for name, value in environment.items() if name != MARKER}
+    return {**rest, MARKER: outer} if outer else rest

@@ -1,0 +1,86 @@
+"""Secrets that their name gives away: settings, code, JSON, YAML, headers, options of commands."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+import re2
+
+from .secret_names import LIKE_NAMES, NAMES, TAIL, kind_of_name
+
+Span = tuple[int, int, str]
+"""Start, end and kind of a secret in a text."""
+
+MOST = 500
+"""Names looked at in one text. Whoever writes more wants to keep us busy: the rest goes unread."""
+
+_CLOSING = r"(?:[\"'`\\]+\]?|\*+)?"
+"""What may stand between a name and its sign: the name's own quotes, a bracket, bold type."""
+
+_NAMED = rf"([A-Za-z0-9_.-]*(?:{NAMES})[0-9]*{TAIL})({_CLOSING}\s*(?::=|={{1,3}}>?|!={{1,2}}|:)\**[ \t]*)"
+_OPTION = rf"(?:^|[\s\"'(\[,=])--?([a-z0-9-]*(?:{NAMES}){TAIL})([\"']?[ \t]*,?\s+)"
+_PAIR = (
+    rf"\b(?:name|key|field|label)[\"'\\]*\s*[:=]\s*[\"'\\]*([A-Za-z0-9_.-]*(?:{NAMES})[0-9]*{TAIL})"
+    r"([\"'\\]*(?:,\s*|\s+)[\"'\\]*value[\"'\\]*\s*[:=][ \t]*)"
+)
+
+_SETTERS = r"(?-i:ENV)|setx|setenv|set[ \t]+-[a-z]*x[a-z]*|config:set|config(?:ure)?[ \t]+set"
+_TOLD = (
+    rf"(?:(?m:^)|\\n|[\s;&(\"'`])(?:{_SETTERS})[ \t]+(?:-\S+[ \t]+)*"
+    rf"([A-Za-z0-9_.:/-]*(?:{NAMES})[0-9]*{TAIL})([ \t]+)"
+)
+
+
+def searchable(text: str) -> str | bytes:
+    """What to search: as bytes, if places in both are the same, it costs a fraction."""
+    return text.encode() if text.isascii() else text
+
+
+class NamedSecrets:
+    """One way of giving a secret its name. `hint` matches, where NAMED_HINT does, wherever something can be found."""
+
+    def __init__(self, pattern: str, hint: str) -> None:
+        self.hint = "(?i)" + hint
+        self._source = "(?i)" + pattern
+
+    @functools.cached_property
+    def _pattern(self) -> Any:
+        return re2.compile(self._source)
+
+    def __call__(self, text: str) -> Iterator[Span]:
+        """Every secret of this kind, in order."""
+        from .secret_values import find_secret  # most programs end before they meet a secret's name
+
+        count = done = 0
+        for match in self._pattern.finditer(searchable(text)):
+            start, (after_name, at) = match.start(1), match.span(2)
+            kind = kind_of_name(text[start:after_name])
+            if kind is None or start < done:
+                continue
+            count += 1
+            if count > MOST:
+                yield match.start(), len(text), "rest"
+                return
+            # The name may be the label that we put in a secret's place ourselves, or a type's (Aws::Token).
+            if text.endswith(("[redacted:", "::"), 0, start):
+                continue
+            if secret := find_secret(text, kind, (start, after_name) if self is SETTINGS else None, at):
+                first, done = secret
+                yield first, done, kind
+
+
+_SET = rf"{_CLOSING}\s*(?:[:=]|!=)"
+_OPTED = rf"-[a-z0-9-]*(?:{LIKE_NAMES}){TAIL}[\s\"',]"
+_PAIRED = r"[\"'\\]*(?:,\s*|\s+)[\"'\\]*value[\"'\\]*\s*[:=]"
+
+SETTINGS = NamedSecrets(_NAMED, "")
+OPTIONS = NamedSecrets(_OPTION, _OPTED)
+PAIRS = NamedSecrets(_PAIR, r"value[\"'\\]*\s*[:=]")
+TOLD = NamedSecrets(_TOLD, rf"(?:{_SETTERS})[ \t]+\S")
+
+NAMED_SECRETS = (SETTINGS, TOLD, OPTIONS, PAIRS)
+
+NAMED_HINT = rf"(?i)(?:{LIKE_NAMES})[0-9]*{TAIL}(?:{_SET}|{_PAIRED})|{_OPTED}|(?:{_SETTERS})[ \t]+\S"
+"""Matches where one of their hints does. Each time that the names stand in it, a search takes longer to get going."""

@@ -1,0 +1,106 @@
+"""TimelineMoment: one line of a run's timeline, made from one record, whatever wrote it."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import msgspec
+from msgspec import Struct
+
+from ..control.messages import State
+from ..core import Record
+from ..core.decoding import from_json
+from ..records import RecordBody, decode_body
+from .words import Level, MomentKind, RecordText, plain, tell
+
+KINDS: tuple[MomentKind, ...] = get_args(MomentKind)
+
+LEVELS: tuple[Level, ...] = get_args(Level)
+"""From housekeeping to what somebody must see."""
+
+RECORDS: dict[MomentKind, tuple[str, ...]] = {
+    "step": ("step", "gui_chunk"),
+    "review": ("step",),
+    "issue": ("issue", "episode"),
+    "intervention": ("intervention", "applied", "effect"),
+    "checkpoint": ("checkpoint", "restored", "history"),
+    "control": ("request", "ack", "result", "audit"),
+    "state": ("spec", "started", "status", "hold", "state", "end"),
+    "limit": ("limit",),
+    "incident": ("incident", "plan"),
+    "approval": ("state",),
+    "picture": ("gui_event",),
+    "note": (
+        "opinion", "person", "fault", "tamper", "transcript", "proxied", "lost", "snapshot", "gui_session",
+        "gui_trouble", "gui_event", "gui_model_call", "gui_verification", "gui_result",
+    ),
+}  # fmt: skip
+"""The kinds of record that each kind of moment is made of; a kind that we do not know makes a note."""
+
+HIDDEN = frozenset(("snapshot", "status"))
+"""Records for a successor of the supervisor only. Timelines leave them out: the `state` before a `status` says it."""
+
+CONTROL = (*range(0x09), 0x0B, 0x0C, *range(0x0D, 0x20), *range(0x7F, 0xA0))
+TURNING = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
+HARMLESS = dict.fromkeys((*CONTROL, *TURNING), "\N{REPLACEMENT CHARACTER}")
+"""What would steer a terminal, or turn the direction of a text so that it reads as another."""
+
+
+class TimelineMoment(Struct, frozen=True):
+    """What happened at one point of a run.
+
+    `title` and `detail` steer no terminal, but are not safe as HTML; `data` is the JSON of the record's body, as it
+    is in the journal.
+    """
+
+    seq: int
+    time: float
+    kind: MomentKind
+    step: int | None
+    level: Level
+    title: str
+    detail: str
+    record: str
+    data: msgspec.Raw
+
+    @property
+    def body(self) -> RecordBody | None:
+        """The record's body; None where another version or another program wrote it."""
+        return decode_body(self.record, self.data)
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The record's body as plain JSON values."""
+        return from_json(self.data)  # type: ignore[no-any-return]
+
+
+def read_moment(record: Record, *, hidden: bool = False) -> TimelineMoment | None:
+    """The line that a record makes; None for what is not shown. A record of an unknown kind is still a line."""
+    if record.kind in HIDDEN and not hidden:
+        return None
+    body, data = decode_body(record.kind, record.body), record.body
+    if body is None:
+        fields = _fields(record)
+        data = msgspec.Raw(msgspec.json.encode(fields))
+        kind: MomentKind = next((kind for kind, made_of in RECORDS.items() if record.kind in made_of), "note")
+        told = RecordText(kind, "quiet", plain(record.kind), _first_words(fields))
+    elif isinstance(body, State) and body.status == "running" and body.waiting is None and not hidden:
+        # A sign of life. Who resumed the run is in the RESULT.
+        return None
+    else:
+        told = tell(body)
+    title, detail = told.title.translate(HARMLESS), told.detail.translate(HARMLESS)
+    return TimelineMoment(record.seq, record.time, told.kind, told.step, told.level, title, detail, record.kind, data)
+
+
+def _fields(record: Record) -> dict[str, Any]:
+    try:
+        body = from_json(record.body)
+    except msgspec.DecodeError:
+        return {"unreadable": bytes(record.body)[:200].decode(errors="replace")}
+    return body if isinstance(body, dict) else {"value": body}
+
+
+def _first_words(fields: dict[str, Any]) -> str:
+    shown = [f"{key}: {value}" for key, value in fields.items() if isinstance(value, str | int | float)]
+    return ", ".join(shown)[:200]

@@ -1,0 +1,89 @@
+"""Expected paths: whether a step stays where the task needs it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from ..core import Context
+from .paths import resolve, zones
+from .shell import Command
+from .wordlist import name_set
+
+REMOVE = re.compile(r"\b(?:remov|delet|clean|clear|purg|wip|eras|empt|rm\b)", re.IGNORECASE)
+NEGATED = re.compile(r"\b(?:not|never|no|without|except|keep|avoid|unless|leave)\b|n't", re.IGNORECASE)
+SENTENCE = re.compile(r"[.!?;]\s|\n")
+"""How a task asks for something to go, how it asks for the opposite, and where one sentence ends."""
+
+MAX_PATHS = 64
+"""Paths of one step that are looked at."""
+
+
+class ExpectedPaths:
+    """Where a run is expected to work: the context's paths, else its workspace."""
+
+    def __init__(self, context: Context, workspace: str | None) -> None:
+        self.workspace = workspace
+        given = [resolve(path, workspace) for path in context.expected_paths if path]
+        self._roots = tuple(root.rstrip("/") or "/" for root in given) or (
+            (workspace.rstrip("/") or "/",) if workspace else ()
+        )
+        self._prefixes = tuple(f"{root.rstrip('/')}/" for root in self._roots)
+        self._mentioned = f"{context.original_prompt} {context.primary_goal}"
+
+    def is_outside(self, commands: Iterable[Command]) -> bool:
+        """Whether some path of the step lies outside; false where nothing is expected."""
+        return bool(self._roots) and any(self._is_foreign(path) for path in paths_of(commands))
+
+    def is_named(self, command: Command) -> bool:
+        """Whether the task asks to remove every place that the command is about, by name."""
+        places = [place_of(word) for word in command.args if is_path(word, command.program)]
+        return bool(places) and all(self._asks_to_remove(place) for place in places)
+
+    def _asks_to_remove(self, place: str) -> bool:
+        if place.count("/") < 2:
+            return False
+        named = re.compile(re.escape(place) + r"(?![\w-])")
+        return any(
+            named.search(sentence) and REMOVE.search(sentence) and not NEGATED.search(sentence)
+            for sentence in SENTENCE.split(self._mentioned)
+        )
+
+    def _is_foreign(self, path: str) -> bool:
+        full = resolve(path, self.workspace)
+        if full.startswith(self._prefixes) or full in self._roots:
+            return False
+        if not full.startswith(("/", "~")) or full.startswith("/dev/"):
+            return full.startswith("..")
+        if path.rstrip("/") in self._mentioned and len(path) > 3:
+            return False
+        return "temp" not in zones(full, None, None)
+
+
+def paths_of(commands: Iterable[Command]) -> list[str]:
+    """The words of a step that are paths: operands with a slash, and what redirections name."""
+    found: list[str] = []
+    for command in commands:
+        found += [resolve(word, command.cwd) for word in command.args if is_path(word, command.program)]
+        found += [redirect.target for redirect in command.redirects if redirect.target]
+        if len(found) >= MAX_PATHS:
+            break
+    return found[:MAX_PATHS]
+
+
+def place_of(path: str) -> str:
+    """A path as a task would name it: up to its first wildcard, without a slash at the end."""
+    wild = min((at for at in map(path.find, "*?[") if at >= 0), default=-1)
+    return (path if wild < 0 else path[:wild].rpartition("/")[0]).rstrip("/")
+
+
+def is_path(word: str, program: str) -> bool:
+    """Whether a word looks like the path of a file here."""
+    first = word[:1]
+    if not first or first in "-$<" or len(word) > 1024 or "://" in word or "\n" in word:
+        return False
+    return first in "/~." or ("/" in word and program in PATH_PROGRAMS)
+
+
+PATH_PROGRAMS = name_set("rm mv cp cat tee ls mkdir touch chmod chown ln head tail find rmdir")
+"""Programs whose plain operands are paths even without a leading slash."""

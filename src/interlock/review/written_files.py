@@ -1,0 +1,128 @@
+"""WrittenFiles: what earlier steps have left in files, so that running a file is judged by what it contains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import re2
+from msgspec import Struct
+from msgspec.structs import replace
+
+from .judgement import read_text
+from .shell import KnownFile, Script, read_code
+from .shell.scope import BELOW, find
+
+MAX_FILES = 128
+"""Files that are remembered; the oldest goes first."""
+
+MAX_TEXT = 16_384
+"""Characters of one file: a program that does harm does it in far less, and the end is kept too."""
+
+MAX_TOTAL = 131_072
+"""Characters of all files together. They are stored with the state of the run."""
+
+
+MAX_SECRETS = 16
+"""Files with a secret in them that every command is looked through for."""
+
+
+class Write(Struct, frozen=True):
+    """What a tool writes to a file: its whole text, or (`old` given) a new piece in the place of an old one."""
+
+    path: str
+    text: str
+    old: str | None = None
+
+
+class WrittenFiles(Struct):
+    """Files by their place; what is not there any more, or harmless, is not in it."""
+
+    files: dict[str, KnownFile] = {}
+    size: int = 0
+    secrets: list[str] = []
+
+    def read_text(self, text: str, cwd: str | None) -> Script:
+        """The commands of a text, with the contents of files that it runs."""
+        script = read_text(text, cwd)
+        return read_text(text, cwd, self.files) if self._knows(script, text) else script
+
+    def read_code(self, code: str, language: str, cwd: str | None) -> Script:
+        """The commands that a piece of program text amounts to, with the contents of files that it runs."""
+        return read_code(code, language, cwd, self.files)
+
+    def learn(self, script: Script, step: int) -> None:
+        """Remember the files that a script leaves behind."""
+        for place, file in script.made:
+            self.put(place, replace(file, step=step))
+
+    def write(self, place: str, write: Write, step: int) -> None:
+        """Remember what a tool writes; of a file that is not known whole, the pieces that are."""
+        known = self.files.get(place)
+        before = known.text if known is not None and known.text is not None else None
+        if write.old is None:
+            self.put(place, KnownFile(write.text, step=step))
+        elif before is not None and write.old and write.old in before:
+            self.put(place, KnownFile(before.replace(write.old, write.text, 1), step=step))
+        elif before is None:
+            self.put(place, KnownFile(write.text, step=step))
+        elif write.text not in before:
+            self.put(place, KnownFile(f"{before}\n{write.text}", step=step))
+
+    def put(self, place: str, file: KnownFile) -> None:
+        """Remember one file, if it can matter; forget what is too much."""
+        gone = self.files.pop(place, None)
+        if gone is not None:
+            self.size -= len(gone.text or "")
+        if place in self.secrets:
+            self.secrets.remove(place)
+        text = file.text
+        if text is not None:
+            if len(text) > MAX_TEXT:
+                text = f"{text[: MAX_TEXT // 2]}\n{text[-MAX_TEXT // 2 :]}"
+            file = replace(file, text=text if may_matter(text) else None)
+        if file.text is None and not (file.fetched or file.program or file.secret):
+            return
+        self.files[place] = file
+        self.size += len(file.text or "")
+        if file.secret:
+            self.secrets = [*self.secrets, place][-MAX_SECRETS:]
+        while len(self.files) > MAX_FILES or self.size > MAX_TOTAL:
+            oldest = next(iter(self.files))
+            self.size -= len(self.files.pop(oldest).text or "")
+
+    def show(self, places: Iterable[str]) -> None:
+        """The contents of these files were shown: what was fetched has been read."""
+        for place in places:
+            known = self.files.get(place)
+            if known is not None and known.fetched and not known.read:
+                self.files[place] = replace(known, read=True)
+
+    def _knows(self, script: Script, text: str) -> bool:
+        """Whether some file that the script asks for is known."""
+        if not self.files or not (script.asked or self.secrets):
+            return False
+        if self.secrets and any(name.rpartition("/")[2] in text for name in self.secrets):
+            return True
+        for place, path in script.asked:
+            if place.endswith(BELOW):
+                folder = place.removesuffix(BELOW)
+                if folder == "." or any(name.startswith(folder) for name in self.files):
+                    return True
+            elif find(self.files, place, path) is not None:
+                return True
+        return False
+
+
+_ACTS = re2.Set.SearchSet()
+_ACTS.Add(
+    r"\brm\b|remove|unlink|delete|Delete|DELETE|system|exec|spawn|[pP]open|subprocess|drop|DROP|destroy|truncate|TRUNCATE"
+    r"|UPDATE|\bdd\b|mkfs|shred|curl|wget|\bnc\b|socket|requests|urlopen|fetch|http|rmtree|rimraf|kill|git |sudo|chmod"
+    r"|chown|\bmv\b|>|env|eval|base64|b64|/dev/|\bcp\b|find |ssh|scp|rsync|docker|kubectl|terraform|aws |psql|mysql"
+    r"|shutil|getattr|import|require|source|include|fork"
+)
+_ACTS.Compile()
+
+
+def may_matter(text: str) -> bool:
+    """Whether running a text can do anything that a rule is about: one quick look."""
+    return bool(_ACTS.Match(text.encode("utf-8", "replace")))

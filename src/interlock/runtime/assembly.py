@@ -1,0 +1,273 @@
+"""How a supervisor is put together: configuration, store, run, workspace, adapter, channels."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import TypedDict
+
+import msgspec
+from msgspec.structs import replace
+
+from ..config import Config, load
+from ..config.nearest import nearest
+from ..core import (
+    ISSUE_TYPES,
+    Adapter,
+    Applied,
+    BadInput,
+    Capability,
+    Clock,
+    Context,
+    Directive,
+    InterlockError,
+    RunSpec,
+)
+from ..core.decoding import from_plain
+from ..intervene import BUILT_IN, Templates, parse_templates
+from ..journal import RunFolder, Store, new_run_id
+from ..records import Fault
+from ..redact import one_line, redact_argv, redact_text, redact_tree
+from .alerts import Alerts
+from .approvals import Approvals
+from .command_executor import CommandExecutor
+from .continuation import choose, continue_run
+from .directive_executor import DirectiveExecutor, ProcessControl
+from .incidents import Incidents
+from .metrics import Metrics, process_metrics
+from .mutes import read_mutes
+from .notifier import DeliveryFailure, Notifier, apprise_channel
+from .plugins import Plugins
+from .replay import replay
+from .run import Run
+from .run_control import RunControl
+from .supervisor import Supervisor
+
+
+class Options(TypedDict, total=False):
+    """What can be given to `Supervisor.open`; everything may be left out.
+
+    task: what the agent was asked to do. workspace: the folder that it works in, checkpointed. name: for lists.
+    model: what the agent uses, where its steps do not say. issue_id: the issue that it works on.
+    config: else the one found by `interlock config show`.
+    context: more than the task. adapter: how the agent is reached. plugins: detectors, strategies, interventions,
+    templates. incident: the id of an emergency stop, and the option to continue its run with. store: where the run is
+    kept. listener: the control socket, where somebody else made it.
+    """
+
+    task: str
+    workspace: str | Path
+    name: str
+    model: str
+    issue_id: str
+    config: Config
+    context: Context
+    adapter: Adapter
+    plugins: Plugins
+    incident: tuple[str, str]
+    store: Store
+    clock: Clock
+    notifier: Notifier
+    processes: ProcessControl
+    metrics: Metrics
+    spec: RunSpec
+    checkpoint_store: Path | None
+    approvals: Approvals
+    listener: socket.socket
+
+
+def open_supervisor(options: Options) -> Supervisor:
+    """A supervisor over a new run."""
+    _refuse_unknown(options)
+    config = options.get("config") or load()
+    adapter = options.get("adapter") or DirectAdapter()
+    where = options.get("workspace")
+    spec = options.get("spec") or RunSpec(
+        run_id=new_run_id(),
+        name=options.get("name", ""),
+        task=options.get("task", ""),
+        workspace=str(Path(where).resolve()) if where is not None else None,
+        model=options.get("model"),
+        issue_id=options.get("issue_id"),
+        adapter=adapter.name,
+    )
+    spec = redact_spec(spec)
+    store = options.get("store") or open_store(config)
+    wanted = options.get("incident")
+    if wanted is not None:
+        spec, config, options = _go_on(wanted, spec, config, store, options)
+    run = Run.create(spec, store, options.get("clock"))
+    try:
+        supervisor = _assemble(run, config, adapter, options)
+        if run.folder is not None:
+            _listen(supervisor, run.folder, options.get("listener"))
+    except BaseException:
+        # Refused before it began: in a list it would stand as a run that lost its owner.
+        run.close()
+        store.discard(spec.run_id)
+        raise
+    if wanted is not None:
+        incidents = Incidents(store)
+        incidents.settle(incidents.find(wanted[0]), "continued", wanted[1], spec.run_id)
+    supervisor.checkpoint(cause="start", step=0)
+    return supervisor
+
+
+def _go_on(
+    wanted: tuple[str, str], spec: RunSpec, config: Config, store: Store, options: Options
+) -> tuple[RunSpec, Config, Options]:
+    """A run that continues one that was stopped, under the rules of the option that was chosen."""
+    stored = Incidents(store).find(wanted[0])
+    chosen = choose(stored, wanted[1])
+    if chosen.name == "abort":
+        raise BadInput("abort ends a run, it does not continue one", todo=f"Run: {chosen.command}")
+    going_on = continue_run(store, stored, chosen, config, relaunch=False)
+    old = going_on.spec
+    spec = replace(
+        spec, continues=old.continues, name=spec.name or old.name, task=spec.task or old.task,
+        workspace=spec.workspace or old.workspace, issue_id=spec.issue_id or old.issue_id,
+    )  # fmt: skip
+    given = Options(**options)
+    given["approvals"] = Approvals(going_on.needs_approval, frozenset(going_on.removed_actions))
+    given["context"] = options.get("context") or stored.incident.context
+    return spec, going_on.config, given
+
+
+def reopen_supervisor(folder: RunFolder, options: Options) -> Supervisor:
+    """A supervisor over a run whose owner is gone; it stands where its predecessor stood."""
+    _refuse_unknown(options)
+    config = options.get("config") or load()
+    run = Run.reopen(folder, options.get("clock"))
+    supervisor = _assemble(run, config, options.get("adapter") or DirectAdapter(), options)
+    supervisor.count_from(replay(supervisor.pipeline, run.journal.reader()))
+    run.steady.go_on_from(max(supervisor.pipeline.ledger.last, run.summary.updated))
+    _listen(supervisor, folder, options.get("listener"))
+    return supervisor
+
+
+def redact_spec(spec: RunSpec) -> RunSpec:
+    """A run's own description passes the border too. A command is read as a line: `--token X` is two words."""
+    argv, name = tuple(redact_argv(spec.argv)), one_line(redact_text(spec.name))
+    return replace(spec, task=redact_text(spec.task), name=name, argv=argv)
+
+
+def redact_context(context: Context) -> Context:
+    """What a run is for, without secrets."""
+    return from_plain(redact_tree(msgspec.to_builtins(context)), Context)
+
+
+def _refuse_unknown(options: Options) -> None:
+    """A limit that is misspelled must not silently be none."""
+    for name in options:
+        if name not in Options.__annotations__:
+            near = nearest(name, Options.__annotations__)
+            raise TypeError(f"there is no option {name!r}" + (f"; did you mean {near!r}?" if near else ""))
+
+
+def open_store(config: Config) -> Store:
+    """The store that the configuration names."""
+    return Store(Path(config.store.dir).expanduser() if config.store.dir else None)
+
+
+def open_notifier(config: Config, on_trouble: Callable[[DeliveryFailure], None] | None = None) -> Notifier | None:
+    """The channels that people are told through; None where there are none."""
+    settings = config.notifications
+    channels = {name: apprise_channel(url) for name, url in settings.channels.items()}
+    if not channels:
+        return None
+    return Notifier(
+        channels,
+        on_trouble=on_trouble,
+        repeat_s=settings.repeat_seconds,
+        most_per_hour=settings.most_per_hour,
+    )
+
+
+def open_alerts(run: Run, config: Config, given: Notifier | None) -> Alerts | None:
+    """What people are told of a run; that a channel did not take it is said in the journal."""
+
+    def note(trouble: DeliveryFailure) -> None:
+        with suppress(InterlockError):
+            run.record(Fault(f"channel {trouble.channel}", trouble.why))
+
+    notifier = given or open_notifier(config, note)
+    return Alerts(notifier, config, run) if notifier is not None else None
+
+
+def _assemble(run: Run, config: Config, adapter: Adapter, options: Options) -> Supervisor:
+    from .workspace import open_workspace
+
+    spec = run.spec
+    files = None
+    if spec.workspace is not None:
+        store = options.get("checkpoint_store")
+        files = open_workspace(Path(spec.workspace), config, spec.run_id, store, run.clock, name=spec.name)
+        run.on_close(files.close)
+    executor = DirectiveExecutor(
+        adapter,
+        workspace=files,
+        processes=options.get("processes"),
+        notifier=open_alerts(run, config, options.get("notifier")),
+    )
+    plugins = options.get("plugins") or Plugins(
+        templates=read_templates(config.interventions.soft_correction.custom_prompts_path),
+        muted=read_mutes(Path(spec.workspace)) if spec.workspace is not None else frozenset(),
+    )
+    context = redact_context(options.get("context") or Context(original_prompt=spec.task, workspace=spec.workspace))
+    supervisor = Supervisor(
+        run,
+        config,
+        executor,
+        context=context,
+        plugins=plugins,
+        metrics=options.get("metrics") or process_metrics(),
+        approvals=options.get("approvals"),
+    )
+    supervisor.pipeline.prices.warm()
+    return supervisor
+
+
+def _listen(supervisor: Supervisor, folder: RunFolder, listener: socket.socket | None = None) -> None:
+    """Obey whoever pauses, resumes, cancels, escalates, approves, rejects or rolls back."""
+    run = supervisor.run
+    steering = RunControl(
+        run, folder, supervisor.config, supervisor.executor.adapter, listener, supervisor.recorder.metrics
+    )
+    steering.orders = CommandExecutor(supervisor)
+    run.steering = steering
+    steering.start()
+    run.on_close(steering.close)
+    if supervisor.config.hub.url:
+        from ..link.hub_link import HubLink
+
+        link = HubLink(supervisor.config.hub, steering.endpoint, run.journal)
+        link.start()
+        run.on_close(link.close)
+
+
+def read_templates(path: str | None, issue_types: Iterable[str] = ISSUE_TYPES) -> Templates:
+    """The templates of `soft_correction.custom_prompts_path` over the built-in ones; without a path the built-in."""
+    if path is None:
+        return BUILT_IN
+    file = Path(path).expanduser()
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(
+            f"the file of hints cannot be read: {error.strerror if isinstance(error, OSError) else error}",
+            where=str(file),
+            todo="See interventions.soft_correction.custom_prompts_path.",
+        ) from None
+    return parse_templates(text, str(file), issue_types)
+
+
+class DirectAdapter:
+    """Can do whatever a decision says; it has no conversation of its own and cannot start itself again."""
+
+    name = "direct"
+    capabilities: frozenset[Capability] = frozenset(("deny", "rewrite", "inject", "hold", "stop", "usage"))
+
+    def apply(self, directive: Directive) -> Applied:
+        return Applied(True, "said in the decision")

@@ -1,0 +1,125 @@
+"""Continuing: the four ways on after an emergency stop, from the stored incident."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ..config import Config
+from ..core import ENDED, InvalidState, NotFound, RunSpec
+from ..intervene import RecoveryOption
+from ..journal import JournalReader, RunFolder, Store, new_run_id
+from ..journal.folder import TREE
+from ..journal.process_tree import read_tree
+from ..link import noted_socket
+from ..process import attach
+from .incidents import Incidents, StoredIncident
+from .run import Run
+from .workspace import open_workspace
+
+ACTIONS = {"unknown_program": ("unknown", "unparsable"), "privilege": ()}
+"""What a removed kind is called in a review where that differs; privilege escalation is refused by rule anyway."""
+
+
+class Continuation(Struct, frozen=True, kw_only=True):
+    """A run that goes on where another was stopped."""
+
+    spec: RunSpec
+    config: Config
+    needs_approval: bool = False
+    removed_actions: tuple[str, ...] = ()
+    restored: str | None = None
+
+
+def choose(stored: StoredIncident, name: str) -> RecoveryOption:
+    """The way on that was asked for, if it is open."""
+    if stored.status != "open":
+        by = f" as run {stored.continued_by}" if stored.continued_by else ""
+        raise InvalidState(
+            f"incident {stored.id} is settled: {stored.option}{by}", todo="See interlock incidents --all"
+        )
+    option = next((one for one in stored.options if one.name == name), None)
+    if option is None:
+        raise NotFound(f"incident {stored.id} has no option {name!r}")
+    if not option.applicable:
+        raise InvalidState(f"{name} is not possible: {option.reason}", todo=f"See interlock incident show {stored.id}")
+    return option
+
+
+def continue_run(
+    store: Store, stored: StoredIncident, option: RecoveryOption, config: Config, *, relaunch: bool = True
+) -> Continuation:
+    """The run that goes on; with rollback_and_retry the files have gone back when this returns.
+
+    With `relaunch` its command is started again; a program that goes on by itself has none.
+    """
+    old = RunFolder(store.root / stored.incident.run_id).spec()
+    if relaunch and not old.argv:
+        raise InvalidState(
+            f"run {old.run_id} was driven by a program of its own ({old.adapter}), which Interlock cannot start again",
+            todo=f"Go on in that program: Supervisor.open(incident=({stored.id!r}, {option.name!r}), ...)",
+        )
+    spec = replace(old, run_id=new_run_id(), continues=old.run_id)
+    if option.limits is not None:
+        config = replace(config, limits=config.limits.smaller(option.limits))
+    if option.monitoring == "strict":
+        config = replace(config, detect=replace(config.detect, sensitivity="high"))
+    if option.checkpoint_id is not None:
+        _restore(old, option.checkpoint_id, config)
+    return Continuation(
+        spec=spec,
+        config=config,
+        needs_approval=bool(option.needs_approval),
+        removed_actions=tuple(action for kind in option.removed_actions for action in ACTIONS.get(kind, (kind,))),
+        restored=option.checkpoint_id,
+    )
+
+
+def abort(store: Store, stored: StoredIncident) -> tuple[str, ...]:
+    """Leave it stopped: do the clean-up that is due, and settle the incident. Gives what was done."""
+    done = clean_up(RunFolder(store.root / stored.incident.run_id))
+    Incidents(store).settle(stored, "aborted", "abort", None)
+    return done
+
+
+def clean_up(folder: RunFolder) -> tuple[str, ...]:
+    """End what the run left behind, and remove what only a live run needs; gives what was done."""
+    done = []
+    tree = read_tree(folder)
+    if tree is not None and attach(tree).alive():
+        done.append(f"processes: {attach(tree).end().words}")
+    socket = noted_socket(folder.path)
+    for path in (socket, folder.path / "socket", folder.gate, folder.path / TREE, *_letters(folder)):
+        if path is not None and path.exists():
+            path.unlink(missing_ok=True)
+            done.append(f"removed {path.name}")
+    if _is_live(folder):
+        with Run.reopen(folder) as run:
+            run.end("aborted", "EMERGENCY_STOP", "cleaned up after an emergency stop")
+        done.append("marked as aborted")
+    return tuple(done)
+
+
+def _restore(old: RunSpec, checkpoint_id: str, config: Config) -> None:
+    if old.workspace is None:
+        raise InvalidState(f"run {old.run_id} had no workspace with checkpoints")
+    workspace = open_workspace(Path(old.workspace), config, old.run_id)
+    try:
+        workspace.restore(checkpoint_id, ())
+    finally:
+        workspace.close()
+
+
+def _letters(folder: RunFolder) -> list[Path]:
+    return list(folder.inbox.glob("*")) if folder.inbox.is_dir() else []
+
+
+def _is_live(folder: RunFolder) -> bool:
+    """Whether the journal says that it still runs, though nobody owns it."""
+    if folder.owner() is not None:
+        return False
+    with JournalReader.open(folder) as reader:
+        summary = reader.summary()
+    return summary is not None and summary.status not in ENDED

@@ -1,0 +1,417 @@
+"""DecisionPipeline: review, detect and decide over one run's steps. No input or output; its state can be stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ..config import Config
+from ..core import (
+    EVERY_CAPABILITY,
+    LADDER,
+    Capability,
+    CheckpointInfo,
+    Context,
+    Intervention,
+    Issue,
+    Review,
+    RunState,
+    Seen,
+    SetLimits,
+    Status,
+    Step,
+)
+from ..core.decoding import from_msgpack
+from ..core.issue import DESTRUCTIVE_ACTION, LOOP, REPETITIVE_ERRORS, RESOURCE_SPIRAL
+from ..decide import (
+    Controller,
+    ControllerState,
+    Episode,
+    Observed,
+    Ruling,
+    Rulings,
+    Sighting,
+    StepClock,
+    count_anew,
+    strongest,
+)
+from ..detect import Detectors
+from ..records import Fault, Opinion
+from ..review import Reviewer, rough_review
+from .checkpoint_causes import AFTER_STEP
+from .file_count import count_files
+from .guard import Guard
+from .limit_meter import LimitMeter
+from .plugins import Plugins
+from .prices import Prices
+from .step_outcome import StepOutcome
+from .usage_tracker import UsageTracker
+
+THROTTLING = LADDER[2]
+"""The rung that tightens limits; they are loosened again when the trouble is over."""
+
+REPEATING = (LOOP, REPETITIVE_ERRORS, RESOURCE_SPIRAL)
+"""What an agent shows that tries again and again what is refused."""
+
+REFUSED = "refused"
+"""What stands for the outcome of a call that did not run."""
+
+CHECKPOINTS = 256
+"""Checkpoints to choose from when the run goes back: all of the newest, ever fewer of those before."""
+
+MARKS = 64
+"""Checkpoints whose detector windows are kept at hand; going back further starts the windows anew."""
+
+
+class PipelineState(Struct):
+    """Everything that later answers depend on."""
+
+    controller: ControllerState
+    clock: StepClock
+    run: RunState
+    ledger: bytes
+    meter: bytes
+    reviewer: bytes
+    detectors: bytes
+    marks: dict[str, bytes]
+    throttled_for: set[str] = set()
+    model: str | None = None
+
+
+class DecisionPipeline:
+    """One run, seen and answered.
+
+    `model` is whose price counts until a step names its own; `guard` isolates the parts; `assume_checkpoint` is for
+    recorded traces.
+    """
+
+    def __init__(
+        self,
+        run_id: str,
+        config: Config,
+        context: Context,
+        *,
+        model: str | None = None,
+        capabilities: frozenset[Capability] = EVERY_CAPABILITY,
+        plugins: Plugins | None = None,
+        guard: Guard | None = None,
+        restorable: bool | None = None,
+        contained: bool = False,
+        assume_checkpoint: bool = False,
+    ) -> None:
+        plugins = plugins or Plugins()
+        window = config.interventions.resource_throttling.metrics_window_seconds
+        self.guard = guard or Guard(None, _nothing)
+        self.reviewer = Reviewer(
+            config.review, context, context.workspace, restorable=bool(restorable), contained=contained
+        )
+        self.detectors = Detectors(
+            config.detect, context, extra=plugins.detectors, muted=plugins.muted, guard=self.guard.detectors
+        )
+        self.controller = Controller(
+            config.interventions,
+            capabilities,
+            strategies=plugins.strategies,
+            custom=plugins.interventions,
+            templates=plugins.templates,
+            restorable=True if assume_checkpoint else restorable,
+        )
+        self.ledger = UsageTracker(window)
+        self.meter = LimitMeter(config.limits.plain, window, config.limits.ceiling)
+        self.prices = Prices(config.models)
+        self._model = model
+        self._assume_checkpoint = assume_checkpoint
+        self._controller_state = self.controller.start()
+        self._clock = StepClock()
+        self._run = RunState(run_id=run_id, context=context, limits=config.limits.plain)
+        self._marks: dict[str, bytes] = {}
+        self._throttled_for: set[str] = set()
+        self._assumed = False
+        self.priced = 0.0
+        self._fresh = self.detectors.save()
+
+    def review(self, step: Step) -> Review | None:
+        """The verdict on a call before it runs; None for what is no call."""
+        if step.kind != "tool_call" or step.origin != "agent":
+            return None
+        found = self.guard.part("reviewer", self.reviewer.review, None, step)
+        # A reviewer that fails is no reason to let a call through that nobody has looked at.
+        return found if found is not None else rough_review(step)
+
+    def review_recorded(self, steps: Iterable[Step]) -> list[Review | None]:
+        """The same for steps that have happened, each with what the results before it have taught."""
+        reviews: list[Review | None] = []
+        for step in steps:
+            reviews.append(self.review(step))
+            self._learn(step)
+        return reviews
+
+    def count(self, step: Step) -> float:
+        """Take a step's time and cost into account, whatever becomes of it; gives the time that it counts for."""
+        self._clock, now, self._assumed = self._clock.advance(step)
+        if step.origin == "agent":
+            cost: float | None = 0.0
+            if step.model is not None:
+                self._model = step.model
+            if step.usage is not None and not step.usage.cost_usd:
+                usage = step.usage
+                cost = self.guard.part("prices", self.prices.cost, None, self._model, usage)
+            self.priced = cost or 0.0
+            self.ledger.count(step, now, cost)
+        return now
+
+    def observe(
+        self,
+        step: Step,
+        review: Review | None = None,
+        *,
+        prevented: bool = False,
+        absent: tuple[str, ...] | None = None,
+        learnt: bool = False,
+    ) -> StepOutcome:
+        """Answer what a counted step shows.
+
+        `prevented` says that a call was refused and did not run; `absent` which files that it claims are not there;
+        `learnt` that the reviewer has seen it.
+        """
+        now, assumed = self._clock.now or 0.0, self._assumed
+        if step.origin != "agent":
+            return StepOutcome(now, assumed)
+        if not learnt:
+            self._learn(step)
+        if not prevented:
+            self.ledger.touch(count_files(step, review))
+        issues: list[Issue] = []
+        issues = self.guard.part("detectors", self.detectors.observe, issues, Seen(step, review, absent))
+        if prevented:
+            issues = [_prevented(issue, review) for issue in issues]
+            # Trying again what was refused leads nowhere, however often: the attempt counts, our own words do not.
+            refused = replace(step, role="tool", kind="tool_result", content=REFUSED, usage=None)
+            again: list[Issue] = []
+            again = self.guard.part("detectors", self.detectors.observe, again, Seen(refused))
+            issues += [issue for issue in again if issue.type in REPEATING]
+        progressed = self.detectors.progress()
+        return self._answer(step, issues, progressed, now, assumed)
+
+    def state(self, now: float) -> RunState:
+        """The run as interventions see it."""
+        return replace(
+            self._run,
+            spend=self.ledger.spend,
+            growth=self.ledger.growth(now),
+            limits=self.meter.limits,
+            windowed=self.meter.windowed,
+            actions=self.ledger.actions,
+            started=self.ledger.started,
+        )
+
+    def stuck(self) -> str | None:
+        """What the run is stuck on now: of several episodes the one that has climbed highest, then the newest.
+
+        Empty where all are over; None where there never was one.
+        """
+        state = self._controller_state
+        found = [episode for episode in state.episodes if episode.open]
+        if not found:
+            return "" if state.opened else None
+        return max(found, key=lambda one: (one.level or 0, bool(one.failed), one.opened_step)).standing
+
+    def set_status(self, status: Status) -> tuple[Episode, ...]:
+        """Know the run's status: a paused run gets no new answers, and who resumed it has looked at it.
+
+        Gives the episodes that ended with that.
+        """
+        before = self._controller_state
+        if status == "running" and self._run.status != "running":
+            self._controller_state = count_anew(self._controller_state)
+            over = self.meter.over(self.ledger.spend)
+            if over is not None and not over.ends:
+                self.meter.loosen()
+                self.meter.raise_ceiling(self.ledger.spend)
+        self._run = replace(self._run, status=status)
+        return _changed(before, self._controller_state)
+
+    @property
+    def person_reachable(self) -> bool:
+        return self._run.reachable
+
+    def note_person(self, reachable: bool) -> None:
+        """Know whether a person can be asked, who then comes before a stop."""
+        self._run = replace(self._run, reachable=reachable)
+
+    def heed(self, opinion: Opinion) -> None:
+        """A finding that a second opinion does not share is quiet from now on."""
+        if opinion.agrees is False:
+            self.detectors.mute(opinion.key)
+
+    def mark(self, checkpoint: CheckpointInfo) -> None:
+        """A checkpoint was made: it can be gone back to, and so can the detectors' windows."""
+        self._run = replace(self._run, checkpoints=_thinned((*self._run.checkpoints, checkpoint)))
+        if checkpoint.cause != AFTER_STEP:
+            # After a step they are what they are before the next one, which makes a checkpoint of its own.
+            self._marks[checkpoint.id] = self.detectors.save()
+            while len(self._marks) > MARKS:
+                del self._marks[next(iter(self._marks))]
+
+    def go_back(self, checkpoint_id: str) -> None:
+        """The run went back to a checkpoint: windows and growth samples go back too, spend and history stay."""
+        at = next((known for known in self._run.checkpoints if known.id == checkpoint_id), None)
+        windows = self._marks.get(checkpoint_id)
+        self.detectors.go_back(windows if windows is not None else self._fresh)
+        if at is not None:
+            self.ledger.forget_growth(at.time)
+            kept = tuple(known for known in self._run.checkpoints if known.time <= at.time)
+            self._run = replace(self._run, checkpoints=kept)
+
+    def save(self) -> bytes:
+        """Everything that later answers depend on."""
+        return msgspec.msgpack.encode(
+            PipelineState(
+                self._controller_state,
+                self._clock,
+                self._run,
+                self.ledger.save(),
+                self.meter.save(),
+                self.reviewer.save(),
+                self.detectors.save(),
+                self._marks,
+                self._throttled_for,
+                self._model,
+            )
+        )
+
+    def restore(self, state: bytes) -> None:
+        """Go on from what `save` gave."""
+        saved = from_msgpack(state, PipelineState)
+        self._controller_state, self._clock, self._run = saved.controller, saved.clock, saved.run
+        self._marks, self._throttled_for = saved.marks, saved.throttled_for
+        self._model = saved.model or self._model
+        self.ledger.restore(saved.ledger)
+        self.meter.restore(saved.meter)
+        self.reviewer.restore(saved.reviewer)
+        self.detectors.restore(saved.detectors)
+
+    def _learn(self, step: Step) -> None:
+        if step.kind == "tool_result" and step.origin == "agent":
+            self.guard.part("reviewer", self.reviewer.observe, None, step)
+
+    def _set_limits(self, ruling: Ruling) -> None:
+        """Hold the run to what an answer says: a throttle for as long as the trouble lasts, the rest for good."""
+        for directive in ruling.directives:
+            if isinstance(directive, SetLimits) and ruling.intervention.type == THROTTLING:
+                self.meter.throttle(directive, self.ledger.spend)
+                self._throttled_for.add(ruling.intervention.episode or ruling.issue.type)
+            elif isinstance(directive, SetLimits):
+                self.meter.tighten(directive.limits)
+
+    def _come_down(self, judged: Sequence[Intervention], over: Iterable[Episode]) -> None:
+        """Lift the throttle when the trouble that it was for is over, whichever answer ended it."""
+        if not self._throttled_for:
+            return
+        self._throttled_for -= {made.issue_type for made in judged if made.outcome == "success"}
+        self._throttled_for -= {episode.id for episode in over}
+        if not self._throttled_for:
+            self.meter.loosen()
+
+    def _answer(self, step: Step, issues: list[Issue], progressed: bool, now: float, assumed: bool) -> StepOutcome:
+        before = self._controller_state
+        if step.kind == "tool_call":
+            before = self._controller_state = replace(before, pace=before.pace.called(now))
+        sightings = self._sightings(step) if before.episodes else ()
+        instructed = step.kind == "message" and step.role == "user" and self.detectors.instructed
+        if not issues and not before.pending and not sightings and not instructed:
+            return StepOutcome(now, assumed, progressed=progressed)
+        checkpoints = self._run.checkpoints
+        if self._assume_checkpoint:
+            began = [episode.began for episode in before.episodes if episode.open]
+            checkpoints = (_assumed_checkpoint(issues, began, now),)
+        run = replace(self.state(now), step=step.index, checkpoints=checkpoints)
+        seen = Observed(
+            step=step.index,
+            agent=self.detectors.seen,
+            issues=tuple(issues),
+            sightings=sightings,
+            instructed=instructed,
+            progressed=progressed,
+        )
+        ruled = self.guard.part("controller", self.controller.advance, None, before, seen, run, now)
+        if ruled is None:
+            return StepOutcome(now, assumed, tuple(issues), progressed=progressed)
+        self._controller_state, rulings = ruled
+        self._run = replace(rulings.run, checkpoints=self._run.checkpoints)
+        changed = _changed(before, self._controller_state)
+        self._settle(rulings, changed)
+        return StepOutcome(now, assumed, tuple(issues), rulings.rulings, rulings.judged, progressed, changed)
+
+    def _sightings(self, step: Step) -> tuple[Sighting, ...]:
+        """What the step showed of every episode of its agent; of those that are over as well, for relapses."""
+        found = []
+        agent = self.detectors.seen
+        for episode in self._controller_state.episodes:
+            if episode.agent == agent:
+                followed = [self.detectors.follow(episode.issue.type, stuck, step) for stuck in episode.stuck]
+                sign = strongest([sign for _, sign in followed if sign is not None])
+                stuck = tuple(stuck for stuck, _ in followed)
+                if sign is not None or stuck != episode.stuck:
+                    found.append(Sighting(episode.id, stuck, sign))
+        return tuple(found)
+
+    def _settle(self, rulings: Rulings, changed: tuple[Episode, ...]) -> None:
+        """Hold the run to what was decided; count anew what is over."""
+        over = [episode for episode in changed if not episode.open]
+        self._come_down(rulings.judged, over)
+        for ruling in rulings.rulings:
+            if ruling.directives:
+                self._set_limits(ruling)
+                if ruling.intervention.episode is None:
+                    self.detectors.restart(ruling.issue.type, ruling.issue.agent)
+        for issue_type in dict.fromkeys(episode.issue.type for episode in over):
+            self.detectors.restart(issue_type, self.detectors.seen)
+
+
+def _changed(before: ControllerState, after: ControllerState) -> tuple[Episode, ...]:
+    """The episodes that opened, were answered or ended, which is what people are told of."""
+    known = {episode.id: episode for episode in before.episodes}
+    return tuple(
+        episode
+        for episode in after.episodes
+        if (was := known.get(episode.id)) is not episode
+        and (was is None or was.answers != episode.answers or was.ending != episode.ending)
+    )
+
+
+def _thinned(checkpoints: tuple[CheckpointInfo, ...]) -> tuple[CheckpointInfo, ...]:
+    """Where there are too many, every second one of the older half goes: an episode may be as old as the run."""
+    if len(checkpoints) <= CHECKPOINTS:
+        return checkpoints
+    half = len(checkpoints) // 2
+    return (*checkpoints[:half:2], *checkpoints[half:])
+
+
+def _assumed_checkpoint(issues: Sequence[Issue], began: Sequence[int], now: float) -> CheckpointInfo:
+    """A recorded trace has no checkpoints; what would have been done assumes a safe one before the trouble."""
+    first = min(
+        (*began, *(issue.step if issue.started_step is None else issue.started_step for issue in issues)), default=0
+    )
+    return CheckpointInfo(id="assumed", time=now, step=max(0, first), label="assumed")
+
+
+def _prevented(issue: Issue, review: Review | None) -> Issue:
+    """An attempt that was blocked is as bad as it would have been; what is left to do is to tell the agent."""
+    if issue.type != DESTRUCTIVE_ACTION:
+        return issue
+    why = f" {review.reason}" if review is not None else ""
+    advice = f" Instead: {review.instead}" if review is not None and review.instead else ""
+    return replace(
+        issue,
+        impact_factor=0.0,
+        description=f"A dangerous call was refused before it ran.{why}{advice}",
+        details={**issue.details, "prevented": True},
+    )
+
+
+def _nothing(fault: Fault) -> None:
+    """A watch without a runtime has nobody to tell."""

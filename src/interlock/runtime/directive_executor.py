@@ -1,0 +1,172 @@
+"""DirectiveExecutor: carries out directives through the adapter, the process tree and the workspace."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
+from typing import Protocol, TypeVar
+
+from msgspec.structs import replace
+
+from ..checkpoint import Restored
+from ..core import (
+    Adapter,
+    Applied,
+    Defer,
+    Delay,
+    Deny,
+    Directive,
+    Hold,
+    Inject,
+    Limits,
+    Message,
+    Notify,
+    Restore,
+    Rewrite,
+    SetLimits,
+    Stop,
+    SwitchModel,
+)
+from .alerts import Alerts
+from .workspace import RunWorkspace
+
+T = TypeVar("T")
+
+
+CONVERSATION_BACK = "Your conversation went back to the same point: what came after it is gone."
+CONVERSATION_STAYS = "Your conversation did not go back: what it says about the files may no longer be true."
+"""What the agent is told after a rollback, by what became of its conversation."""
+
+
+class ProcessControl(Protocol):
+    """The run's process tree, as the process room gives it; missing where the agent lives in this process."""
+
+    def frozen(self) -> AbstractContextManager[None]: ...
+
+    def hold(self) -> str: ...
+
+    def release(self) -> str: ...
+
+    def limit(self, limits: Limits) -> str: ...
+
+    def end(self, grace_s: float) -> str: ...
+
+
+class DirectiveExecutor:
+    """What a run can do to the outside. Everything comes back as Applied, nothing as an exception of the outside's."""
+
+    def __init__(
+        self,
+        adapter: Adapter,
+        *,
+        workspace: RunWorkspace | None = None,
+        processes: ProcessControl | None = None,
+        notifier: Alerts | None = None,
+    ) -> None:
+        self.adapter = adapter
+        self.workspace = workspace
+        self.processes = processes
+        self.notifier = notifier
+        self.messages: list[Message] = []
+        self.delay_s = 0.0
+        self._after_restore = ""
+        self.on_hold: Callable[[Hold], str] = lambda hold: ""
+        self.on_limits: Callable[[SetLimits], Limits] = lambda order: order.limits
+        self.on_stop: Callable[[Stop], str] = lambda stop: ""
+        self.on_restored: Callable[[Restore, Restored], None] = lambda order, restored: None
+
+    def carry_out(self, directive: Directive) -> Applied:
+        """Do it, and say how."""
+        match directive:
+            case Inject(message):
+                return self._inject(message)
+            case SetLimits():
+                limits = self.on_limits(directive)
+                held = self.processes.limit(limits) if self.processes is not None else ""
+                return Applied(True, "enforced from the next call on" + (f"; {held}" if held else ""))
+            case Delay(seconds):
+                self.delay_s = max(self.delay_s, seconds)
+                return Applied(True, f"the next call waits {seconds:g} s")
+            case Hold():
+                return Applied(True, self.on_hold(directive) or "the gate is shut")
+            case Restore():
+                return self._restore(directive)
+            case Stop():
+                return self._stop(directive)
+            case Notify():
+                if self.notifier is None:
+                    return Applied(False, "no channel is configured")
+                self.notifier.send(directive)
+                return Applied(True, "handed to the channels")
+            case Deny() | Rewrite() | Defer() | SwitchModel():
+                return self._ask_adapter(directive)
+
+    def _inject(self, message: Message) -> Applied:
+        if "inject" not in self.adapter.capabilities:
+            return Applied(False, f"{self.adapter.name} cannot take messages")
+        if self._after_restore and message.meta is not None and message.meta.checkpoint_id is not None:
+            message = replace(message, content=f"{message.content}\n{self._after_restore}")
+        self._after_restore = ""
+        self.messages.append(message)
+        return Applied(True, "goes with the next answer to the agent")
+
+    def _restore(self, order: Restore) -> Applied:
+        if self.workspace is None:
+            return Applied(False, "the run has no workspace with checkpoints")
+        frozen = self.processes.frozen() if self.processes is not None else nullcontext()
+        with frozen:
+            restored = self.workspace.restore(order.checkpoint_id, order.paths)
+        self.on_restored(order, restored)
+        talk = self._ask_adapter(order) if "conversation" in self.adapter.capabilities else None
+        self._after_restore = CONVERSATION_BACK if talk is not None and talk.ok else CONVERSATION_STAYS
+        words = f"{len(restored.changed)} paths put back, undo with checkpoint {restored.safety_id}"
+        if restored.left_alone:
+            words += f", {len(restored.left_alone)} left alone: not known to be this run's work, or not covered"
+        if talk is not None and not talk.ok:
+            words += f"; the conversation stays ({talk.how})"
+        return Applied(True, words)
+
+    def _stop(self, order: Stop) -> Applied:
+        """The gate first, for it cannot fail; then the processes; then the adapter, which is not waited for long."""
+        shut = self.on_stop(order)
+        grace_s = EMERGENCY_GRACE_S if order.incident_id is not None else GRACE_S
+        ended = self.processes.end(grace_s) if self.processes is not None else ""
+        asked = Applied(False, "")
+        if "stop" in self.adapter.capabilities:
+            asked = with_timeout(
+                lambda: self._ask_adapter(order), STOP_PATIENCE_S, Applied(False, "the adapter did not answer")
+            )
+        return Applied(asked.ok or bool(ended) or bool(shut), "; ".join(filter(None, (shut, ended, asked.how))))
+
+    def _ask_adapter(self, directive: Directive) -> Applied:
+        answer: object = self.adapter.apply(directive)
+        if isinstance(answer, Applied):
+            return answer
+        return Applied(False, f"{self.adapter.name} answered with {type(answer).__name__}")
+
+
+GRACE_S = 3.0
+"""How long processes may take to end when they are asked to; then they are killed."""
+
+EMERGENCY_GRACE_S = 0.2
+"""The same for an emergency stop, which is done within a second."""
+
+STOP_PATIENCE_S = 0.3
+"""How long an adapter may take over a stop: an emergency stop is done within a second, whatever hangs."""
+
+
+def with_timeout(work: Callable[[], T], seconds: float, otherwise: T) -> T:
+    """The answer of foreign code, or `otherwise` where it takes too long or raises."""
+    answer: queue.SimpleQueue[T] = queue.SimpleQueue()
+
+    def attempt() -> None:
+        with suppress(Exception):
+            answer.put(work())
+
+    threading.Thread(target=attempt, name="interlock-timed", daemon=True).start()
+    try:
+        return answer.get(timeout=seconds)
+    except queue.Empty:
+        return otherwise

@@ -1,0 +1,83 @@
+"""LateResults: what other threads deliver between two steps: statuses, late outcomes, second opinions."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
+
+from ..core import Status, Step
+from ..decide import Episode
+from ..records import EpisodeRecord, StatusRecord, StepRecord
+from .decision_pipeline import DecisionPipeline
+from .guard import PendingResult
+from .review_and_observe import Observation
+from .run import Run
+from .second_opinion import SecondOpinion
+from .step_outcome import StepOutcome
+
+Take = Callable[[StepRecord, StepOutcome], None]
+Describe = Callable[[Sequence[Episode]], list[EpisodeRecord]]
+
+
+class LateResults:
+    """Collected without waiting; taken in by whoever holds the supervisor, at its next step."""
+
+    def __init__(
+        self, run: Run, pipeline: DecisionPipeline, take: Take, describe: Describe, opinion: SecondOpinion | None = None
+    ) -> None:
+        self._run, self._pipeline, self._record_and_act, self._describe, self._opinion = (
+            run,
+            pipeline,
+            take,
+            describe,
+            opinion,
+        )
+        self._statuses: deque[Status] = deque()
+        self._late: list[tuple[StepRecord, PendingResult]] = []
+
+    def note_status(self, status: Status) -> None:
+        """The run was paused, or goes on."""
+        self._statuses.append(status)
+
+    def wait_for(self, record: StepRecord, late: PendingResult) -> None:
+        """A step went on before supervision had judged it."""
+        self._late.append((record, late))
+
+    def consult(self, step: Step, judgement: StepOutcome) -> None:
+        """Have what was found looked at by a model, where that is configured."""
+        if self._opinion is None:
+            return
+        self._opinion.note(step)
+        for issue in judgement.issues:
+            self._opinion.consult(issue, self._run.spec.task)
+
+    def catch_up(self) -> None:
+        """Take in everything that has come."""
+        while self._statuses:
+            status = self._statuses.popleft()
+            over = self._pipeline.set_status(status)
+            self._run.record(StatusRecord(status))
+            if over:
+                self._run.append(self._describe(over), changes={"stuck": self._pipeline.stuck()})
+        for opinion in self._opinion.drain() if self._opinion is not None else ():
+            self._pipeline.heed(opinion)
+            self._run.record(opinion)
+        while self._late:
+            record, late = self._late[0]
+            answer = late.poll()
+            if isinstance(answer, Observation) and answer.judgement is not None:
+                self._record_and_act(replace(record, review=answer.review), answer.judgement)
+            elif isinstance(answer, StepOutcome):
+                self._record_and_act(record, answer)
+            elif answer is not None or late.given_up:
+                self._run.record(replace(record, unobserved=True))
+            else:
+                return
+            self._late.pop(0)
+
+    def close(self) -> None:
+        """Nothing is waited for any more."""
+        if self._opinion is not None:
+            self._opinion.close()

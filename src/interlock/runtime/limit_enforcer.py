@@ -1,0 +1,81 @@
+"""LimitEnforcer: a run's own limits at work. Used up ends the run, too fast makes it wait, a throttle holds it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from ..core import Decision, Hold, Stop
+from ..records import LimitRecord
+from .decision_pipeline import DecisionPipeline
+from .directive_executor import DirectiveExecutor
+from .guard import Guard
+from .limit_meter import LimitExceeded
+from .run import Run
+from .step_recorder import StepRecorder
+
+
+class LimitEnforcer:
+    """For one run; whoever calls holds the supervisor's lock."""
+
+    def __init__(
+        self,
+        run: Run,
+        pipeline: DecisionPipeline,
+        executor: DirectiveExecutor,
+        recorder: StepRecorder,
+        guard: Guard,
+        hold: Callable[[Hold], str],
+    ) -> None:
+        self._run, self._pipeline, self._executor, self._recorder, self._hold = run, pipeline, executor, recorder, hold
+        self._guard = guard
+
+    def check_spend(self) -> Decision | None:
+        """Whether a budget is used up; None where none is."""
+        over = self._used_up()
+        return self._over(over) if over is not None else None
+
+    def is_free(self) -> bool:
+        """Whether no limit has anything to say to the next call."""
+        return (
+            self._used_up() is None
+            and self._pipeline.meter.wait(self._pipeline.ledger, self._run.steady.time()) is None
+        )
+
+    def slow_down(self, decision: Decision) -> Decision:
+        """A decision that lets a call go on, with the wait that the limits ask for."""
+        wait = self._pipeline.meter.wait(self._pipeline.ledger, self._run.steady.time())
+        if wait is None or wait.seconds <= 0 or decision.action not in ("proceed", "rewrite"):
+            return decision
+        if math.isinf(wait.seconds):
+            self._recorder.run.record(LimitRecord(wait.reason))
+            return Decision("deny", reason=wait.reason)
+        self._recorder.run.record(LimitRecord(wait.reason, seconds=wait.seconds))
+        if "hold" in self._executor.adapter.capabilities:
+            return replace(decision, delay_s=wait.seconds, reason=wait.reason)
+        return Decision("deny", reason=f"{wait.reason}. Try again in {wait.seconds:.0f} s.")
+
+    def check_use(self, memory_mb: float, elapsed_s: float) -> Decision | None:
+        """What the limits say to the use of a process tree, between steps or without any."""
+        self._pipeline.ledger.measure_memory(memory_mb, self._run.steady.time())
+        awake = max(0.0, elapsed_s - self._run.gate.rested_s)
+        spend = replace(self._pipeline.ledger.spend, execution_time=awake)
+        over = self._pipeline.meter.over(spend)
+        return self._over(over) if over is not None else None
+
+    def _used_up(self) -> LimitExceeded | None:
+        spend = self._pipeline.ledger.spend
+        awake = max(0.0, spend.execution_time - self._run.gate.rested_s)
+        return self._pipeline.meter.over(replace(spend, execution_time=awake))
+
+    def _over(self, over: LimitExceeded) -> Decision:
+        self._recorder.run.record(LimitRecord(str(over), limit=over.limit))
+        if not over.ends:
+            self._guard.part("journal", lambda: self._hold(Hold(str(over), kind="limit")), "")
+            return Decision("deny", reason=f"{over}. The run waits for a person.")
+        # A journal that cannot be written must not keep the agent from being stopped.
+        self._guard.part("journal", lambda: self._run.end("done", "MAX_ITERATIONS", str(over)), None)
+        self._executor.carry_out(Stop(f"limit: {over}"))
+        return Decision("stop", reason=str(over))

@@ -1,0 +1,186 @@
+"""LimitMeter: holds a run to its limits. A budget that is used up ends the run; a throttle makes it wait."""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+from msgspec import Struct
+
+from ..core import Limits, SetLimits, Spend
+from ..core.decoding import from_json
+from .usage_tracker import UsageTracker
+
+MINUTE = 60.0
+
+BUDGETS: tuple[tuple[str, str, str], ...] = (
+    ("max_steps", "calls", "tool calls"),
+    ("max_tokens", "tokens", "tokens"),
+    ("max_cost_usd", "cost_usd", "US dollars"),
+    ("max_file_operations", "file_operations", "file operations"),
+    ("max_execution_time", "execution_time", "seconds"),
+    ("max_memory_mb", "memory_mb", "MB of memory"),
+)
+"""Limit, what is counted against it, and its unit in words."""
+
+
+ROOM = 1.5
+"""A throttled process may still use this much of the most that it has used: less would end it, not slow it down."""
+
+NOT_A_RATE = frozenset(("max_memory_mb", "max_steps", "max_cost_usd"))
+"""Memory is held by the process room; steps and dollars are budgets only."""
+
+
+class LimitExceeded(Struct, frozen=True):
+    """A limit that was reached: which, how much was used, how much was allowed, who set it."""
+
+    limit: str
+    used: float
+    allowed: float
+    unit: str
+    throttled: bool = False
+    default: bool = False
+
+    @property
+    def ends(self) -> bool:
+        """Whether it ends the run; what nobody set for it only makes it wait for a person."""
+        return not self.throttled and not self.default
+
+    def __str__(self) -> str:
+        if self.default:
+            return f"the run has spent ${self.used:,.2f} and has no limit of its own (limits.{self.limit})"
+        who = "the throttled limit" if self.throttled else "the limit"
+        used = round(self.used, 1) if self.unit == "seconds" else self.used
+        return f"{who} {self.limit} is reached: {used:,.6g} of {self.allowed:,.6g} {self.unit}"
+
+
+class RateLimitWait(Struct, frozen=True):
+    """A rate that was reached: how long until there is room again; without end where there never is."""
+
+    seconds: float
+    reason: str
+
+
+NO_LIMITS = Limits()
+
+
+class LimitMeterState(Struct):
+    """What the meter remembers: the run's own limits, and what a throttle lays over them."""
+
+    own: Limits
+    budget: Limits = NO_LIMITS
+    rates: Limits = NO_LIMITS
+    ceiling: float | None = None
+
+
+class LimitMeter:
+    """The limits of one run.
+
+    Its own limits hold for the whole run, and so does a throttle's budget. A throttle's rates hold per window: within
+    it, calls wait until the window has room.
+    """
+
+    def __init__(self, configured: Limits, window: float = 60.0, ceiling: float | None = None) -> None:
+        self.window = window
+        self._ceiling = ceiling
+        self._s = LimitMeterState(configured, ceiling=ceiling)
+        self._merged, self._merged_from = configured, (configured, NO_LIMITS, NO_LIMITS)
+
+    @property
+    def windowed(self) -> tuple[str, ...]:
+        """The limits that count per window."""
+        rates = self._s.rates
+        return tuple(name for name in rates.__struct_fields__ if getattr(rates, name) is not None)
+
+    @property
+    def limits(self) -> Limits:
+        """What holds now, as the agent is told."""
+        parts = (self._s.own, self._s.budget, self._s.rates)
+        if any(one is not other for one, other in zip(parts, self._merged_from, strict=True)):
+            # Asked for with every step, changed with few.
+            self._merged, self._merged_from = parts[0].smaller(parts[1]).smaller(parts[2]), parts
+        return self._merged
+
+    def tighten(self, limits: Limits) -> None:
+        """Make the run's own limits smaller, for good; what only a throttle lays over them stays the throttle's."""
+        laid = {name for name in limits.__struct_fields__ if getattr(limits, name) == getattr(self._s.budget, name)}
+        self._s.own = self._s.own.smaller(limits.replace(**dict.fromkeys(laid.union(self.windowed))))
+
+    def throttle(self, order: SetLimits, spend: Spend) -> None:
+        """Lay tighter limits over the run's own, until `loosen`.
+
+        A budget never falls below what is spent already and half of what was left: the run is slowed, not ended.
+        """
+        names = order.limits.__struct_fields__
+        rates = order.limits.replace(**{name: None for name in names if name not in order.windowed})
+        budget = order.limits.replace(**dict.fromkeys(order.windowed))
+        floors: dict[str, float | None] = {}
+        for limit, counted, _ in BUDGETS:
+            wanted, allowed, used = getattr(budget, limit), getattr(self._s.own, limit), getattr(spend, counted)
+            if wanted is not None and allowed is not None and wanted < used + (allowed - used) / 2:
+                half = used + (allowed - used) / 2
+                floors[limit] = half if isinstance(allowed, float) else int(half)
+        self._s.budget = self._s.budget.smaller(budget.replace(**floors))
+        self._s.rates = self._s.rates.smaller(rates)
+
+    def loosen(self) -> None:
+        """Lift the throttle: the trouble is over, the run's own limits hold."""
+        self._s.budget, self._s.rates = NO_LIMITS, NO_LIMITS
+
+    def raise_ceiling(self, spend: Spend) -> None:
+        """A person has seen what a run without limits costs and lets it go on: as much again."""
+        while self._ceiling and self._s.ceiling is not None and spend.cost_usd > self._s.ceiling:
+            self._s.ceiling += self._ceiling
+
+    def for_processes(self, used_mb: float) -> Limits:
+        """What the process tree is held to: a throttle leaves it room, the run's own limits stay as they are."""
+        limits, configured = self.limits, self._s.own.max_memory_mb
+        if limits.max_memory_mb is None or limits.max_memory_mb == configured:
+            return limits
+        room = max(limits.max_memory_mb, math.ceil(used_mb * ROOM))
+        return limits.replace(max_memory_mb=room if configured is None else min(room, configured))
+
+    def over(self, spend: Spend) -> LimitExceeded | None:
+        """The first budget that is used up; throttled memory is none, the process tree is held to it."""
+        for limit, counted, unit in BUDGETS:
+            own, throttled = getattr(self._s.own, limit), getattr(self._s.budget, limit)
+            if limit == "max_memory_mb":
+                throttled = None
+            allowed = min((value for value in (own, throttled) if value is not None), default=None)
+            if allowed is None:
+                continue
+            used = getattr(spend, counted)
+            if used >= allowed if limit == "max_steps" else used > allowed:
+                return LimitExceeded(limit, used, allowed, unit, throttled=own is None or allowed < own)
+        if self._s.ceiling is not None and spend.cost_usd > self._s.ceiling:
+            return LimitExceeded("default_max_cost_usd", spend.cost_usd, self._s.ceiling, "US dollars", default=True)
+        return None
+
+    def wait(self, ledger: UsageTracker, now: float) -> RateLimitWait | None:
+        """How long the next call has to wait, if it has to."""
+        per_minute = self.limits.max_calls_per_minute
+        if per_minute == 0:
+            return RateLimitWait(math.inf, "max_calls_per_minute is 0: no call is allowed")
+        if per_minute is not None:
+            calls, oldest = ledger.calls_since(now - MINUTE)
+            if calls >= per_minute and oldest is not None:
+                left = min(MINUTE, max(0.0, oldest + MINUTE - now))
+                return RateLimitWait(left, f"{calls} calls in the last minute, {per_minute} allowed")
+        if not self.windowed:
+            return None
+        use = ledger.growth(now).last_window
+        for limit, counted, unit in BUDGETS:
+            allowed = getattr(self._s.rates, limit)
+            if allowed is None or limit in NOT_A_RATE:
+                continue
+            used = getattr(use, counted)
+            if used >= allowed:
+                why = f"throttled: {used:,.6g} {unit} in the last {self.window:g} s, {allowed:,.6g} allowed"
+                return RateLimitWait(ledger.room_after(counted, allowed, now), why)
+        return None
+
+    def save(self) -> bytes:
+        return msgspec.json.encode(self._s)
+
+    def restore(self, state: bytes) -> None:
+        self._s = from_json(state, LimitMeterState)

@@ -1,0 +1,217 @@
+"""RunControl: the control protocol over one run; what a person orders reaches gate, agent and workspace here."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Sequence
+
+from ..config import Config
+from ..config.models import Models
+from ..control import (
+    ControlRules,
+    ControlState,
+    Desired,
+    Execute,
+    Executed,
+    Held,
+    ModelSeen,
+    PersonAnswered,
+    Released,
+    Result,
+    RunEnded,
+    Tick,
+    Waiting,
+    WaitingForPerson,
+    new_state,
+)
+from ..control import LogEntry as Record
+from ..core import ENDED, Adapter, Applied, Hold, RunSpec, Step, SwitchModel
+from ..core.decoding import from_json
+from ..journal import JournalEntry, RunFolder
+from ..link import ControlServer, Endpoint, FileGate, JournalLog
+from .command_executor import CommandExecutor
+from .metrics import Metrics
+from .run import Run
+
+GUI = "gui"
+"""The adapter of GUI sessions, whose frames have a mode of their own."""
+
+CANCELLED = "USER_CANCELLED"
+"""The protocol's reason for a run that a person ended."""
+
+
+class RunControl:
+    """One run's endpoint, its socket and its actuator; `orders` is what the supervisor does about an order.
+
+    Locks are taken in one direction only: supervisor, endpoint's turn, gate. So nothing in here may take the
+    supervisor's lock: a rollback has a thread of its own, and a status is left for the next step to find.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        folder: RunFolder,
+        config: Config,
+        adapter: Adapter,
+        listener: socket.socket | None = None,
+        metrics: Metrics | None = None,
+    ) -> None:
+        self.run = run
+        self.adapter = adapter
+        self.orders: CommandExecutor | None = None
+        self._file = FileGate(folder.gate)
+        self._model = run.spec.model
+        rules = ControlRules(
+            strict_ids=config.control.strict_ids,
+            models=Models.from_config(config),
+            cannot_switch=""
+            if "switch_model" in adapter.capabilities
+            else f"the agent's adapter ({adapter.name}) cannot switch models",
+        )
+        fresh = new_state(
+            run.spec.run_id,
+            rules=rules,
+            model=run.spec.model,
+            mode=_mode(run.spec),
+            max_iterations=config.limits.max_steps,
+            issue_id=run.spec.issue_id,
+        )
+        self._seen, self._has_switched = run.spec.model, False
+        self.endpoint = Endpoint(fresh, ControlLog(run, metrics), self, clock=run.clock)
+        # It lets passages through a moment after the gate was told to open: whoever asked in between is woken.
+        self.endpoint.when_open(run.gate.notify)
+        self._server = ControlServer(self.endpoint, folder.path, listener)
+        # The agent's processes are another's than a person's only where we started them.
+        self._server.authority.knows_by_peer = bool(run.spec.argv)
+
+    @property
+    def server(self) -> ControlServer:
+        """The run's socket, and who may use it."""
+        return self._server
+
+    def mend_gate(self) -> bool:
+        """See that the gate file says what we wrote; whether somebody had changed or removed it."""
+        return self._file.mend()
+
+    def start(self) -> None:
+        """Take up what the journal says, and listen."""
+        self.endpoint.start()
+        self.run.gate.through(self.endpoint)
+        self._server.open()
+
+    def close(self) -> None:
+        self._server.close()
+        self.endpoint.close()
+
+    def pause(self, hold: Hold, step: int) -> str:
+        """Pause by the supervisor's own decision, under the same rules as a person's."""
+        self.endpoint.post(Held(Waiting(hold.kind, step, hold.reason)))
+        return f"paused: {hold.reason}"
+
+    def wait(self, step: int, what: str) -> None:
+        """A step waits for approve or reject."""
+        self.endpoint.post(WaitingForPerson(Waiting("approval", step, what)))
+
+    def stop_waiting(self, step: int) -> None:
+        """Its client is gone: nobody has to answer it."""
+        self.endpoint.post(PersonAnswered(step))
+
+    def see_model(self, step: Step) -> None:
+        """Know what the agent uses, from what it says. A side call for a title may use another model."""
+        if step.model is None or step.model == self._seen or self._has_switched:
+            # An answer that was under way during a switch still names the model before.
+            return
+        if self._seen is None or (step.agent is None and step.kind != "usage"):
+            self._seen = step.model
+            self.endpoint.post(ModelSeen(step.model))
+
+    def resume(self) -> bool:
+        """Take the supervisor's own pause back; a person's pause stays. Whether the run goes on."""
+        self.endpoint.post(Released())
+        return self.run.gate.status == "running"
+
+    def end(self, reason: str) -> None:
+        """The run is over by itself or by the supervisor."""
+        self.endpoint.post(RunEnded(reason))  # type: ignore[arg-type]
+
+    def settle(self) -> None:
+        """Return when whatever was being carried out is done and told."""
+        self.endpoint.post(Tick())
+
+    @property
+    def revision(self) -> int:
+        """The newest order that reached the gate."""
+        return max(self._file.revision, self.run.gate.revision)
+
+    def set_desired(self, desired: Desired) -> Applied:
+        """Be in this state: the gate file first, for it outlives us; then the gate; then the agent."""
+        try:
+            applied = self._file.set_desired(desired)
+        except OSError as error:
+            if desired.status not in ENDED:
+                raise
+            # Whoever cancels wants the agent ended, whatever is wrong with the file.
+            applied = Applied(True, f"the gate file could not be written ({error.strerror})")
+        if desired.model is not None and desired.model != self._model:
+            switched = self.adapter.apply(SwitchModel(desired.model))
+            if not switched.ok:
+                return switched
+            self._model, self._has_switched = desired.model, True
+        if desired.status in ENDED:
+            self.run.gate.close(desired.status)
+            # What ended by itself or by the supervisor has said why before; else it was a person.
+            self.run.reason = self.run.reason or CANCELLED
+            cancelled = self.orders is not None and self.run.reason == CANCELLED
+            return Applied(True, self.orders.cancel() if self.orders and cancelled else applied.how)
+        self.run.gate.set_status("paused" if desired.shut else desired.status, desired.revision)
+        done = self.orders.note_status(desired.status, shut=desired.shut) if self.orders is not None else ""
+        return Applied(True, done or applied.how)
+
+    def execute(self, order: Execute) -> Executed | None:
+        """Approve, reject or roll back."""
+        if self.orders is None:
+            return Executed(order.request_id, False, f"nobody here can {order.command}", "invalid_state")
+        return self.orders.execute(order, self.endpoint.post)
+
+    def rest(self) -> None:
+        """A command is over."""
+        self._file.rest()
+
+
+def _mode(spec: RunSpec) -> str:
+    """What the run's first frame is."""
+    if spec.adapter == GUI:
+        return "gui"
+    return "issue" if spec.issue_id is not None else "loop"
+
+
+class ControlLog(JournalLog):
+    """The run's journal, where every record of the protocol changes what lists show of the run."""
+
+    def __init__(self, run: Run, metrics: Metrics | None) -> None:
+        super().__init__(run.journal)
+        self._run, self._metrics = run, metrics
+
+    def append_atomic(self, entries: Sequence[Record], state: ControlState, *, durable: bool) -> int:
+        seq = super().append_atomic(entries, state, durable=durable)
+        if self._metrics is not None:
+            for entry in entries:
+                if entry.kind == "result":
+                    result = from_json(entry.body, Result)
+                    self._metrics.control_requested(result.command or "unknown", result.payload.status)
+        return seq
+
+    def write(self, rows: list[JournalEntry], state: ControlState, durable: bool) -> int:
+        return self._run.append_entries(rows, durable, self._changes(state))
+
+    def _changes(self, state: ControlState) -> dict[str, object]:
+        waiting = state.waiting[0] if state.waiting else state.held
+        changes: dict[str, object] = {"status": state.status, "waiting": waiting.text if waiting is not None else None}
+        if state.model is not None:
+            # A run that has ended has no frames any more; what it ran with stays.
+            changes["model"] = state.model
+        if state.ended:
+            changes["ended"] = self._run.clock.time()
+            # Written down before it is done: whoever ended it otherwise has said why by now.
+            changes["reason"] = self._run.reason or CANCELLED
+        return changes

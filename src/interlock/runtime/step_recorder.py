@@ -1,0 +1,170 @@
+"""StepRecorder: puts what supervision saw and decided into the journal, and keeps the run's summary true."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from ..core import Issue, Step
+from ..decide import Episode
+from ..records import EpisodeRecord, InterventionRecord, LimitRecord, RecordBody, StepRecord
+from .alerts import Alerts
+from .decision_pipeline import DecisionPipeline
+from .metrics import Metrics
+from .run import Run
+from .step_outcome import StepOutcome
+
+log = logging.getLogger("interlock")
+
+
+class StepRecorder:
+    """Writes for one run. A step and everything that it led to go in one transaction."""
+
+    def __init__(
+        self, run: Run, pipeline: DecisionPipeline, metrics: Metrics | None = None, alerts: Alerts | None = None
+    ) -> None:
+        self.run = run
+        self.pipeline = pipeline
+        self.metrics = metrics
+        self.alerts = alerts
+        self._issues = run.summary.issues
+        self._interventions = run.summary.interventions
+        self._last_issue = run.summary.last_issue
+        self._is_blind = run.summary.unpriced_tokens > 0
+
+    def write(self, record: StepRecord, judgement: StepOutcome, *, durable: bool) -> int:
+        """One step with its review, issues, interventions and judged effects."""
+        cost = self.pipeline.priced if record.step.usage is not None else 0.0
+        if cost or not judgement.progressed:
+            record = replace(record, stalled=not judgement.progressed, cost_usd=cost)
+        bodies: list[RecordBody] = [record, *judgement.issues, *judgement.judged]
+        bodies += self.describe(judgement.episodes)
+        bodies += [
+            InterventionRecord(
+                intervention=ruling.intervention,
+                score=ruling.score,
+                combined=ruling.combined,
+                directives=ruling.directives,
+                would=ruling.would,
+                escalated=ruling.escalated,
+            )
+            for ruling in judgement.rulings
+        ]
+        bodies += self._find_blind_limit(record.step)
+        self._count(record, judgement)
+        if log.isEnabledFor(logging.INFO):
+            self._log(judgement)
+        if self.alerts is not None:
+            self.alerts.found(judgement.issues)
+            self.alerts.spent(self.pipeline.ledger.spend, self.pipeline.meter.limits)
+        written = self.run.append(bodies, time=judgement.now, durable=durable, changes=self._changes(record.step))
+        if self.run.steering is not None:
+            self.run.steering.see_model(record.step)
+        return written
+
+    def describe(self, episodes: Sequence[Episode]) -> list[EpisodeRecord]:
+        """What is recorded of episodes that opened, were answered or ended."""
+        if self.metrics is not None:
+            for episode in episodes:
+                if episode.ending is not None:
+                    self.metrics.episode_ended(episode.issue.type, episode.ending)
+        return [self._episode(episode) for episode in episodes]
+
+    def _episode(self, episode: Episode) -> EpisodeRecord:
+        spend, before = self.pipeline.ledger.spend, episode.spent
+        rung = episode.answer.type if episode.answer is not None else episode.failed or None
+        return EpisodeRecord(
+            id=episode.id,
+            type=episode.issue.type,
+            what=episode.what,
+            opened_step=episode.opened_step,
+            opened_at=episode.opened_at,
+            issue_id=episode.issue.id,
+            description=episode.issue.description,
+            severity=episode.issue.severity or "medium",
+            place=episode.place,
+            agent=episode.agent,
+            answers=episode.answers,
+            rung=rung,
+            opportunities=episode.opportunities,
+            relapses=episode.relapses,
+            ending=episode.ending,
+            tokens=spend.tokens - before.tokens,
+            cost_usd=spend.cost_usd - before.cost_usd,
+            calls=spend.calls - before.calls,
+        )
+
+    def _find_blind_limit(self, step: Step) -> list[LimitRecord]:
+        """A limit on dollars that nobody can hold, as a price is not known: said once."""
+        spend, most = self.pipeline.ledger.spend, self.pipeline.meter.limits.max_cost_usd
+        if self._is_blind or most is None or not spend.unpriced_tokens:
+            return []
+        self._is_blind = True
+        model = step.model or self.run.summary.model
+        of = f"the model {model}" if model else "a model that has no name"
+        words = f"nobody knows the price of {of}: its tokens do not count towards the {most:,.10g} US dollars allowed"
+        if self.alerts is not None:
+            self.alerts.blind(words)
+        return [LimitRecord(words, limit="max_cost_usd")]
+
+    def _log(self, judgement: StepOutcome) -> None:
+        run_id = self.run.spec.run_id
+        for issue in judgement.issues:
+            facts = {"type": issue.type, "severity": issue.severity, "step": issue.step, "words": issue.description}
+            log.info("issue", extra={"run_id": run_id, **facts})
+        for ruling in judgement.rulings:
+            made = ruling.intervention
+            facts = {"type": made.type, "issue": made.issue_type, "step": made.step, "outcome": made.outcome}
+            log.info("intervention", extra={"run_id": run_id, **facts})
+        for judged in judgement.judged:
+            facts = {"type": judged.type, "issue": judged.issue_type, "step": judged.step, "outcome": judged.outcome}
+            log.info("effect", extra={"run_id": run_id, **facts})
+
+    def _changes(self, step: Step) -> dict[str, object]:
+        spend, limits = self.pipeline.ledger.spend, self.pipeline.meter.limits
+        changes: dict[str, object] = {
+            "steps": spend.steps,
+            "iter": spend.calls,
+            "max": limits.max_steps,
+            "tokens": spend.tokens,
+            "cost_usd": spend.cost_usd,
+            "unpriced_tokens": spend.unpriced_tokens,
+            "max_cost_usd": limits.max_cost_usd,
+            "issues": self._issues,
+            "interventions": self._interventions,
+            "last_issue": self._last_issue,
+            "stuck": self.pipeline.stuck(),
+        }
+        if step.model is not None:
+            changes["model"] = step.model
+        return changes
+
+    def _count(self, record: StepRecord, judgement: StepOutcome) -> None:
+        acted = [ruling for ruling in judgement.rulings if ruling.directives]
+        self._issues += len(judgement.issues)
+        self._interventions += len(acted)
+        if judgement.issues:
+            self._last_issue = worst(judgement.issues).type
+        if self.metrics is None:
+            return
+        if record.review is not None:
+            self.metrics.reviewed(record.review)
+        if record.step.usage is not None:
+            usage = record.step.usage
+            self.metrics.spent(replace(usage, cost_usd=usage.cost_usd or record.cost_usd))
+        for issue in judgement.issues:
+            self.metrics.issue_found(issue)
+        for ruling in judgement.rulings:
+            self.metrics.intervened(ruling.intervention)
+            if ruling.escalated:
+                self.metrics.escalated()
+        for judged in judgement.judged:
+            self.metrics.judged(judged)
+
+
+def worst(issues: tuple[Issue, ...]) -> Issue:
+    """The issue that a list shows."""
+    order = {"low": 0, "medium": 1, "high": 2, "critical": 3}
+    return max(issues, key=lambda issue: order[issue.severity or "medium"])

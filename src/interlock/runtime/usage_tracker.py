@@ -1,0 +1,230 @@
+"""UsageTracker: what a run has used, how fast that grows, how healthy it is. Bounded, at constant cost per step."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Struct
+
+from ..core import HISTORY, Action, Growth, Spend, Step
+from ..core.decoding import from_json
+
+HEALTH_WINDOW = 20
+"""The success rate looks at this many tool results."""
+
+ACTION_TEXT = 160
+READ_TEXT = 8 * ACTION_TEXT
+"""Characters of an argument that are read for it: enough, however it is indented."""
+
+
+class UsageBucket(Struct):
+    """The use within one second."""
+
+    second: int
+    tokens: int = 0
+    file_operations: int = 0
+    execution_time: float = 0.0
+    memory_mb: float = 0.0
+    calls: int = 0
+
+
+class UsageState(Struct):
+    """Everything that the ledger remembers; plain, so that it can be stored and put back."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float = 0.0
+    unpriced_tokens: int = 0
+    steps: int = 0
+    calls: int = 0
+    file_operations: int = 0
+    unnamed: int = 0
+    memory_mb: float = 0.0
+    started: float | None = None
+    now: float = 0.0
+    last_error_time: float | None = None
+    results: list[bool] = []
+    buckets: list[UsageBucket] = []
+    actions: list[Action] = []
+
+
+class UsageTracker:
+    """Counts one run. `window` is the number of seconds over which growth is measured."""
+
+    def __init__(self, window: float = 60.0) -> None:
+        self.window = window
+        self._s = UsageState()
+
+    def count(self, step: Step, now: float, cost_usd: float | None = 0.0) -> None:
+        """Take one step into account; `cost_usd` where the step itself does not say, None where nobody knows."""
+        s = self._s
+        if s.started is None:
+            s.started = now
+        if now > s.now:
+            s.now = now
+        s.steps += 1
+        bucket = self._bucket(now)
+        if step.usage is not None:
+            s.input_tokens += step.usage.input_tokens
+            s.output_tokens += step.usage.output_tokens
+            if cost_usd is None:
+                s.unpriced_tokens += step.usage.tokens
+            else:
+                s.cost_usd += step.usage.cost_usd or cost_usd
+            bucket.tokens += step.usage.tokens
+        if step.duration_ms:
+            bucket.execution_time += step.duration_ms / 1000
+        if step.kind == "tool_call":
+            s.calls += 1
+            bucket.calls += 1
+            self._act(Action(step.index, _describe(step), step.error, step.time))
+        elif step.kind == "tool_result":
+            failed = bool(step.error) or bool(step.exit_code)
+            s.results.append(not failed)
+            del s.results[:-HEALTH_WINDOW]
+            if failed:
+                s.last_error_time = now
+        if step.paths is not None:
+            touched = len(step.paths.read) + len(step.paths.written) + len(step.paths.deleted)
+            # The call of this result has counted already.
+            self._touch(bucket, max(0, touched - s.unnamed))
+        if step.kind == "tool_result":
+            s.unnamed = 0
+
+    def touch(self, files: int) -> None:
+        """Take files into account that the last step touches without naming them."""
+        if files:
+            self._s.unnamed += files
+            self._touch(self._bucket(self._s.now), files)
+
+    def measure_memory(self, memory_mb: float, now: float) -> None:
+        """Take a sample of the process tree's memory into account."""
+        self._s.memory_mb = max(self._s.memory_mb, memory_mb)
+        bucket = self._bucket(now)
+        bucket.memory_mb = max(bucket.memory_mb, memory_mb)
+
+    @property
+    def spend(self) -> Spend:
+        """What the run has used so far."""
+        s = self._s
+        return Spend(
+            input_tokens=s.input_tokens,
+            output_tokens=s.output_tokens,
+            cost_usd=s.cost_usd,
+            unpriced_tokens=s.unpriced_tokens,
+            steps=s.steps,
+            calls=s.calls,
+            file_operations=s.file_operations,
+            memory_mb=s.memory_mb,
+            execution_time=s.now - s.started if s.started is not None else 0.0,
+        )
+
+    @property
+    def success_rate(self) -> float:
+        """The share of the last tool results without error; 1 when there are none."""
+        results = self._s.results
+        return sum(results) / len(results) if results else 1.0
+
+    @property
+    def last_error_time(self) -> float | None:
+        return self._s.last_error_time
+
+    @property
+    def started(self) -> float | None:
+        return self._s.started
+
+    @property
+    def last(self) -> float:
+        """The time of the last step."""
+        return self._s.now
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        return tuple(self._s.actions[-HISTORY:])
+
+    def calls_since(self, since: float) -> tuple[int, float | None]:
+        """How many calls since then, and the second of the oldest of them."""
+        recent = [b for b in self._s.buckets if b.second > since and b.calls]
+        return sum(b.calls for b in recent), recent[0].second if recent else None
+
+    def growth(self, now: float) -> Growth:
+        """The last window against the one before; 1.0 where there is nothing to compare with."""
+        last = self._use(now - self.window, now)
+        before = self._use(now - 2 * self.window, now - self.window)
+        return Growth(
+            tokens=_ratio(last.tokens, before.tokens),
+            file_operations=_ratio(last.file_operations, before.file_operations),
+            memory_mb=_ratio(last.memory_mb, before.memory_mb),
+            execution_time=_ratio(last.execution_time, before.execution_time),
+            last_window=last,
+        )
+
+    def room_after(self, counted: str, allowed: float, now: float) -> float:
+        """Seconds until the use of `counted` within the window falls below what is allowed."""
+        within = [b for b in self._s.buckets if b.second > now - self.window]
+        left = sum(getattr(b, counted) for b in within)
+        for bucket in within:
+            left -= getattr(bucket, counted)
+            if left < allowed:
+                return min(self.window, max(0.0, bucket.second + self.window - now))
+        return self.window
+
+    def save(self) -> bytes:
+        return msgspec.json.encode(self._s)
+
+    def restore(self, state: bytes) -> None:
+        self._s = from_json(state, UsageState)
+
+    def forget_growth(self, since: float) -> None:
+        """Growth samples go back with a rollback; what was spent stays spent."""
+        self._s.buckets = [b for b in self._s.buckets if b.second <= since]
+
+    def _use(self, since: float, until: float) -> Spend:
+        within = [b for b in self._s.buckets if since < b.second <= until]
+        return Spend(
+            output_tokens=sum(b.tokens for b in within),
+            calls=sum(b.calls for b in within),
+            file_operations=sum(b.file_operations for b in within),
+            memory_mb=max((b.memory_mb for b in within), default=0.0),
+            execution_time=sum(b.execution_time for b in within),
+        )
+
+    def _bucket(self, now: float) -> UsageBucket:
+        buckets, second = self._s.buckets, int(now)
+        if not buckets or buckets[-1].second < second:
+            buckets.append(UsageBucket(second))
+            horizon = second - 2 * self.window
+            while buckets[0].second < horizon:
+                del buckets[0]
+        return buckets[-1]
+
+    def _touch(self, bucket: UsageBucket, files: int) -> None:
+        self._s.file_operations += files
+        bucket.file_operations += files
+
+    def _act(self, action: Action) -> None:
+        self._s.actions.append(action)
+        if len(self._s.actions) > 2 * HISTORY:
+            del self._s.actions[:-HISTORY]
+
+
+def _ratio(last: float, before: float) -> float:
+    return last / before if before > 0 else 1.0
+
+
+def _describe(step: Step) -> str:
+    if step.tool is None:
+        return step.content[:ACTION_TEXT]
+    arguments = step.tool.arguments
+    shown = None
+    for key in SALIENT:
+        if key in arguments:
+            shown = arguments[key]
+            break
+    if shown is None:
+        shown = next(iter(arguments.values()), "")
+    # A word takes two places at least, so that no more of them can be shown.
+    return " ".join(f"{step.tool.name} {str(shown)[:READ_TEXT]}".split(None, ACTION_TEXT // 2))[:ACTION_TEXT]
+
+
+SALIENT = ("command", "cmd", "file_path", "path", "url", "query", "code")
+"""The argument that says most about a call, by the names that tools give it."""

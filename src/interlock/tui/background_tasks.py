@@ -1,0 +1,112 @@
+"""Errands: what takes time is done in threads that nobody waits for, not even at the end."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from ..core import InterlockError
+
+T = TypeVar("T")
+
+Failure = Callable[[InterlockError], object]
+
+
+def run_errand(name: str, work: Callable[[], T], done: Callable[[T], object], failed: Failure) -> None:
+    """Do one thing in a thread of its own and tell how it went; both callbacks run in that thread."""
+
+    def carry_out() -> None:
+        try:
+            made = work()
+        except InterlockError as error:
+            failed(error)
+        except OSError as error:
+            failed(InterlockError(error.strerror or str(error), where=str(error.filename or "")))
+        else:
+            done(made)
+
+    threading.Thread(target=carry_out, name=name, daemon=True).start()
+
+
+class Worker(Generic[T]):
+    """One thing that belongs to one thread: opened there, looked at again and again, asked in between.
+
+    `look` is called every `pause` seconds, less often where it takes long; `failed` hears why it cannot be opened or
+    looked at, and it is opened again after `again` seconds.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        open_it: Callable[[], T],
+        look: Callable[[T], None],
+        failed: Failure,
+        *,
+        close: Callable[[T], None] | None = None,
+        pause: float = 0.1,
+        again: float = 1.0,
+    ) -> None:
+        self._open, self._look, self._failed, self._close = open_it, look, failed, close
+        self._pause, self._again = pause, again
+        self._jobs: queue.SimpleQueue[Callable[[T], None] | None] = queue.SimpleQueue()
+        self._stopped = False
+        self._thread = threading.Thread(target=self._work, name=name, daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def ask(self, job: Callable[[T], None]) -> None:
+        """Have something done with the thing, soon, in its thread."""
+        self._jobs.put(job)
+
+    def stop(self) -> None:
+        self._stopped = True
+        self._jobs.put(None)
+
+    def _work(self) -> None:
+        while not self._stopped:
+            try:
+                thing = self._open()
+            except (InterlockError, OSError) as error:
+                self._tell(error)
+                self._wait(self._again)
+                continue
+            try:
+                self._serve(thing)
+            except (InterlockError, OSError) as error:
+                self._tell(error)
+                self._wait(self._again)
+            finally:
+                if self._close is not None:
+                    self._close(thing)
+
+    def _serve(self, thing: T) -> None:
+        cost = self._timed(thing)
+        while not self._stopped:
+            try:
+                # A look that takes long is not taken all the time.
+                job = self._jobs.get(timeout=max(self._pause, 3 * cost))
+            except queue.Empty:
+                cost = self._timed(thing)
+                continue
+            if job is not None:
+                job(thing)
+
+    def _timed(self, thing: T) -> float:
+        begun = time.monotonic()
+        self._look(thing)
+        return time.monotonic() - begun
+
+    def _wait(self, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while not self._stopped and time.monotonic() < deadline:
+            time.sleep(0.05)
+
+    def _tell(self, error: InterlockError | OSError) -> None:
+        if isinstance(error, OSError):
+            error = InterlockError(error.strerror or str(error), where=str(error.filename or ""))
+        if not self._stopped:
+            self._failed(error)

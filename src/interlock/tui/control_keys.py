@@ -1,0 +1,148 @@
+"""Steered: the keys that steer a run, the same on every page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+from ..control import Command
+from ..control.messages import Waiting
+from ..report import RunRow
+from .background_tasks import run_errand
+from .question import Answers, Field, Question
+from .run_rows import short_model
+
+if TYPE_CHECKING:
+    from .app import Top
+
+REASON = Field("reason", "Reason (recorded)", "why, if you like")
+
+LIVE = ("running", "pausing", "paused", "lost", "unknown")
+HELD = ("pausing", "paused")
+
+
+class Steered(Screen[None]):
+    """A page that has a run to steer: the one under the cursor, or the one that it shows."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("p", "pause", "Pause"),
+        Binding("r", "resume", "Resume"),
+        Binding("c", "cancel", "Cancel"),
+        Binding("e", "escalate", "Escalate"),
+        Binding("a", "approve", "Approve"),
+        Binding("x", "reject", "Reject"),
+    ]
+
+    @property
+    def top(self) -> Top:
+        from .app import Top
+
+        assert isinstance(self.app, Top)
+        return self.app
+
+    def chosen(self) -> RunRow | None:
+        """The run that a key is meant for."""
+        raise NotImplementedError
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer what the run's state allows; the run itself has the last word."""
+        if action not in ("pause", "resume", "cancel", "escalate", "approve", "reject"):
+            return True
+        run = self.chosen()
+        if run is None or run.status not in LIVE:
+            return False
+        if action in ("approve", "reject"):
+            return bool(run.waiting)
+        if action == "resume":
+            return run.status != "running"
+        return True
+
+    def shows(self, action: str) -> bool:
+        """Whether the row of keys has an action that can be asked for: not one that another key says better, nor one
+        that answers only with a reason."""
+        run = self.chosen()
+        if run is None:
+            return True
+        if action == "pause":
+            return run.status not in HELD
+        return action != "escalate" or not run.cannot_switch
+
+    def action_pause(self) -> None:
+        """Pause; what is paused goes on, as in the dashboard."""
+        run = self.chosen()
+        if run is not None:
+            self.top.send("resume" if run.status in HELD else "pause", run)
+
+    def action_resume(self) -> None:
+        run = self.chosen()
+        if run is not None:
+            self.top.send("resume", run)
+
+    def action_cancel(self) -> None:
+        run = self.chosen()
+        if run is None:
+            return
+        text = "The agent and all its processes are ended. Its files stay as they are; checkpoints remain."
+        question = Question(
+            f"Cancel {run.name or run.run_id}?", text, yes="Cancel the run", no="Keep it", fields=(REASON,), hurts=True
+        )
+        self.top.push_screen(question, lambda answers: self._order("cancel", run, answers))
+
+    def action_escalate(self) -> None:
+        run = self.chosen()
+        if run is None:
+            return
+        if run.cannot_switch:
+            self.top.complain(f"It cannot be escalated: {run.cannot_switch}.")
+            return
+        known = self.top.stronger_models(run.model)
+        names = ", ".join(known[:8]) or "none is known"
+        text = f"Now: {short_model(run.model)}. Stronger: {names}."
+        fields = (Field("model", "Model", known[0] if known else "", required=True, known=known), REASON)
+        question = Question(f"Escalate {run.name or run.run_id}", text, yes="Escalate", no="Not now", fields=fields)
+        self.top.push_screen(question, lambda answers: self._order("escalate", run, answers))
+
+    def action_approve(self) -> None:
+        self._answer("approve")
+
+    def action_reject(self) -> None:
+        self._answer("reject")
+
+    def _answer(self, command: Command) -> None:
+        run = self.chosen()
+        if run is None:
+            return
+
+        def look() -> Waiting | None:
+            with self.top.place.open(run.run_id) as story:
+                return story.waiting
+
+        def ask(waiting: Waiting | None) -> None:
+            if waiting is None or waiting.kind != "approval":
+                self.top.notify("No step of this run waits for a person any more.", severity="warning", markup=False)
+                return
+            verb = "Approve" if command == "approve" else "Reject"
+            self.top.push_screen(
+                Question(f"{verb} step {waiting.step}?", waiting.text, yes=verb, no="Not now", fields=(REASON,)),
+                lambda answers: self._order(command, run, answers, step=waiting.step),
+            )
+
+        run_errand(
+            "interlock-waiting",
+            look,
+            lambda waiting: self.top.call_later(ask, waiting),
+            lambda error: self.top.call_later(self.top.complain, str(error)),
+        )
+
+    def _order(self, command: Command, run: RunRow, answers: Answers | None, **more: object) -> None:
+        if answers is None:
+            return
+        reason = answers.get("reason") or None
+        payload: dict[str, object] = dict(more)
+        if "model" in answers:
+            payload["model"] = answers["model"]
+        if reason is not None and command in ("escalate", "approve", "reject"):
+            payload["reason"] = reason
+        self.top.send(command, run, payload, reason)

@@ -1,0 +1,188 @@
+"""Notifications as hints: what they point at is looked at, and whatever they may have missed is walked."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from interlock.checkpoint import Checkpoints, snapshot
+from interlock.checkpoint.change_watcher import ChangeWatcher
+from interlock.config.model import Checkpoints as Settings
+from interlock.core import InvalidState
+
+from .conftest import Open
+from .notifications import Queue
+from .picture import picture
+
+
+@pytest.fixture
+def watched(open_checkpoints: Open, workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Checkpoints:
+    """Checkpoints of a watched workspace with some files in it; nothing is looked at without a hint."""
+    monkeypatch.setattr(snapshot, "PATROL", 0)
+    for name in ("a", "b", "c/d", "c/e"):
+        (workspace / name).mkdir(parents=True)
+        (workspace / name / "file").write_text("old")
+    checkpoints = open_checkpoints(watch=True)
+    assert checkpoints.create().basis == "walk"
+    return checkpoints
+
+
+def the_watch(checkpoints: Checkpoints) -> ChangeWatcher:
+    watch = checkpoints._snapshots._watch
+    assert watch is not None
+    return watch
+
+
+def paths_since(checkpoints: Checkpoints, first: str, second: str) -> list[str]:
+    return [change.path for change in checkpoints.diff(first, second)]
+
+
+def test_only_what_was_told_is_looked_at(
+    watched: Checkpoints, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = watched.create()
+    (workspace / "a" / "file").write_text("new")
+    (workspace / "a" / "sub" / "deep").mkdir(parents=True)
+    (workspace / "a" / "sub" / "deep" / "file").write_text("found too")
+
+    def never(*_: object) -> None:
+        raise AssertionError("everything was walked")
+
+    monkeypatch.setattr("interlock.checkpoint.scan.WorkspaceScanner.walk", never)
+    second = watched.create()
+    assert second.basis == "hints"
+    assert paths_since(watched, first.id, second.id) == ["a/file", "a/sub", "a/sub/deep", "a/sub/deep/file"]
+
+
+def test_a_new_folder_is_watched_from_then_on(watched: Checkpoints, workspace: Path) -> None:
+    (workspace / "x" / "y").mkdir(parents=True)
+    first = watched.create()
+    (workspace / "x" / "y" / "file").write_text("later")
+    second = watched.create()
+    assert second.basis == "hints"
+    assert paths_since(watched, first.id, second.id) == ["x/y/file"]
+
+
+@pytest.mark.parametrize("trouble", ["overflow", "cut", "late"])
+def test_a_torn_queue_is_noticed_and_walked(watched: Checkpoints, workspace: Path, trouble: str) -> None:
+    queue = Queue()
+    the_watch(watched).read = queue.read
+    (workspace / "a" / "file").write_text("new")
+    (workspace / "b" / "file").write_text("new")
+    queue.trouble, queue.at = trouble, 1
+    made = watched.create()
+    assert made.basis == "walk"
+    assert watched.diff(made.id) == []
+    assert watched.create().basis == "hints"
+
+
+def test_more_changes_than_the_queue_holds_are_walked(watched: Checkpoints, workspace: Path) -> None:
+    limit = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
+    if limit > 100_000:
+        pytest.skip("the queue is too long to be filled here")
+    for number in range(limit // 2 + 100):
+        os.close(os.open(workspace / "a" / f"new{number}", os.O_CREAT | os.O_WRONLY))
+    made = watched.create()
+    assert made.basis == "walk"
+    assert watched.diff(made.id) == []
+
+
+def test_what_a_memory_map_hides_is_found_by_a_walk_and_before_a_restore(watched: Checkpoints, workspace: Path) -> None:
+    saved = watched.create()
+    expected = picture(workspace)
+    with open(workspace / "a" / "file", "r+b") as file, mmap.mmap(file.fileno(), 0) as mapped:
+        mapped[0:3] = b"NEW"
+        mapped.flush()
+        assert paths_since(watched, saved.id, watched.create(walk=True).id) == ["a/file"]
+        mapped[0:3] = b"two"
+        mapped.flush()
+        watched.restore(saved.id)
+    assert picture(workspace) == expected
+
+
+def test_every_name_of_a_file_changes_with_it(watched: Checkpoints, workspace: Path) -> None:
+    os.link(workspace / "a" / "file", workspace / "c" / "d" / "other")
+    first = watched.create()
+    (workspace / "a" / "file").write_text("through one name")
+    second = watched.create()
+    assert second.basis == "hints"
+    assert paths_since(watched, first.id, second.id) == ["a/file", "c/d/other"]
+
+
+def test_folders_beyond_the_limit_are_looked_at_every_time(
+    open_checkpoints: Open, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snapshot, "PATROL", 0)
+    for number in range(30):
+        (workspace / str(number)).mkdir()
+    checkpoints = open_checkpoints(watch=True)
+    the_watch(checkpoints).limit = 10
+    checkpoints.create()
+    assert len(the_watch(checkpoints).unwatched) == 21
+    for number in range(30):
+        (workspace / str(number) / "file").write_text("new")
+        made = checkpoints.create()
+        assert made.basis == "hints"
+        assert checkpoints.diff(made.id) == []
+
+
+def test_what_no_notification_tells_is_found_in_turn(
+    watched: Checkpoints, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snapshot, "PATROL", 2)
+    (workspace / "c" / "e" / "file").write_text("new")
+    the_watch(watched).drain()
+    assert any(watched.diff(watched.create().id) == [] for _ in range(12))
+
+
+def swap(a: Path, b: Path) -> None:
+    a.rename(a.with_name("between"))
+    b.rename(a)
+    a.with_name("between").rename(b)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda w: (w / "c").rename(w / "z"),
+        lambda w: ((w / "c").rename(w / "z"), (w / "z" / "d" / "file").write_text("moved, then changed")),
+        lambda w: ((w / "c").rename(w.parent / "out"), (w.parent / "out" / "d" / "new").write_text("outside"),
+                   (w.parent / "out").rename(w / "c")),
+        lambda w: swap(w / "a", w / "c" / "d"),
+        lambda w: (shutil.rmtree(w / "c"), (w / "c").write_text("a file now")),
+        lambda w: (shutil.rmtree(w / "c"), (w / "c" / "d").mkdir(parents=True), (w / "c" / "d" / "x").touch()),
+        lambda w: ((w / "a").chmod(0o700), os.utime(w / "b", ns=(10**18, 10**18))),
+        lambda w: (shutil.rmtree(w / "a"), (w / "a").symlink_to("c")),
+    ],
+)  # fmt: skip
+def test_folders_that_move_are_followed(
+    watched: Checkpoints, workspace: Path, change: Callable[[Path], object]
+) -> None:
+    change(workspace)
+    made = watched.create()
+    assert made.basis == "hints"
+    assert watched.diff(made.id) == []
+    for folder in [path for path in workspace.rglob("*") if path.is_dir() and not path.is_symlink()]:
+        (folder / "then").write_text("still watched")
+    made = watched.create()
+    assert made.basis == "hints"
+    assert watched.diff(made.id) == []
+
+
+def test_after_a_failure_everything_is_walked(open_checkpoints: Open, workspace: Path) -> None:
+    checkpoints = open_checkpoints(Settings(budget_files=12), watch=True)
+    checkpoints.create()
+    for number in range(20):
+        (workspace / str(number)).write_text("x")
+    with pytest.raises(InvalidState, match="over budget"):
+        checkpoints.create()
+    for number in range(15):
+        (workspace / str(number)).unlink()
+    made = checkpoints.create()
+    assert made.basis == "walk"
+    assert checkpoints.diff(made.id) == []

@@ -1,0 +1,121 @@
+"""Lines answered by the thread that reads them: many at once, too long, hung up, and the end."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from queue import SimpleQueue
+
+import pytest
+
+from interlock.link import LineClient, ThreadedLineServer, listen
+from interlock.link.accept_threads import KEPT, SPARE
+
+MOST = 1_000
+
+
+class House:
+    """A counter that answers what it is told, and holds what says so."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.open = threading.Event()
+        self.held: SimpleQueue[LineClient] = SimpleQueue()
+        self.left: SimpleQueue[bool] = SimpleQueue()
+        self.counter = ThreadedLineServer(listen(path), self.answer, "counter", max_line=MOST, too_long=b"too long")
+        self.counter.start()
+
+    def answer(self, line: bytes, caller: LineClient) -> bytes | None:
+        if line == b"break":
+            raise ValueError("a mistake of ours")
+        if line != b"hold":
+            return line.upper()
+        self.held.put(caller)
+        caller.say_wait()
+        self.open.wait(20)
+        waits = caller.waits()
+        self.left.put(waits)
+        return b"GO" if waits else None
+
+    def call(self, line: bytes = b"") -> socket.socket:
+        sock = socket.socket(socket.AF_UNIX)
+        sock.settimeout(20)
+        sock.connect(str(self.path))
+        sock.sendall(line)
+        return sock
+
+
+@pytest.fixture
+def house(own_runtime_dir: Path) -> Iterator[House]:
+    house = House(own_runtime_dir / "counter")
+    yield house
+    house.open.set()
+    house.counter.close()
+
+
+def test_lines_of_a_connection_are_answered_in_order_and_empty_ones_are_not(house: House) -> None:
+    with house.call(b"one\n\ntw") as sock, sock.makefile("rb") as answers:
+        assert answers.readline() == b"ONE\n"
+        sock.sendall(b"o\nthree\n")
+        assert [answers.readline(), answers.readline()] == [b"TWO\n", b"THREE\n"]
+
+
+def test_more_connections_than_threads_are_held_without_holding_up_the_next(house: House) -> None:
+    held = [house.call(b"hold\n") for _ in range(2 * SPARE + KEPT)]
+    for _ in held:
+        house.held.get(timeout=20)
+    with house.call(b"quick\n") as sock, sock.makefile("rb") as answers:
+        assert answers.readline() == b"QUICK\n"
+    house.open.set()
+    for sock in held:
+        with sock, sock.makefile("rb") as answers:
+            assert [answers.readline(), answers.readline()] == [b"\n", b"GO\n"]
+
+
+def test_a_line_that_is_too_long_is_refused_and_the_next_one_answered(house: House) -> None:
+    with house.call(b"x" * 300_000 + b"\nshort\n") as sock, sock.makefile("rb") as answers:
+        assert [answers.readline(), answers.readline()] == [b"too long\n", b"SHORT\n"]
+
+
+def test_a_line_as_long_as_may_be_is_answered(house: House) -> None:
+    with house.call(b"x" * MOST + b"\n") as sock, sock.makefile("rb") as answers:
+        assert answers.readline() == b"X" * MOST + b"\n"
+
+
+def test_whoever_hangs_up_waits_no_more(house: House) -> None:
+    house.call(b"hold\n").close()
+    house.held.get(timeout=20)
+    house.open.set()
+    assert house.left.get(timeout=20) is False
+
+
+def test_what_is_being_answered_is_answered_before_the_end(house: House) -> None:
+    with house.call(b"hold\n") as sock, house.call(b"hello\n") as idle:
+        house.held.get(timeout=20)
+        assert idle.recv(100) == b"HELLO\n", "it is accepted, and has nothing more to say"
+        closing = threading.Thread(target=house.counter.close, args=(20.0,))
+        closing.start()
+        assert idle.recv(1) == b"", "who says nothing is not waited for"
+        house.open.set()
+        with sock.makefile("rb") as answers:
+            assert [answers.readline(), answers.readline()] == [b"\n", b"GO\n"]
+        closing.join(20)
+        assert not closing.is_alive()
+
+
+def test_connections_that_are_cut_wait_no_more(house: House) -> None:
+    with house.call(b"hold\n"):
+        house.held.get(timeout=20)
+        house.counter.hang_up()
+        house.open.set()
+        assert house.left.get(timeout=20) is False
+
+
+def test_a_mistake_over_one_connection_costs_the_others_nothing(house: House) -> None:
+    for _ in range(2 * KEPT):
+        with house.call(b"break\n") as sock:
+            assert sock.recv(100) == b""
+    with house.call(b"one\n") as sock:
+        assert sock.recv(100) == b"ONE\n"
