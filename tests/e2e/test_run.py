@@ -92,6 +92,7 @@ def test_cancel_ends_the_whole_tree_also_what_will_not_hear(place: Place) -> Non
     script = "trap '' TERM; setsid sh -c 'trap \"\" TERM; touch ready; while :; do sleep 1; done' & while :; do sleep 1; done"
     run = place.start("sh", "-c", script)
     place.wait_for("ready")
+    until("the tree is written down", lambda: read_tree(place.folder) is not None)
     tree = read_tree(place.folder)
     status, _, err = place.interlock("cancel", place.folder.run_id)
     assert status == 0, err
