@@ -81,7 +81,7 @@ def test_mount_points_are_read_with_their_escapes(tmp_path: Path) -> None:
     table = tmp_path / "mountinfo"
     table.write_text(
         "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
-        "23 22 8:1 /x /work/a\\040b rw - ext4 /dev/sda1 rw\n"
-        "24 22 0:5 / /workshop rw - tmpfs tmpfs rw\n"
+        "23 22 8:1 /x /srv/a\\040b rw - ext4 /dev/sda1 rw\n"
+        "24 22 0:5 / /srvshop rw - tmpfs tmpfs rw\n"
     )
-    assert mounts_inside("/work", str(table)) == {"a b"}
+    assert mounts_inside("/srv", str(table)) == {"a b"}
