@@ -35,6 +35,18 @@ SERVICES = {"docker": "", "dbus": "", "systemd": "", "user-dbus": "run/bus", "us
 """Stand-ins for what runs programs for others, and where those of the user are."""
 
 
+def copied() -> set[str]:
+    """The top folders that the copy of the machine has of its own, those of the code included."""
+    read = (interlock.__file__, sysconfig.get_path("purelib"), sys.prefix, sys.base_prefix)
+    return {*TOPS, *(Path(place).resolve().parts[1] for place in read)}
+
+
+def _apart() -> str | None:
+    """Where a folder lies apart from what is copied: the temporary folder, unless the code itself lies there."""
+    shared = Path(tempfile.gettempdir()).resolve().parts[1] in copied()
+    return "/" if os.geteuid() == 0 and shared else None
+
+
 class Siege:
     """A run at a level, as root or as an ordinary user. `close` ends everything.
 
@@ -44,7 +56,7 @@ class Siege:
 
     def __init__(self, level: str, *, root: bool) -> None:
         self.level, self.is_root = level, root
-        self.root = Path(tempfile.mkdtemp(prefix="attack-"))
+        self.root = Path(tempfile.mkdtemp(prefix="attack-", dir=_apart()))
         self.python = sys.executable if root else ordinary_python()
         self.store = self.root / "runs"
         for name in ("home/.ssh", "work", "run/systemd", "state", "config", "cache", "tmux", "runs", "over",
@@ -80,9 +92,7 @@ class Siege:
         """The words that start a command on a copy of the machine."""
         if os.geteuid() != 0:
             return words
-        read = (interlock.__file__, sysconfig.get_path("purelib"), sys.prefix, sys.base_prefix)
-        tops = {*TOPS, *(Path(place).resolve().parts[1] for place in read)}
-        assert self.root.resolve().parts[1] not in tops, "a temporary folder has to lie apart from what is copied"
+        tops = copied()
         there = ",".join(sorted(top for top in tops if Path("/", top).is_dir() and not Path("/", top).is_symlink()))
         user = "0" if self.is_root else str(USER)
         return ["unshare", "-m", "sh", str(HERE / "confine.sh"), str(self.root), there, user, *words]
