@@ -14,7 +14,7 @@ from interlock.web.assets import FOLDER
 
 from .runs import write_run
 
-MAX_BUNDLE = 60_000
+MAX_BUNDLE = 90_000
 
 
 @pytest.fixture(scope="module")
