@@ -325,6 +325,7 @@ export interface Stuck {
 
 export interface Context {
   original_prompt?: string;
+  instructions?: string;
   primary_goal?: string;
   goals?: Goal[];
   completed_subtasks?: string[];
