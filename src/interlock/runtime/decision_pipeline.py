@@ -190,6 +190,8 @@ class DecisionPipeline:
         self.guard.part("proof", lambda: self.proof.observe(step, prevented=prevented, absent=absent), None)
         issues: list[Issue] = []
         issues = self.guard.part("detectors", self.detectors.observe, issues, Seen(step, review, absent))
+        if self.detectors.context.instructions != self._run.context.instructions:
+            self._learn_task(self.detectors.context.instructions)
         if prevented:
             issues = [_prevented(issue, review) for issue in issues]
             # Trying again what was refused leads nowhere, however often: the attempt counts, our own words do not.
@@ -302,6 +304,14 @@ class DecisionPipeline:
         self.detectors.restore(saved.detectors)
         if saved.proof:
             self.proof.restore(saved.proof)
+        if saved.run.context.instructions:
+            self._learn_task(saved.run.context.instructions)
+            self.detectors.learn_task(replace(self.detectors.context, instructions=saved.run.context.instructions))
+
+    def _learn_task(self, instructions: str) -> None:
+        """The agent read the file that its task points to: what is said again and reviewed follows it too."""
+        self._run = replace(self._run, context=replace(self._run.context, instructions=instructions))
+        self.reviewer.context = replace(self.reviewer.context, instructions=instructions)
 
     def _learn(self, step: Step) -> None:
         if step.kind == "tool_result" and step.origin == "agent":
