@@ -25,6 +25,7 @@ COMMANDS: dict[str, str] = {
     "review": "the verdict on shell commands",
     "ps": "the live runs",
     "report": "one run as one self-contained file",
+    "proof": "what a run claims, and whether it is true",
     "top": "watch and steer all runs in the terminal",
     "show": "one run in full",
     "incidents": "what emergency stops left behind",

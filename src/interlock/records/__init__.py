@@ -43,6 +43,7 @@ from .supervision import (
     InterventionRecord,
     Opinion,
     PersonRecord,
+    ProofRecord,
     RestoredRecord,
     SnapshotRecord,
     StepRecord,
@@ -54,7 +55,7 @@ RecordBody = (
     | LimitRecord | Fault | IncidentRecord | RunSpec | StartedRecord | Hold | EndRecord | TamperRecord
     | TranscriptRecord | ProxiedRecord | LostRecord | Request | Ack | Result | State | Abort | Done | Audit
     | GuiSessionRecord | GuiChunkRecord | GuiTroubleRecord | InterventionEvent | GuiModelCallRecord
-    | VerificationResult | GuiResultRecord
+    | VerificationResult | GuiResultRecord | ProofRecord
 )  # fmt: skip
 """What can be written to a journal."""
 
@@ -88,6 +89,7 @@ KINDS: dict[str, type | UnionType] = {
     "result": Result,
     "state": State | Abort | Done,
     "audit": Audit,
+    "proof": ProofRecord,
     "end": EndRecord,
     "gui_session": GuiSessionRecord,
     "gui_chunk": GuiChunkRecord,
@@ -129,7 +131,8 @@ def read_body(record: Record) -> RecordBody | None:
 __all__ = [
     "KINDS", "AppliedRecord", "EndRecord", "EpisodeRecord", "Fault", "FileComparison", "GuiChunkRecord",
     "GuiModelCallRecord", "GuiResultRecord", "GuiSessionRecord", "GuiTroubleRecord", "IncidentRecord",
-    "InterventionEvent", "InterventionRecord", "LimitRecord", "Opinion", "PersonRecord", "ProxiedRecord", "RecordBody",
+    "InterventionEvent", "InterventionRecord", "LimitRecord", "Opinion", "PersonRecord", "ProofRecord",
+    "ProxiedRecord", "RecordBody",
     "ReplayStatus", "RestoredRecord", "SnapshotRecord", "StartedRecord", "StatusRecord", "StepRecord", "TamperRecord",
     "TranscriptRecord", "VerificationResult", "decode_body", "kind_of", "read_body",
 ]  # fmt: skip
