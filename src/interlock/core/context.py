@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from .contract import NO_CONTRACT, Contract
+
 
 class Goal(Struct, frozen=True, omit_defaults=True):
     """One goal; priority 1 comes first; progress 0..1 where it is known."""
@@ -29,6 +31,7 @@ class Context(Struct, frozen=True, omit_defaults=True, kw_only=True):
     expected_paths: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
     workspace: str | None = None
+    contract: Contract = NO_CONTRACT
 
     @property
     def task(self) -> str:
