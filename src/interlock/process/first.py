@@ -7,7 +7,7 @@ them all. The kernel says that a sender is outside (si_pid is 0), which nothing 
 Its process group has a leader outside: a pid of this namespace that it used itself would never be free, and its own end
 would wait for that for ever.
 
-Arguments: REPORT STATUS EVENTS IN OUT ERR PWD MARKER N PROCS*N COMMAND... where REPORT is a socket to whoever starts us,
+Arguments: REPORT STATUS EVENTS IN OUT ERR PWD MARKER N PROCS*N COMMAND... where REPORT is a socket to our starter,
 STATUS a descriptor for the exit status, EVENTS one for what the terminal does (or -1), IN, OUT and ERR the command's
 streams, PWD the variable as it was, MARKER the variable that only the command's tree has, and PROCS open cgroup.procs
 files.
