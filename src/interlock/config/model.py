@@ -160,6 +160,9 @@ class Review(Section, frozen=True, kw_only=True):
     ] = RationalityLevels()
     rules_path: Annotated[str | None, Meta(description="A YAML file, or a folder of them, with your own rules.")] = None
     ask: Annotated[bool, Meta(description="Rules that ask wait for a person; else their verdict holds at once.")] = True
+    approval_hours: Annotated[
+        float, Meta(gt=0, description="A call that waits for a person and is not answered in this long is refused.")
+    ] = 12
     untrusted: Annotated[
         Literal["warn", "ask", "block"],
         Meta(description="A risky call that carries text from the web, an issue or a foreign file."),
