@@ -6,10 +6,16 @@ import pytest
 from msgspec.structs import replace
 
 from interlock.control import new_request
-from interlock.core import InvalidState
+from interlock.core import InvalidState, ManualClock
 from interlock.runtime.approvals import Approvals, call_digest
 
-from .test_decisions import clock, supervise  # noqa: F401  a fixture
+from .scripted import START
+from .test_decisions import supervise
+
+
+@pytest.fixture
+def clock():
+    return ManualClock(START)
 
 
 def retold(call, command):

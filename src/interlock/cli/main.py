@@ -23,6 +23,7 @@ COMMANDS: dict[str, str] = {
     "uninstall": "take permanent hooks out again",
     "scan": "recorded traces: where they went wrong, what would have been done",
     "review": "the verdict on shell commands",
+    "inbox": "everything that needs you, and the answers to it",
     "ps": "the live runs",
     "report": "one run as one self-contained file",
     "top": "watch and steer all runs in the terminal",
