@@ -862,6 +862,8 @@ export interface Waiting {
   kind: string;
   step: number;
   text: string;
+  digest?: string;
+  until?: number;
 }
 
 export interface Abort {
