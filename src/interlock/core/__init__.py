@@ -23,6 +23,7 @@ from .errors import BadInput, InterlockError, InvalidState, NotFound, Unknown
 from .intervention import LADDER, PAUSE, Intervention, InterventionType, Outcome, short_name
 from .issue import ISSUE_TYPES, SEVERITIES, Issue, Severity
 from .limits import Growth, Limits, Spend
+from .liveness import Liveness, LivenessWord, WedgedKind
 from .message import Message, MessageMeta
 from .plan import Plan, RollbackEntry
 from .record import LostRecord, Record
@@ -36,9 +37,10 @@ __all__ = [
     "ENDED", "EVERY_CAPABILITY", "HISTORY", "ISSUE_TYPES", "LADDER", "PAUSE", "PROCEED", "SEVERITIES", "VERDICTS",
     "Action", "Adapter", "Applied", "BadInput", "Capability", "CheckpointInfo", "Clock", "Context", "Decision", "Defer",
     "Delay", "Deny", "Directive", "Goal", "Growth", "Hold", "Inject", "InterlockError", "Intervention",
-    "InterventionType", "InvalidState", "Issue", "Kind", "Limits", "LostRecord", "ManualClock", "Message",
+    "InterventionType", "InvalidState", "Issue", "Kind", "Limits", "Liveness", "LivenessWord", "LostRecord",
+    "ManualClock", "Message",
     "MessageMeta", "NotFound", "Notify", "Origin", "Outcome", "Paths", "Plan", "Record", "Restore", "Review",
     "Rewrite", "Role", "RollbackEntry", "RunSpec", "RunState", "Seen", "SetLimits", "Severity", "Sign", "Spend",
     "Status", "Step", "Stop", "Stuck", "SwitchModel", "SystemClock", "Tool", "Unknown", "Usage", "Verdict",
-    "derive_kind", "short_name",
+    "WedgedKind", "derive_kind", "short_name",
 ]  # fmt: skip
