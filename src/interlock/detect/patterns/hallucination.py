@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from msgspec import Struct, field
 
 from ...core import Issue, Seen, Step
+from ...proof.claims import claimed_files, claims_pass, claims_ran
 from ..agent_history import push
-from ..claims import claimed_files, claims_pass, claims_ran
 from ..completed_call import CompletedCall
 from ..detector import Setting, StatefulDetector
 from ..fingerprint import name_words, words
