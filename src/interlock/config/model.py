@@ -189,8 +189,8 @@ class Detect(Section, frozen=True, kw_only=True):
 class Runtime(Section, frozen=True, kw_only=True):
     contain: Annotated[
         Literal["off", "auto", "guard"],
-        Meta(description="Keep the agent away from its supervisor (opt-in); auto: guard where it works."),
-    ] = "off"
+        Meta(description="Keep the agent away from its supervisor; auto: guard where it works."),
+    ] = "auto"
     fail: Annotated[
         Literal["auto", "open", "closed"],
         Meta(

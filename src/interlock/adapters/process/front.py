@@ -277,7 +277,9 @@ class _Front:
 
     def _go_on_alone(self) -> None:
         """No owner stays alive: the command goes on without one, or is ended where it must not."""
-        self._unsupervised_run = UnsupervisedRun(self._launch.config, self._folder, self._begun)
+        self._unsupervised_run = UnsupervisedRun(
+            self._launch.config, self._folder, self._begun, refuses=self._closed and self._wired is not None
+        )
         self._unsupervised_run.say(self._unsupervised)
         if self._unsupervised_run.closed:
             self._end(InterlockError.exit_status, "the command was ended, as runtime.fail is closed")
