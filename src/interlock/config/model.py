@@ -312,7 +312,7 @@ class ModelInfo(Section, frozen=True, kw_only=True):
 
 class Resume(Section, frozen=True, kw_only=True):
     until: Annotated[
-        Annotated[str, Meta(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")] | None,
+        Annotated[str, Meta(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")] | None,
         Meta(description="No run wakes by itself after this time of day, counted from its start: 08:00."),
     ] = None
     max_parks: Annotated[Count, Meta(description="Usage limits per run after which it resumes; 0: it never parks.")] = 6
