@@ -18,7 +18,9 @@ if TYPE_CHECKING:
         Adapter,
         Applied,
         CheckpointInfo,
+        Clause,
         Context,
+        Contract,
         Decision,
         Directive,
         Goal,
@@ -42,10 +44,11 @@ if TYPE_CHECKING:
     from .runtime import Plugins, Run, Supervisor
 
 __all__ = [
-    "Adapter", "Applied", "CheckpointInfo", "Config", "Context", "Continue", "Custom", "Decision", "Detector",
-    "Directive", "Goal", "InterlockError", "Intervention", "Issue", "JournalReader", "Limits", "Message", "Plugins",
-    "RecoveryNeeded", "Review", "Run", "RunSpec", "RunStopped", "Seen", "Session", "Setting", "Situation", "Step",
-    "Stopped", "Store", "Strategy", "Supervision", "Supervisor", "Tool", "Usage", "__version__", "review_command",
+    "Adapter", "Applied", "CheckpointInfo", "Clause", "Config", "Context", "Continue", "Contract", "Custom", "Decision",
+    "Detector", "Directive", "Goal", "InterlockError", "Intervention", "Issue", "JournalReader", "Limits", "Message",
+    "Plugins", "RecoveryNeeded", "Review", "Run", "RunSpec", "RunStopped", "Seen", "Session", "Setting", "Situation",
+    "Step", "Stopped", "Store", "Strategy", "Supervision", "Supervisor", "Tool", "Usage", "__version__",
+    "review_command",
 ]  # fmt: skip
 
 __getattr__ = lazy(
@@ -54,8 +57,9 @@ __getattr__ = lazy(
         "adapters.inprocess": ("RunStopped", "Session", "Supervision"),
         "config": ("Config",),
         "core": (
-            "Adapter", "Applied", "CheckpointInfo", "Context", "Decision", "Directive", "Goal", "InterlockError",
-            "Intervention", "Issue", "Limits", "Message", "Review", "RunSpec", "Seen", "Step", "Tool", "Usage",
+            "Adapter", "Applied", "CheckpointInfo", "Clause", "Context", "Contract", "Decision", "Directive", "Goal",
+            "InterlockError", "Intervention", "Issue", "Limits", "Message", "Review", "RunSpec", "Seen", "Step", "Tool",
+            "Usage",
         ),
         "decide": ("Situation", "Strategy"),
         "detect": ("Detector", "Setting"),

@@ -325,6 +325,7 @@ export interface Stuck {
 
 export interface Context {
   original_prompt?: string;
+  instructions?: string;
   primary_goal?: string;
   goals?: Goal[];
   completed_subtasks?: string[];
@@ -333,12 +334,33 @@ export interface Context {
   expected_paths?: string[];
   examples?: string[];
   workspace?: string | null;
+  contract?: Contract;
 }
 
 export interface Goal {
   text: string;
   priority?: number;
   progress?: number | null;
+}
+
+export interface Contract {
+  may_change?: string[];
+  protect?: string[];
+  may_run?: string[];
+  may_not?: ("commit" | "deploy" | "install" | "push")[];
+  hosts?: string[];
+  done_when?: string[];
+  constraints?: string[];
+  goals?: string[];
+  narrowed?: string[];
+  origins?: Clause[];
+}
+
+export interface Clause {
+  key: "constraints" | "done_when" | "goals" | "hosts" | "may_change" | "may_not" | "may_run" | "protect";
+  value: string;
+  source?: string;
+  phrase?: string;
 }
 
 export interface Spend {

@@ -4,6 +4,7 @@ from .adapter import EVERY_CAPABILITY, Adapter, Applied, Capability
 from .checkpoint import CheckpointInfo
 from .clock import Clock, ManualClock, SystemClock
 from .context import Context, Goal
+from .contract import CLAUSE_KEYS, FORBIDDEN, NO_CONTRACT, Clause, ClauseKey, Contract, Forbidden
 from .decision import PROCEED, Decision
 from .directive import (
     Defer,
@@ -33,12 +34,12 @@ from .step import Kind, Origin, Paths, Role, Step, Tool, Usage, derive_kind
 from .stuck import Sign, Stuck
 
 __all__ = [
-    "ENDED", "EVERY_CAPABILITY", "HISTORY", "ISSUE_TYPES", "LADDER", "PAUSE", "PROCEED", "SEVERITIES", "VERDICTS",
-    "Action", "Adapter", "Applied", "BadInput", "Capability", "CheckpointInfo", "Clock", "Context", "Decision", "Defer",
-    "Delay", "Deny", "Directive", "Goal", "Growth", "Hold", "Inject", "InterlockError", "Intervention",
-    "InterventionType", "InvalidState", "Issue", "Kind", "Limits", "LostRecord", "ManualClock", "Message",
-    "MessageMeta", "NotFound", "Notify", "Origin", "Outcome", "Paths", "Plan", "Record", "Restore", "Review",
-    "Rewrite", "Role", "RollbackEntry", "RunSpec", "RunState", "Seen", "SetLimits", "Severity", "Sign", "Spend",
-    "Status", "Step", "Stop", "Stuck", "SwitchModel", "SystemClock", "Tool", "Unknown", "Usage", "Verdict",
-    "derive_kind", "short_name",
+    "CLAUSE_KEYS", "ENDED", "EVERY_CAPABILITY", "FORBIDDEN", "HISTORY", "ISSUE_TYPES", "LADDER", "NO_CONTRACT", "PAUSE",
+    "PROCEED", "SEVERITIES", "VERDICTS", "Action", "Adapter", "Applied", "BadInput", "Capability", "CheckpointInfo",
+    "Clause", "ClauseKey", "Clock", "Context", "Contract", "Decision", "Defer", "Delay", "Deny", "Directive",
+    "Forbidden", "Goal", "Growth", "Hold", "Inject", "InterlockError", "Intervention", "InterventionType",
+    "InvalidState", "Issue", "Kind", "Limits", "LostRecord", "ManualClock", "Message", "MessageMeta", "NotFound",
+    "Notify", "Origin", "Outcome", "Paths", "Plan", "Record", "Restore", "Review", "Rewrite", "Role", "RollbackEntry",
+    "RunSpec", "RunState", "Seen", "SetLimits", "Severity", "Sign", "Spend", "Status", "Step", "Stop", "Stuck",
+    "SwitchModel", "SystemClock", "Tool", "Unknown", "Usage", "Verdict", "derive_kind", "short_name",
 ]  # fmt: skip

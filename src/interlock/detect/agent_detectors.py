@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from ..core import Kind, Sign, Step, Stuck
+from ..core import Context, Kind, Sign, Step, Stuck
 from .alarms import Alarms
 from .completed_call import read_call
 from .detector import EVERY_KIND, Asked, Detector, Factory, Setting, StatefulDetector
@@ -49,6 +50,13 @@ class AgentDetectors:
             if name not in names:
                 for kind in getattr(detector, "kinds", EVERY_KIND):
                     self.asked[kind].append((name, detector.observe))
+
+    def learn_task(self, context: Context) -> None:
+        """Tell every detector what the run is for, now that more of it is known."""
+        self._setting = replace(self._setting, context=context)
+        for detector in self.detectors.values():
+            if isinstance(detector, StatefulDetector):
+                detector.learn_task(context)
 
     def repeats(self, step: Step) -> bool:
         """Whether a retried stream shows this step a second time."""

@@ -73,6 +73,10 @@ class StatefulDetector(Generic[S]):
         self.context, self.tuning, self.history = setting.context, setting.tuning, setting.history
         self.state = state
 
+    def learn_task(self, context: Context) -> None:
+        """The task is known better from now on; a detector that has read it already reads it anew."""
+        self.context = context
+
     def save(self) -> bytes:
         return msgspec.msgpack.encode(self.state)
 

@@ -10,6 +10,7 @@ from msgspec import Struct, field
 from ..config.model import Detect
 from ..core import Context, Issue, Seen, Sign, Step, Stuck
 from ..core.decoding import from_msgpack
+from ..core.task_files import is_task_file, task_files, with_instructions
 from .agent_detectors import AgentDetectors, SavedAgent
 from .agent_history import AgentHistory
 from .detector import Asked, DetectorFailed, Factory, Setting
@@ -53,6 +54,7 @@ class Detectors:
         self._standing_at = -1
         self._seen = ""
         self._ledger = RunActivity()
+        self._task_files = task_files(self.context.original_prompt)
 
     def observe(self, seen: Seen) -> list[Issue]:
         """The alarms that rise with this step; steps of our own and steps seen before give none."""
@@ -67,6 +69,8 @@ class Detectors:
         if agent.repeats(step):
             return []
         agent.history.record(step)
+        if self._task_files or not self.context.original_prompt:
+            self._read_task(agent.history, step)
         self._progress = agent.history.progressed
         found = self._ask(agent.asked[step.kind], seen)
         if not found:
@@ -74,6 +78,13 @@ class Detectors:
         issues = [self._named(issue, step) for issue in found if self._counts(issue)]
         self._standing |= frozenset(standing_key(issue) for issue in issues)
         return agent.alarms.rise(issues)
+
+    def learn_task(self, context: Context) -> None:
+        """What the run is for is known better from now on."""
+        self.context = context
+        self._task_files = task_files(context.original_prompt)
+        for agent in self._agents.values():
+            agent.learn_task(context)
 
     def follow(self, issue_type: str, stuck: Stuck, step: Step) -> tuple[Stuck, Sign | None]:
         """Whether the observed step shows again what its agent is stuck on, whether or not that is worth an alarm."""
@@ -119,6 +130,7 @@ class Detectors:
                 self._progress,
                 self._caller,
                 self._ledger,
+                self.context.instructions,
             )
         )
 
@@ -131,6 +143,8 @@ class Detectors:
         for name, agent in saved.agents.items():
             self._agents[name].restore(agent)
         self._progress, self._caller, self._newest = saved.progress, saved.caller, None
+        if saved.instructions and saved.instructions != self.context.instructions:
+            self.learn_task(msgspec.structs.replace(self.context, instructions=saved.instructions))
 
     def go_back(self, state: bytes) -> None:
         """Go back to what `save` gave, except for calls that are under way: their results are still to come."""
@@ -141,6 +155,17 @@ class Detectors:
         for name, pending in under_way.items():
             if pending or name in self._agents:
                 self._agent(name).history.past.pending = pending
+
+    def _read_task(self, history: AgentHistory, step: Step) -> None:
+        """Where the task points to a file of instructions, its words are the task once the agent has read them."""
+        turn = history.turn
+        if turn is None:
+            if not self.context.original_prompt and history.instructed and not self._task_files:
+                self._task_files = task_files(step.content)
+        elif not (turn.failed or turn.wrote) and any(is_task_file(path, self._task_files) for path in turn.paths):
+            known = with_instructions(self.context, step.content)
+            if known is not self.context:
+                self.learn_task(known)
 
     def _owner(self, step: Step) -> str:
         """Whose step it is: a result belongs to whoever called, also where its source names the one that answered."""
@@ -213,3 +238,4 @@ class _Saved(Struct):
     progress: bool
     caller: str = ""
     ledger: RunActivity = field(default_factory=RunActivity)
+    instructions: str = ""

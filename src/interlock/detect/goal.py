@@ -54,7 +54,8 @@ def path_stems(path: str) -> tuple[bytes, ...]:
 def goal_text(context: Context, prompt: str = "") -> str:
     """Everything that says what the run is for; without it the first prompt stands for the task."""
     goals = " ".join(goal.text for goal in context.goals)
-    return f"{context.primary_goal} {goals} {context.original_prompt[:GOAL] or prompt}".strip()
+    task = f"{context.original_prompt[:GOAL] or prompt} {context.instructions[:GOAL]}"
+    return f"{context.primary_goal} {goals} {task}".strip()
 
 
 def goal_stems(context: Context, prompt: str = "") -> list[bytes]:
@@ -70,4 +71,4 @@ def _sorted_stems(text: str) -> tuple[bytes, ...]:
 
 def named_places(text: str) -> list[str]:
     """The absolute paths of more than one part that a task names."""
-    return list(dict.fromkeys(_ABSOLUTE.findall(text[:GOAL])))[:16]
+    return list(dict.fromkeys(_ABSOLUTE.findall(text[: 2 * GOAL])))[:16]

@@ -71,6 +71,8 @@ def context_text(context: Context, strength: str, issue: Issue | None, *, exampl
     blocks: list[str] = []
     if context.original_prompt:
         blocks.append(f"The original request:\n{bounded(context.original_prompt)}")
+        if context.instructions:
+            blocks.append(f"The instructions that it points to:\n{bounded(context.instructions)}")
     elif context.primary_goal:
         blocks.append(f"The goal:\n{bounded(context.primary_goal)}")
     blocks.append(_block("Constraints", constraint_lines(context, issue)[:count]))

@@ -29,7 +29,7 @@ class ExpectedPaths:
             (workspace.rstrip("/") or "/",) if workspace else ()
         )
         self._prefixes = tuple(f"{root.rstrip('/')}/" for root in self._roots)
-        self._mentioned = f"{context.original_prompt} {context.primary_goal}"
+        self._mentioned = f"{context.task} {context.primary_goal}"
 
     def is_outside(self, commands: Iterable[Command]) -> bool:
         """Whether some path of the step lies outside; false where nothing is expected."""

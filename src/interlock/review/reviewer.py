@@ -132,9 +132,7 @@ class Reviewer:
         key, (sign, writes) = taken
         state = self._state
         if state.untrusted.waiting.pop(key, None) is not None:
-            state.untrusted.learn(
-                step.content, step.index, f"{self._context.original_prompt} {self._context.primary_goal}"
-            )
+            state.untrusted.learn(step.content, step.index, f"{self._context.task} {self._context.primary_goal}")
         if step.error is True or (step.exit_code or 0) != 0:
             state.failures[sign] = state.failures.pop(sign, 0) + 1
             forget_oldest(state.failures, MAX_FAILURES)

@@ -44,6 +44,7 @@ from .replay import replay
 from .run import Run
 from .run_control import RunControl
 from .supervisor import Supervisor
+from .task_instructions import read_task_files
 
 
 class Options(TypedDict, total=False):
@@ -215,7 +216,8 @@ def _assemble(run: Run, config: Config, adapter: Adapter, options: Options) -> S
         templates=read_templates(config.interventions.soft_correction.custom_prompts_path),
         muted=read_mutes(Path(spec.workspace)) if spec.workspace is not None else frozenset(),
     )
-    context = redact_context(options.get("context") or Context(original_prompt=spec.task, workspace=spec.workspace))
+    context = options.get("context") or Context(original_prompt=spec.task, workspace=spec.workspace)
+    context = redact_context(read_task_files(context, spec.cwd or spec.workspace))
     supervisor = Supervisor(
         run,
         config,

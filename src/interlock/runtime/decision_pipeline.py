@@ -39,6 +39,7 @@ from ..decide import (
     strongest,
 )
 from ..detect import Detectors
+from ..proof import ProofTracker
 from ..records import Fault, Opinion
 from ..review import Reviewer, rough_review
 from .checkpoint_causes import AFTER_STEP
@@ -79,6 +80,7 @@ class PipelineState(Struct):
     marks: dict[str, bytes]
     throttled_for: set[str] = set()
     model: str | None = None
+    proof: bytes = b""
 
 
 class DecisionPipeline:
@@ -122,6 +124,7 @@ class DecisionPipeline:
         self.ledger = UsageTracker(window)
         self.meter = LimitMeter(config.limits.plain, window, config.limits.ceiling)
         self.prices = Prices(config.models)
+        self.proof = ProofTracker()
         self._model = model
         self._assume_checkpoint = assume_checkpoint
         self._controller_state = self.controller.start()
@@ -184,8 +187,11 @@ class DecisionPipeline:
             self._learn(step)
         if not prevented:
             self.ledger.touch(count_files(step, review))
+        self.guard.part("proof", lambda: self.proof.observe(step, prevented=prevented, absent=absent), None)
         issues: list[Issue] = []
         issues = self.guard.part("detectors", self.detectors.observe, issues, Seen(step, review, absent))
+        if self.detectors.context.instructions != self._run.context.instructions:
+            self._learn_task(self.detectors.context.instructions)
         if prevented:
             issues = [_prevented(issue, review) for issue in issues]
             # Trying again what was refused leads nowhere, however often: the attempt counts, our own words do not.
@@ -250,6 +256,7 @@ class DecisionPipeline:
     def mark(self, checkpoint: CheckpointInfo) -> None:
         """A checkpoint was made: it can be gone back to, and so can the detectors' windows."""
         self._run = replace(self._run, checkpoints=_thinned((*self._run.checkpoints, checkpoint)))
+        self.proof.mark(checkpoint.id, after=checkpoint.cause == AFTER_STEP)
         if checkpoint.cause != AFTER_STEP:
             # After a step they are what they are before the next one, which makes a checkpoint of its own.
             self._marks[checkpoint.id] = self.detectors.save()
@@ -261,6 +268,7 @@ class DecisionPipeline:
         at = next((known for known in self._run.checkpoints if known.id == checkpoint_id), None)
         windows = self._marks.get(checkpoint_id)
         self.detectors.go_back(windows if windows is not None else self._fresh)
+        self.proof.mark(checkpoint_id, after=False)
         if at is not None:
             self.ledger.forget_growth(at.time)
             kept = tuple(known for known in self._run.checkpoints if known.time <= at.time)
@@ -280,6 +288,7 @@ class DecisionPipeline:
                 self._marks,
                 self._throttled_for,
                 self._model,
+                self.proof.save(),
             )
         )
 
@@ -293,6 +302,16 @@ class DecisionPipeline:
         self.meter.restore(saved.meter)
         self.reviewer.restore(saved.reviewer)
         self.detectors.restore(saved.detectors)
+        if saved.proof:
+            self.proof.restore(saved.proof)
+        if saved.run.context.instructions:
+            self._learn_task(saved.run.context.instructions)
+            self.detectors.learn_task(replace(self.detectors.context, instructions=saved.run.context.instructions))
+
+    def _learn_task(self, instructions: str) -> None:
+        """The agent read the file that its task points to: what is said again and reviewed follows it too."""
+        self._run = replace(self._run, context=replace(self._run.context, instructions=instructions))
+        self.reviewer.context = replace(self.reviewer.context, instructions=instructions)
 
     def _learn(self, step: Step) -> None:
         if step.kind == "tool_result" and step.origin == "agent":

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct, field
 
-from ...core import Issue, Seen, Stuck
+from ...core import Context, Issue, Seen, Stuck
 from ..agent_history import push
 from ..detector import Setting, StatefulDetector
 from ..goal import goal_stems, path_stems
@@ -28,6 +28,10 @@ class ExplorationWandering(StatefulDetector[Wanderings]):
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting, Wanderings())
+
+    def learn_task(self, context: Context) -> None:
+        super().learn_task(context)
+        self.state.goal = None
 
     def observe(self, seen: Seen) -> Iterable[Issue]:
         turn, state, tuning = self.history.turn, self.state, self.tuning

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct, field
 
-from ...core import Issue, Seen, Step, Stuck
+from ...core import Context, Issue, Seen, Step, Stuck
 from ..agent_history import push
 from ..completed_call import PendingCall
 from ..detector import Setting, StatefulDetector
@@ -37,6 +37,11 @@ class GoalDrift(StatefulDetector[Course]):
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting, Course())
+
+    def learn_task(self, context: Context) -> None:
+        super().learn_task(context)
+        self.state.begun = False
+        self.state.recent.clear()
 
     def observe(self, seen: Seen) -> Iterable[Issue]:
         found = self._drifted(seen, self.history.call) if self.history.call is not None else ()

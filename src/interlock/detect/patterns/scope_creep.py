@@ -8,7 +8,8 @@ from functools import lru_cache
 
 from msgspec import Struct, field
 
-from ...core import Issue, Seen, Stuck
+from ...core import Context, Issue, Seen, Stuck
+from ...core.task_files import is_task_file, task_files
 from ..agent_history import push
 from ..completed_call import CompletedCall
 from ..detector import Setting, StatefulDetector
@@ -43,6 +44,11 @@ class ScopeCreep(StatefulDetector[ScopeState]):
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting, ScopeState())
+
+    def learn_task(self, context: Context) -> None:
+        super().learn_task(context)
+        self.state.roots = None
+        self.state.recent.clear()
 
     def observe(self, seen: Seen) -> Iterable[Issue]:
         turn = self.history.turn
@@ -128,7 +134,10 @@ class ScopeCreep(StatefulDetector[ScopeState]):
         self.state.told = bool(told)
         # A task that names /srv/app/x.py may well need /srv/app/y.py, and a script beside it.
         places = named_places(goal_text(self.context, self.history.past.prompt))
-        named = [path.rpartition("/")[0] for path in places if not _NEUTRAL.match(path)]
+        pointers = task_files(self.context.original_prompt or self.history.past.prompt)
+        named = [
+            path.rpartition("/")[0] for path in places if not _NEUTRAL.match(path) and not is_task_file(path, pointers)
+        ]
         return told or list(dict.fromkeys(named))
 
 

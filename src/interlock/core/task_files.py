@@ -1,0 +1,93 @@
+"""Task files: the files of instructions that a task points to; their words are the task.
+
+"Complete the task in /instruction/task.md", "implement PLAN.md": what such a task asks for is in the file. Pure: the
+caller reads the file at the start of the run, or shows what the agent read (`instructions_in`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from .context import Context
+
+FILES = 4
+"""Files that one task points to."""
+LENGTH = 16_000
+"""Characters of a file that are kept: instructions, not documentation."""
+_READ = 4000
+"""Characters of a task that are read; a task that points to a file is short."""
+
+_NAME = (
+    r"[`'\"(\[<@]{0,2}((?:[\w.@~+-]*/)*(?:[\w.@+-]+\.(?:md|mdx|markdown|txt|rst|adoc|org)"
+    r"|(?-i:PLAN|TODO|SPEC|TASKS?|INSTRUCTIONS|ISSUE|BRIEF|REQUIREMENTS|PROMPT)(?![\w.-]*\w)))"
+)
+_OF = r"(?:the\s+|a\s+|this\s+|my\s+|our\s+|attached\s+|following\s+)*(?:file\s+|document\s+)?"
+_POINTS = re.compile(
+    # "the task in X", "as described in X", "instructions from X"
+    r"\b(?:task|tasks|instructions?|steps?|plan|spec|specification|requirements?|problem|issue|todos?|work|everything"
+    r"|described|specified|outlined|detailed|explained)\s+"
+    r"(?:(?:is|are|it|that|which)\s+)*(?:(?:described|specified|outlined|given|listed|stated|written|found|located)\s+)?"
+    rf"(?:in|at|from|by|under|inside)\s+{_OF}{_NAME}"
+    # "follow X", "implement X", "work through X", "according to X"
+    r"|\b(?:follow|implement|execute|complete|carry\s+out|work\s+(?:through|on|from)|do|perform|finish|address|obey"
+    rf"|according\s+to|as\s+per|start\s+with|continue\s+with)\s+{_OF}{_NAME}"
+    # "read X and do what it says", "see X for the task"
+    rf"|\b(?:read|see|open|check|look\s+at|consult)\s+{_OF}{_NAME}[`'\")\]>]{{0,2}}[,:;]?\s+"
+    r"(?:for\s+(?:the\s+|your\s+|further\s+|more\s+|full\s+)*(?:task|instructions?|steps?|details|requirements?|plan|spec)"
+    r"|(?:and|then)\s+(?:then\s+)?(?:follow|do|implement|execute|complete|carry|perform|solve|work|start|proceed))"
+    # "X has your task", "X contains the instructions"
+    rf"|(?:^|[\s.;:]){_NAME}[`'\")\]>]{{0,2}}\s+(?:has|contains|describes|holds|lists|explains|defines|is)\s+"
+    r"(?:the\s+|your\s+|a\s+|all\s+|what\s+)*(?:task|instructions?|steps?|plan|spec|requirements?|to\s+do|you)",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(r"(?:\b(?:not|never|without|instead of)|n['’]t)\b[^.;\n]*$", re.IGNORECASE)
+_WRITES = re.compile(
+    r"\b(?:writ\w*|sav\w+|put|stor\w+|record\w*|add|creat\w+|updat\w+|edit|document|output|generat\w+)\b"
+    r"\W+(?:\w+\W+){0,3}$",
+    re.IGNORECASE,
+)
+"""What stands before the name of something that the agent is to write: "save the plan in PLAN.md"."""
+_THINGS = ("task", "instruction", "step", "plan", "spec ", "requirement", "problem", "issue", "todo", "work ")
+_NUMBERED = re.compile(r"^[ \t]*\d+(?:\t|→|: ?|\|)", re.MULTILINE)
+
+
+def task_files(task: str) -> tuple[str, ...]:
+    """The files whose instructions a task tells to follow, as it names them; a file that it only mentions is none."""
+    task = task[:_READ]
+    found = (next(filter(None, point.groups())) for point in _POINTS.finditer(task) if not _other(task, point))
+    return tuple(dict.fromkeys(name.removeprefix("./") for name in found))[:FILES]
+
+
+def is_task_file(path: str, named: Iterable[str]) -> bool:
+    """Whether a path that an agent uses is one of the named files."""
+    path = path.removeprefix("./").removeprefix("~/")
+    return any(path == name or path.endswith("/" + name) or name.endswith("/" + path) for name in named)
+
+
+def instructions_in(shown: str) -> str:
+    """The words of a file as a tool shows it: without the numbers before its lines, and bounded."""
+    text = shown[: 2 * LENGTH]
+    lines = len(text.strip().splitlines())
+    if len(_NUMBERED.findall(text)) * 2 > lines:
+        text = _NUMBERED.sub("", text)
+    return text.strip()[:LENGTH]
+
+
+def with_instructions(context: Context, text: str) -> Context:
+    """The context with the words of a file that its task points to; the same context where they are in it already."""
+    text = instructions_in(text)
+    if not text or text in context.instructions:
+        return context
+    joined = f"{context.instructions}\n\n{text}".strip()
+    return replace(context, instructions=joined[: FILES * LENGTH])
+
+
+def _other(task: str, point: re.Match[str]) -> bool:
+    """Whether the words before say not to, or that the file is to be written."""
+    before = task[max(0, point.start() - 60) : point.start()]
+    if _DENIED.search(before):
+        return True
+    return point[0].lower().startswith(_THINGS) and _WRITES.search(before) is not None

@@ -1,0 +1,8 @@
+"""Proof of done: claims in an agent's words, the checks that ran, and verdicts that bind the one to the other."""
+
+from .model import CheckRun, Claim, ClaimKind, ClaimVerdict, Outcome, TestFact, Verdict
+from .tracker import ChangedSince, ProofTracker
+
+__all__ = [
+    "ChangedSince", "CheckRun", "Claim", "ClaimKind", "ClaimVerdict", "Outcome", "ProofTracker", "TestFact", "Verdict",
+]  # fmt: skip
