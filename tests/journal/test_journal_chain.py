@@ -241,6 +241,7 @@ def test_a_flipped_bit_is_noticed_or_changes_nothing(run: RunFolder) -> None:
 
 
 @pytest.mark.torture
+@pytest.mark.timeout(7200)
 def test_of_twenty_thousand_flipped_bits_each_is_noticed_or_changes_nothing(run: RunFolder) -> None:
     assert flip_bits(run, 20_000, 2_000) > 10_000
 

@@ -69,7 +69,7 @@ def _read(file: Path, _time: int) -> OwnerKey:
 
 def _make(file: Path) -> None:
     """Whole or not there; of several that make one at once, the first wins."""
-    import nkeys  # type: ignore[import-untyped]
+    import nkeys
 
     draft = file.with_name(f"{NAME}-{os.getpid()}-{os.urandom(4).hex()}")
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
