@@ -123,7 +123,9 @@ class LocalRuns(Runs):
         if choice.run is not None:
             return [self.find(choice.run)]
         conditions = [parse_condition(text) for text in choice.where]
-        live = [run for run in self.runs() if run.status not in (*ENDED, "unreadable")]
+        # A journal that cannot be read says nothing of its run; an owner that lives can be asked all the same.
+        listed = [run for run in self.runs() if run.status != "unreadable" or run.owner_pid is not None]
+        live = [run for run in listed if run.status not in ENDED]
         return [run for run in live if all(str(getattr(run, key)) == value for key, value in conditions)]
 
     def find(self, ref: str) -> RunSummary:

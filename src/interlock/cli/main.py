@@ -38,6 +38,7 @@ COMMANDS: dict[str, str] = {
     "approve": "let a step go on that waits for a person",
     "reject": "refuse a step that waits for a person",
     "export": "one run as one file",
+    "verify": "whether a journal was changed",
     "prune": "remove old runs",
     "checkpoints": "the checkpoints of a workspace",
     "checkpoint": "create, show, diff, gc, verify checkpoints",
