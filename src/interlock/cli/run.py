@@ -68,7 +68,7 @@ def run(
     contain: Annotated[
         Contain | None,
         typer.Option(
-            "--contain", help="Keep the agent away from its supervisor; auto: guard where it works. Default: off."
+            "--contain", help="Keep the agent away from its supervisor; auto (the default): guard where it works."
         ),
     ] = None,
     summary: Annotated[Path | None, typer.Option("--summary", help="Write a summary as JSON to this file.")] = None,

@@ -31,11 +31,15 @@ from .run import (
     Fault,
     IncidentRecord,
     LimitRecord,
+    LivenessRecord,
+    ParkedRecord,
     ProxiedRecord,
     StartedRecord,
     StatusRecord,
     TamperRecord,
     TranscriptRecord,
+    UnwedgeRecord,
+    WokenRecord,
 )
 from .supervision import (
     AppliedRecord,
@@ -55,7 +59,8 @@ RecordBody = (
     | LimitRecord | Fault | IncidentRecord | RunSpec | StartedRecord | Hold | EndRecord | TamperRecord
     | TranscriptRecord | ProxiedRecord | LostRecord | Request | Ack | Result | State | Abort | Done | Audit
     | GuiSessionRecord | GuiChunkRecord | GuiTroubleRecord | InterventionEvent | GuiModelCallRecord
-    | VerificationResult | GuiResultRecord | ProofRecord
+    | VerificationResult | GuiResultRecord | ParkedRecord | WokenRecord | LivenessRecord | UnwedgeRecord
+    | ProofRecord
 )  # fmt: skip
 """What can be written to a journal."""
 
@@ -84,6 +89,10 @@ KINDS: dict[str, type | UnionType] = {
     "transcript": TranscriptRecord,
     "proxied": ProxiedRecord,
     "lost": LostRecord,
+    "parked": ParkedRecord,
+    "woken": WokenRecord,
+    "liveness": LivenessRecord,
+    "unwedge": UnwedgeRecord,
     "request": Request,
     "ack": Ack,
     "result": Result,
@@ -131,8 +140,8 @@ def read_body(record: Record) -> RecordBody | None:
 __all__ = [
     "KINDS", "AppliedRecord", "EndRecord", "EpisodeRecord", "Fault", "FileComparison", "GuiChunkRecord",
     "GuiModelCallRecord", "GuiResultRecord", "GuiSessionRecord", "GuiTroubleRecord", "IncidentRecord",
-    "InterventionEvent", "InterventionRecord", "LimitRecord", "Opinion", "PersonRecord", "ProofRecord",
-    "ProxiedRecord", "RecordBody",
-    "ReplayStatus", "RestoredRecord", "SnapshotRecord", "StartedRecord", "StatusRecord", "StepRecord", "TamperRecord",
-    "TranscriptRecord", "VerificationResult", "decode_body", "kind_of", "read_body",
+    "InterventionEvent", "InterventionRecord", "LimitRecord", "LivenessRecord", "Opinion", "ParkedRecord",
+    "PersonRecord", "ProofRecord", "ProxiedRecord", "RecordBody", "ReplayStatus", "RestoredRecord", "SnapshotRecord",
+    "StartedRecord", "StatusRecord", "StepRecord", "TamperRecord",
+    "TranscriptRecord", "UnwedgeRecord", "VerificationResult", "WokenRecord", "decode_body", "kind_of", "read_body",
 ]  # fmt: skip
