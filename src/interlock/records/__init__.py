@@ -15,6 +15,7 @@ from ..control.effects import Audit
 from ..control.messages import Abort, Ack, Done, Request, Result, State
 from ..core import CheckpointInfo, Hold, Intervention, Issue, LostRecord, Plan, Record, RollbackEntry, RunSpec
 from ..core.decoding import Text, from_json
+from .contract import BreachRecord, CommandResult, ContractRecord, StopGateRecord
 from .gui import (
     FileComparison,
     GuiChunkRecord,
@@ -51,6 +52,7 @@ from .supervision import (
 RecordBody = (
     StepRecord | Issue | InterventionRecord | AppliedRecord | Intervention | EpisodeRecord | PersonRecord
     | Opinion | Plan | RollbackEntry | CheckpointInfo | RestoredRecord | SnapshotRecord | StatusRecord
+    | ContractRecord | BreachRecord | StopGateRecord
     | LimitRecord | Fault | IncidentRecord | RunSpec | StartedRecord | Hold | EndRecord | TamperRecord
     | TranscriptRecord | ProxiedRecord | LostRecord | Request | Ack | Result | State | Abort | Done | Audit
     | GuiSessionRecord | GuiChunkRecord | GuiTroubleRecord | InterventionEvent | GuiModelCallRecord
@@ -76,6 +78,9 @@ KINDS: dict[str, type | UnionType] = {
     "snapshot": SnapshotRecord,
     "status": StatusRecord,
     "hold": Hold,
+    "contract": ContractRecord,
+    "breach": BreachRecord,
+    "stop_gate": StopGateRecord,
     "limit": LimitRecord,
     "incident": IncidentRecord,
     "fault": Fault,
@@ -127,9 +132,39 @@ def read_body(record: Record) -> RecordBody | None:
 
 
 __all__ = [
-    "KINDS", "AppliedRecord", "EndRecord", "EpisodeRecord", "Fault", "FileComparison", "GuiChunkRecord",
-    "GuiModelCallRecord", "GuiResultRecord", "GuiSessionRecord", "GuiTroubleRecord", "IncidentRecord",
-    "InterventionEvent", "InterventionRecord", "LimitRecord", "Opinion", "PersonRecord", "ProxiedRecord", "RecordBody",
-    "ReplayStatus", "RestoredRecord", "SnapshotRecord", "StartedRecord", "StatusRecord", "StepRecord", "TamperRecord",
-    "TranscriptRecord", "VerificationResult", "decode_body", "kind_of", "read_body",
+    "KINDS",
+    "AppliedRecord",
+    "BreachRecord",
+    "CommandResult",
+    "ContractRecord",
+    "EndRecord",
+    "EpisodeRecord",
+    "Fault",
+    "FileComparison",
+    "GuiChunkRecord",
+    "GuiModelCallRecord",
+    "GuiResultRecord",
+    "GuiSessionRecord",
+    "GuiTroubleRecord",
+    "IncidentRecord",
+    "InterventionEvent",
+    "InterventionRecord",
+    "LimitRecord",
+    "Opinion",
+    "PersonRecord",
+    "ProxiedRecord",
+    "RecordBody",
+    "ReplayStatus",
+    "RestoredRecord",
+    "SnapshotRecord",
+    "StartedRecord",
+    "StatusRecord",
+    "StepRecord",
+    "StopGateRecord",
+    "TamperRecord",
+    "TranscriptRecord",
+    "VerificationResult",
+    "decode_body",
+    "kind_of",
+    "read_body",
 ]  # fmt: skip

@@ -23,15 +23,15 @@ RECORDS: dict[MomentKind, tuple[str, ...]] = {
     "review": ("step",),
     "issue": ("issue", "episode"),
     "intervention": ("intervention", "applied", "effect"),
-    "checkpoint": ("checkpoint", "restored", "history"),
+    "checkpoint": ("checkpoint", "restored", "history", "breach"),
     "control": ("request", "ack", "result", "audit"),
-    "state": ("spec", "started", "status", "hold", "state", "end"),
+    "state": ("spec", "contract", "started", "status", "hold", "state", "end"),
     "limit": ("limit",),
     "incident": ("incident", "plan"),
     "approval": ("state",),
     "picture": ("gui_event",),
     "note": (
-        "opinion", "person", "fault", "tamper", "transcript", "proxied", "lost", "snapshot", "gui_session",
+        "opinion", "person", "stop_gate", "fault", "tamper", "transcript", "proxied", "lost", "snapshot", "gui_session",
         "gui_trouble", "gui_event", "gui_model_call", "gui_verification", "gui_result",
     ),
 }  # fmt: skip

@@ -8,7 +8,9 @@ from functools import lru_cache
 
 from msgspec import Struct, field
 
+from ...contract import PREFIX
 from ...core import Context, Issue, Seen, Stuck
+from ...core.globs import matches, relative
 from ...core.task_files import is_task_file, task_files
 from ..agent_history import push
 from ..completed_call import CompletedCall
@@ -34,13 +36,14 @@ class ScopeState(Struct):
     recent: list[tuple[int, str, bool, bool]] = field(default_factory=list)
     roots: list[str] | None = None
     told: bool = False
+    breaches: dict[str, int] = field(default_factory=dict)
 
 
 class ScopeCreep(StatefulDetector[ScopeState]):
     """Compares the paths of calls with the places that the task and the workspace name."""
 
     type = "scope_creep"
-    kinds = frozenset(("tool_result",))
+    kinds = frozenset(("tool_call", "tool_result"))
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting, ScopeState())
@@ -51,11 +54,33 @@ class ScopeCreep(StatefulDetector[ScopeState]):
         self.state.recent.clear()
 
     def observe(self, seen: Seen) -> Iterable[Issue]:
+        if seen.step.kind == "tool_call":
+            return self._breach(seen)
         turn = self.history.turn
         if turn is None or not turn.paths:
             return ()
         critical = self._critical(turn)
         return critical or self._outside(turn)
+
+    def _breach(self, seen: Seen) -> tuple[Issue, ...]:
+        """A call that breaks the run's contract, whether or not it was refused."""
+        rule = next((rule for rule in seen.review.rules if rule.startswith(PREFIX)), "") if seen.review else ""
+        if not rule or seen.review is None or seen.step.tool is None:
+            return ()
+        tries = self.state.breaches[rule] = self.state.breaches.get(rule, 0) + 1
+        return (
+            self.issue(
+                seen.step.index,
+                f"{seen.review.reason} {seen.review.instead}".strip(),
+                key=rule,
+                severity="high",
+                confidence=0.95,
+                impact=0.4,
+                evidence=(seen.step.index,),
+                details={"clause": rule, "tries": tries, "tool": seen.step.tool.name},
+                stuck=Stuck(kind="pattern", key=rule, tool=seen.step.tool.name),
+            ),
+        )
 
     def _critical(self, turn: CompletedCall) -> tuple[Issue, ...]:
         for path in turn.paths:
@@ -123,6 +148,8 @@ class ScopeCreep(StatefulDetector[ScopeState]):
     def _named(self, path: str) -> bool:
         """Whether the task speaks of this very file."""
         name = path.rstrip("/").rpartition("/")[2]
+        if any(matches(glob, relative(path, self.context.workspace)) for glob in self.context.contract.may_change):
+            return True
         expected = self.context.expected_paths
         if any(path == one or path.endswith("/" + one) for one in expected):
             return True
