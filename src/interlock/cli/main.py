@@ -27,6 +27,7 @@ COMMANDS: dict[str, str] = {
     "report": "one run as one self-contained file",
     "top": "watch and steer all runs in the terminal",
     "show": "one run in full",
+    "logs": "what a run's command printed",
     "incidents": "what emergency stops left behind",
     "incident": "one emergency stop: its report, and the four ways on",
     "pause": "let a run finish its iteration and start no other",

@@ -68,7 +68,7 @@ def run(
     contain: Annotated[
         Contain | None,
         typer.Option(
-            "--contain", help="Keep the agent away from its supervisor; auto: guard where it works. Default: off."
+            "--contain", help="Keep the agent away from its supervisor; auto (the default): guard where it works."
         ),
     ] = None,
     may_change: Annotated[

@@ -189,8 +189,8 @@ class Detect(Section, frozen=True, kw_only=True):
 class Runtime(Section, frozen=True, kw_only=True):
     contain: Annotated[
         Literal["off", "auto", "guard"],
-        Meta(description="Keep the agent away from its supervisor (opt-in); auto: guard where it works."),
-    ] = "off"
+        Meta(description="Keep the agent away from its supervisor; auto: guard where it works."),
+    ] = "auto"
     fail: Annotated[
         Literal["auto", "open", "closed"],
         Meta(
@@ -256,6 +256,10 @@ class Hub(Section, frozen=True, kw_only=True):
 class Store(Section, frozen=True, kw_only=True):
     dir: Annotated[str | None, Meta(description="Where runs live; default: the user's state directory.")] = None
     max_bytes: Annotated[int, Meta(gt=0, description="Disk budget of all runs together.")] = 10 * 1024**3
+    output_bytes: Annotated[
+        Count,
+        Meta(description="What a command prints is kept, up to this size: the first and the newest part. 0: off."),
+    ] = 64 * 1024**2
 
 
 class Control(Section, frozen=True, kw_only=True):

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ..core import Issue
 from ..core.issue import (
+    BROKEN_CALLS,
     DESTRUCTIVE_ACTION,
     EXPLORATION_WANDERING,
     GOAL_DRIFT,
@@ -113,6 +114,13 @@ ADVICE: dict[str, Advice] = {
         immediate=("Tell the agent where the relevant files are.",),
         preventive=("Name the relevant directories in the task.",),
         configuration=("limits.max_file_operations: a bound on exploring",),
+    ),
+    BROKEN_CALLS: Advice(
+        attempt="Send one small call with plain arguments and read its result before the next.",
+        cause="The agent's calls were garbled, so that they did nothing.",
+        immediate=("Read the last calls: a prefix, markup or missing arguments make them useless.",),
+        preventive=("Check that the model and the client agree on how tools are called.",),
+        configuration=("limits.max_steps: a bound on calls",),
     ),
     HALLUCINATION: Advice(
         attempt="Verify each claim against the files and the real output before you build on it.",

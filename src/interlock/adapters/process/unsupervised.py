@@ -21,10 +21,10 @@ TIME_IS_UP, CANCELLED = 124, 130
 
 
 class UnsupervisedRun:
-    """One run without an owner. `begun` is on the monotonic clock."""
+    """One run without an owner. `begun` is on the monotonic clock; `refuses`: its hooks fail closed."""
 
-    def __init__(self, config: Config, folder: RunFolder, begun: float) -> None:
-        self.closed = config.runtime.fail == "closed"
+    def __init__(self, config: Config, folder: RunFolder, begun: float, *, refuses: bool = False) -> None:
+        self.closed, self._refuses = config.runtime.fail == "closed", refuses
         self.look_at = time.monotonic()
         self._folder, self._begun = folder, begun
         # Who only observes is held to nothing.
@@ -36,8 +36,9 @@ class UnsupervisedRun:
             what = "The command is ended, as runtime.fail is closed."
         else:
             time_limit = "" if self._seconds is None else f"max_execution_time ({self._seconds:g} s), "
+            hooks = "its hooks refuse every step" if self._refuses else "no reviews, no checkpoints, no pause"
             what = (
-                "The command goes on, and nobody watches it: no reviews, no checkpoints, no pause. "
+                f"The command goes on, and nobody watches it: {hooks}. "
                 f"Still held: {time_limit}memory and processes. interlock cancel or Ctrl-C twice ends it."
             )
         if sys.stderr is not None:

@@ -12,6 +12,7 @@ from ...core import Issue, Seen, Stuck
 from ..agent_history import push
 from ..completed_call import CompletedCall
 from ..detector import Setting, StatefulDetector
+from ..failure import refused_for_form
 from ..fingerprint import alike
 
 BYTES_PER_TOKEN = 4
@@ -33,6 +34,7 @@ class Spending(Struct):
     gains: int = 0
     idle: list[int] = field(default_factory=list)
     idled: int = 0
+    batch: int = -1
     since: int | None = None
     samples: list[tuple[float, int]] = field(default_factory=list)
     used: list[float] = field(default_factory=lambda: [0.0, 0.0])
@@ -81,7 +83,7 @@ class ResourceSpiral(StatefulDetector[Spending]):
         asked = [
             one
             for one in self.history.turns[-2 : -2 - tuning.query_window : -1]
-            if one.query and one.tool == turn.tool and one.asked >= since
+            if one.query and one.tool == turn.tool and one.asked >= since and one.batch != turn.batch
         ]
         likeness = [(one.step, alike(one.words, turn.words)) for one in asked]
         steps = [turn.step] + [step for step, share in likeness if share >= tuning.query_alike]
@@ -112,9 +114,10 @@ class ResourceSpiral(StatefulDetector[Spending]):
             state.idled = 0
         if turn.gain:
             return ()
-        if turn.waits:
+        if turn.waits or turn.batch == state.batch or self._tries(turn):
             return ()
-        state.idled += 1
+        state.batch = turn.batch
+        state.idled = max(state.idled + 1, self.history.past.empty)
         push(state.idle, turn.step, 8)
         severity = tuning.severity(state.idled - tuning.idle_turns + tuning.medium_after)
         if severity is None:
@@ -138,6 +141,12 @@ class ResourceSpiral(StatefulDetector[Spending]):
                 ),
             ),
         )
+
+    def _tries(self, turn: CompletedCall) -> bool:
+        """Whether a tool refused the call for its form, and it is put differently from those before."""
+        if not turn.failed or not refused_for_form(turn.message):
+            return False
+        return all(before.key != turn.key for before in self.history.turns[-2:-8:-1])
 
     def _leap(self, turn: CompletedCall) -> tuple[Issue, ...]:
         """A call that costs twice as much as the one before, again and again, or ten times what calls cost."""
