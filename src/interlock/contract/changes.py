@@ -94,9 +94,10 @@ def _changes(command: Command) -> Iterator[Changed]:
 
 MAX_CODE = 65_536
 WRITTEN_BY_CODE = re.compile(
-    r"(?:\bopen\(\s*|Path\(\s*|[wW]riteFile(?:Sync)?\(\s*|appendFile(?:Sync)?\(\s*|file_put_contents\(\s*|File\.write\(\s*)"
-    r"[rbfu]?[\"']([^\"'\n]{1,400})[\"']\s*"
-    r"(?:,\s*(?:mode\s*=\s*)?[\"'][wax]|\)\s*\.\s*(?:write_text|write_bytes|unlink|rename|touch|open\(\s*[\"'][wax])|,\s*[^)\s\"'])"
+    r"(?:\bopen\(\s*[rbfu]?[\"'](?=[^\"'\n]{1,400}[\"']\s*,\s*(?:mode\s*=\s*)?[\"'][wax])"
+    r"|Path\(\s*[\"'](?=[^\"'\n]{1,400}[\"']\s*\)\s*\.\s*(?:write_|unlink|rename|touch|open\(\s*[\"'][wax]))"
+    r"|(?:[wW]riteFile|appendFile|unlink|rm)(?:Sync)?\(\s*[\"'`]|(?:file_put_contents|File\.write)\(\s*[\"'])"
+    r"([^\"'`\n]{1,400})"
 )
 """The files that a program text opens to write."""
 

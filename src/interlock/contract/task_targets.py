@@ -75,7 +75,7 @@ LOCKS = (
     "go.sum", "Gemfile.lock", "composer.lock",
 )  # fmt: skip
 _CLASSES: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = tuple(
-    (re.compile(rf"(?:{words})(?![\w./`-]*\w)", re.IGNORECASE), globs)
+    (re.compile(rf"(?:{words})(?![/`\w-])(?!\.\w)", re.IGNORECASE), globs)
     for words, globs in (
         (
             r"(?:unit |integration |automated )?(?:tests?(?: (?:files?|suites?|code|cases|folder|directory))?)",

@@ -265,7 +265,7 @@ def _protected(phrase: str) -> Iterator[tuple[ClauseKey, tuple[str, ...]]]:
     for hit in _FORBID.finditer(phrase):
         before, rest = phrase[: hit.start()], phrase[hit.end() :]
         free = hit["avoid"] is not None and hit["avoid"].lower().startswith("without")
-        if not (free or _BEFORE.search(before)) or _FOREIGN.search(before):
+        if not free and (not _BEFORE.search(before) or _FOREIGN.search(before)):
             continue
         named = targets(rest)
         if not named.globs or not named.sure or _CONDITION.search(_same_clause(rest)):
@@ -304,7 +304,7 @@ def _forbidden(phrase: str) -> Iterator[tuple[ClauseKey, tuple[str, ...]]]:
     for hit in _ACTION.finditer(phrase):
         before = phrase[: hit.start()]
         free = hit[0].lower().startswith("without")
-        if not (free or _BEFORE.search(before)) or _FOREIGN.search(before):
+        if not free and (not _BEFORE.search(before) or _FOREIGN.search(before)):
             continue
         rest = hit["rest"] or hit["rest2"] or ""
         if _CONDITION.search(rest) or _NAMES_BRANCH.search(rest) or not _GENERIC.match(rest):
