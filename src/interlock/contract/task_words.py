@@ -197,6 +197,9 @@ _ORDER = re.compile(
 )
 
 
+_MUST = re.compile(rf"\bmust\s+(?:still\s+|all\s+|also\s+)?{_PASSES}", re.IGNORECASE)
+
+
 def clauses_in(task: str, source: str = SOURCE, *, runs: bool = True) -> tuple[Clause, ...]:
     """The clauses that a task's words give; with `runs` false none that has a command run."""
     found: dict[tuple[str, str], Clause] = {}
@@ -246,7 +249,7 @@ def _clauses(phrase: str, listed: bool, source: str, runs: bool) -> Iterable[Cla
 
 
 def _is_rule(phrase: str) -> bool:
-    return _ORDER.search(phrase) is not None and _RULE.search(phrase) is not None
+    return (_ORDER.search(phrase) is not None and _RULE.search(phrase) is not None) or bool(_MUST.search(phrase))
 
 
 def _enforced(phrase: str, runs: bool) -> Iterator[tuple[ClauseKey, tuple[str, ...]]]:

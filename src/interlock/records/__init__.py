@@ -32,11 +32,15 @@ from .run import (
     Fault,
     IncidentRecord,
     LimitRecord,
+    LivenessRecord,
+    ParkedRecord,
     ProxiedRecord,
     StartedRecord,
     StatusRecord,
     TamperRecord,
     TranscriptRecord,
+    UnwedgeRecord,
+    WokenRecord,
 )
 from .supervision import (
     AppliedRecord,
@@ -56,7 +60,7 @@ RecordBody = (
     | LimitRecord | Fault | IncidentRecord | RunSpec | StartedRecord | Hold | EndRecord | TamperRecord
     | TranscriptRecord | ProxiedRecord | LostRecord | Request | Ack | Result | State | Abort | Done | Audit
     | GuiSessionRecord | GuiChunkRecord | GuiTroubleRecord | InterventionEvent | GuiModelCallRecord
-    | VerificationResult | GuiResultRecord
+    | VerificationResult | GuiResultRecord | ParkedRecord | WokenRecord | LivenessRecord | UnwedgeRecord
 )  # fmt: skip
 """What can be written to a journal."""
 
@@ -88,6 +92,10 @@ KINDS: dict[str, type | UnionType] = {
     "transcript": TranscriptRecord,
     "proxied": ProxiedRecord,
     "lost": LostRecord,
+    "parked": ParkedRecord,
+    "woken": WokenRecord,
+    "liveness": LivenessRecord,
+    "unwedge": UnwedgeRecord,
     "request": Request,
     "ack": Ack,
     "result": Result,
@@ -132,6 +140,7 @@ def read_body(record: Record) -> RecordBody | None:
 
 
 __all__ = [
+<<<<<<< HEAD
     "KINDS",
     "AppliedRecord",
     "BreachRecord",
@@ -167,4 +176,12 @@ __all__ = [
     "decode_body",
     "kind_of",
     "read_body",
+=======
+    "KINDS", "AppliedRecord", "EndRecord", "EpisodeRecord", "Fault", "FileComparison", "GuiChunkRecord",
+    "GuiModelCallRecord", "GuiResultRecord", "GuiSessionRecord", "GuiTroubleRecord", "IncidentRecord",
+    "InterventionEvent", "InterventionRecord", "LimitRecord", "LivenessRecord", "Opinion", "ParkedRecord",
+    "PersonRecord", "ProxiedRecord", "RecordBody", "ReplayStatus", "RestoredRecord", "SnapshotRecord",
+    "StartedRecord", "StatusRecord", "StepRecord", "TamperRecord",
+    "TranscriptRecord", "UnwedgeRecord", "VerificationResult", "WokenRecord", "decode_body", "kind_of", "read_body",
+>>>>>>> main
 ]  # fmt: skip
