@@ -22,17 +22,10 @@ RECORDS: dict[MomentKind, tuple[str, ...]] = {
     "step": ("step", "gui_chunk"),
     "review": ("step",),
     "issue": ("issue", "episode"),
-<<<<<<< HEAD
-    "intervention": ("intervention", "applied", "effect"),
+    "intervention": ("intervention", "applied", "effect", "unwedge"),
     "checkpoint": ("checkpoint", "restored", "history", "breach"),
     "control": ("request", "ack", "result", "audit"),
-    "state": ("spec", "contract", "started", "status", "hold", "state", "end"),
-=======
-    "intervention": ("intervention", "applied", "effect", "unwedge"),
-    "checkpoint": ("checkpoint", "restored", "history"),
-    "control": ("request", "ack", "result", "audit"),
-    "state": ("spec", "started", "status", "hold", "state", "end", "parked", "woken", "liveness"),
->>>>>>> main
+    "state": ("spec", "contract", "started", "status", "hold", "state", "end", "parked", "woken", "liveness"),
     "limit": ("limit",),
     "incident": ("incident", "plan"),
     "approval": ("state",),

@@ -8,13 +8,9 @@ from functools import lru_cache
 
 from msgspec import Struct, field
 
-<<<<<<< HEAD
 from ...contract import PREFIX
-from ...core import Context, Issue, Seen, Stuck
-from ...core.globs import matches, relative
-=======
 from ...core import Context, Issue, Seen, Step, Stuck
->>>>>>> main
+from ...core.globs import matches, relative
 from ...core.task_files import is_task_file, task_files
 from ..agent_history import push
 from ..completed_call import CompletedCall
@@ -44,11 +40,8 @@ class ScopeState(Struct):
     recent: list[tuple[int, str, bool, bool]] = field(default_factory=list)
     roots: list[str] | None = None
     told: bool = False
-<<<<<<< HEAD
     breaches: dict[str, int] = field(default_factory=dict)
-=======
     broken: dict[str, int] = field(default_factory=dict)
->>>>>>> main
 
 
 class ScopeCreep(StatefulDetector[ScopeState]):
@@ -66,17 +59,14 @@ class ScopeCreep(StatefulDetector[ScopeState]):
         self.state.recent.clear()
 
     def observe(self, seen: Seen) -> Iterable[Issue]:
-        if seen.step.kind == "tool_call":
-            return self._breach(seen)
         turn = self.history.turn
         if seen.step.kind == "tool_call":
-            return self._forbidden(seen.step) if self.history.call is not None else ()
+            return self._breach(seen) or (self._forbidden(seen.step) if self.history.call is not None else ())
         if turn is None or not turn.paths:
             return ()
         critical = self._critical(turn)
         return critical or self._outside(turn)
 
-<<<<<<< HEAD
     def _breach(self, seen: Seen) -> tuple[Issue, ...]:
         """A call that breaks the run's contract, whether or not it was refused."""
         rule = next((rule for rule in seen.review.rules if rule.startswith(PREFIX)), "") if seen.review else ""
@@ -96,7 +86,7 @@ class ScopeCreep(StatefulDetector[ScopeState]):
                 stuck=Stuck(kind="pattern", key=rule, tool=seen.step.tool.name),
             ),
         )
-=======
+
     def _forbidden(self, step: Step) -> tuple[Issue, ...]:
         """A call that does what the task's own words forbid."""
         call, tool = self.history.call, step.tool
@@ -128,7 +118,6 @@ class ScopeCreep(StatefulDetector[ScopeState]):
                     ),
                 )
         return ()
->>>>>>> main
 
     def _critical(self, turn: CompletedCall) -> tuple[Issue, ...]:
         for path in turn.paths:
