@@ -55,7 +55,7 @@ _END = re.compile(
     r"|under any circumstances?|here|there|for this(?: task)?|for now|directly in place|as part of this(?: task)?"
     r"|during this(?: task)?|in this (?:task|run|change|pr)|yourself|alone|only|anywhere|ever|again|by hand|"
     r"manually)\b\s*)*"
-    r"(?:$|[.;:!)—–]|\s-\s|,\s*(?:please|as|because|since|they|it|these|those|that|which|this|only|nothing|no|not|"
+    r"(?:$|[.;:!()—–]|\s-\s|,\s*(?:please|as|because|since|they|it|these|those|that|which|this|only|nothing|no|not|"
     r"just|leave"
     r"|keep|and\s+(?:do|make|keep|leave|never|don)|but\s+(?:do|make|you)|so)\b"
     r"|(?:because|since|as\s+(?:it|they|these|those|we)|so\s+that|while\s+\w+ing|when\s+\w+ing\s+th|to\s+(?:fix|"
@@ -87,7 +87,7 @@ _CLASSES: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = tuple(
             CI,
         ),
         (r"(?:dependency |package )?lock ?files?", LOCKS),
-        (r"(?:project )?(?:docs|documentation) (?:folder|directory)", ("docs/", "doc/")),
+        (r"(?:project )?documentation (?:folder|directory)", ("docs/", "doc/")),
         (r"readme(?: file)?", ("README*",)),
         (r"changelog(?: file)?", ("CHANGELOG*",)),
         (r"licen[sc]e(?: file)?", ("LICENSE*",)),
@@ -96,6 +96,11 @@ _CLASSES: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = tuple(
     )
 )
 """Nouns that name files in every project."""
+
+
+def ends(words: str) -> bool:
+    """Whether a phrase is over, or only says why."""
+    return _END.match(words) is not None
 
 
 class Targets(Struct, frozen=True):

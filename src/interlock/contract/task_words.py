@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ..core import FORBIDDEN, Clause, ClauseKey
-from .task_targets import targets
+from .task_targets import ends, targets
 
 SOURCE = "the task"
 READ = 16_000
@@ -127,8 +127,8 @@ _THING = (
     r"(?:any(?:thing|\s+(?:new|additional|extra|other|more|further))?|new|additional|extra|more|further|other|"
     r"third[- ]party|system|python|npm|node|the|your|these|this|my|our|of|changes?|work|code|commits?|"
     r"branch(?:es)?|results?|it|them|packages?|dependenc(?:y|ies)|librar(?:y|ies)|modules?|software|tools?|to|"
-    r"origin|upstream|remotes?|github|gitlab|git|repo(?:sitory)?|server|production|staging|prod|live|"
-    r"environments?|app(?:lication)?|service|site|anywhere|at|all|yourself|just|yet\b)"
+    r"origin|upstream|remotes?|github|gitlab|git|repo(?:sitory)?|server|"
+    r"app(?:lication)?|service|site|anywhere|at|all|yourself|just|yet\b)"
 )
 _ACT = {
     "install": r"install(?:ing)?",
@@ -285,7 +285,7 @@ def _protected(phrase: str) -> Iterator[tuple[ClauseKey, tuple[str, ...]]]:
         what = next(value for name, value in groups.items() if name.startswith("what") and value)
         rest = next((value for name, value in groups.items() if name.startswith("rest") and value), "")
         named = targets(what)
-        if named.sure and not named.outside and not _CONDITION.search(rest) and not re.match(r"\s*by\b", rest):
+        if named.sure and not named.outside and not _CONDITION.search(rest) and ends(rest):
             yield "protect", named.globs
     marked = _MARKED.match(phrase)
     if marked is not None and (named := targets(f"`{marked[1]}`")).sure:
