@@ -42,6 +42,7 @@ export interface Records {
   result: Result;
   state: State | Abort | Done;
   audit: Audit;
+  proof: ProofRecord;
   end: EndRecord;
   gui_session: GuiSessionRecord;
   gui_chunk: GuiChunkRecord;
@@ -65,7 +66,7 @@ export const RECORDS: Record<MomentKind, (keyof Records)[]> = {
   incident: ["incident", "plan"],
   approval: ["state"],
   picture: ["gui_event"],
-  note: ["opinion", "person", "stop_gate", "fault", "tamper", "transcript", "proxied", "lost", "gui_session", "gui_trouble", "gui_event", "gui_model_call", "gui_verification", "gui_result"],
+  note: ["opinion", "person", "proof", "stop_gate", "fault", "tamper", "transcript", "proxied", "lost", "gui_session", "gui_trouble", "gui_event", "gui_model_call", "gui_verification", "gui_result"],
 };
 
 /** Records that timelines leave out. */
@@ -975,6 +976,47 @@ export interface Audit {
   problem?: string | null;
   bytes?: number | null;
   actor?: string | null;
+}
+
+export interface ProofRecord {
+  claims?: ClaimVerdict[];
+  tests?: TestFact[];
+  tree?: string;
+  step?: number;
+}
+
+export interface ClaimVerdict {
+  claim: Claim;
+  verdict: "contradicted" | "proven" | "stale" | "unproven";
+  why: string;
+  evidence?: CheckRun | null;
+  changed?: string[];
+}
+
+export interface Claim {
+  kind: "build" | "commit" | "done" | "endpoint" | "file" | "lint" | "push" | "tests" | "types";
+  text: string;
+  step?: number;
+  subject?: string;
+  every?: boolean;
+}
+
+export interface CheckRun {
+  step: number;
+  kind: "build" | "commit" | "done" | "endpoint" | "file" | "lint" | "push" | "tests" | "types";
+  runner: string;
+  command: string;
+  outcome: "failed" | "none" | "passed" | "unknown";
+  detail?: string;
+  targets?: string[];
+  tree?: string;
+}
+
+export interface TestFact {
+  what: string;
+  path: string;
+  line?: number;
+  kind?: string;
 }
 
 export interface EndRecord {

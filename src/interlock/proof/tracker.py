@@ -56,6 +56,11 @@ class ProofTracker:
         return tuple(self.state.claims)
 
     @property
+    def claimed_at(self) -> int:
+        """The step of the newest claim; -1 where there is none."""
+        return self.state.claims[-1].step if self.state.claims else -1
+
+    @property
     def checks(self) -> tuple[CheckRun, ...]:
         """The checks that ran, oldest first."""
         return tuple(self.state.checks)

@@ -48,6 +48,7 @@ from .supervision import (
     InterventionRecord,
     Opinion,
     PersonRecord,
+    ProofRecord,
     RestoredRecord,
     SnapshotRecord,
     StepRecord,
@@ -61,6 +62,7 @@ RecordBody = (
     | TranscriptRecord | ProxiedRecord | LostRecord | Request | Ack | Result | State | Abort | Done | Audit
     | GuiSessionRecord | GuiChunkRecord | GuiTroubleRecord | InterventionEvent | GuiModelCallRecord
     | VerificationResult | GuiResultRecord | ParkedRecord | WokenRecord | LivenessRecord | UnwedgeRecord
+    | ProofRecord
 )  # fmt: skip
 """What can be written to a journal."""
 
@@ -101,6 +103,7 @@ KINDS: dict[str, type | UnionType] = {
     "result": Result,
     "state": State | Abort | Done,
     "audit": Audit,
+    "proof": ProofRecord,
     "end": EndRecord,
     "gui_session": GuiSessionRecord,
     "gui_chunk": GuiChunkRecord,
@@ -143,7 +146,8 @@ __all__ = [
     "KINDS", "AppliedRecord", "BreachRecord", "CommandResult", "ContractRecord", "EndRecord", "EpisodeRecord", "Fault",
     "FileComparison", "GuiChunkRecord", "GuiModelCallRecord", "GuiResultRecord", "GuiSessionRecord",
     "GuiTroubleRecord", "IncidentRecord", "InterventionEvent", "InterventionRecord", "LimitRecord", "LivenessRecord",
-    "Opinion", "ParkedRecord", "PersonRecord", "ProxiedRecord", "RecordBody", "ReplayStatus", "RestoredRecord",
-    "SnapshotRecord", "StartedRecord", "StatusRecord", "StepRecord", "StopGateRecord", "TamperRecord",
-    "TranscriptRecord", "UnwedgeRecord", "VerificationResult", "WokenRecord", "decode_body", "kind_of", "read_body",
+    "Opinion", "ParkedRecord", "PersonRecord", "ProofRecord", "ProxiedRecord", "RecordBody", "ReplayStatus",
+    "RestoredRecord", "SnapshotRecord", "StartedRecord", "StatusRecord", "StepRecord", "StopGateRecord",
+    "TamperRecord", "TranscriptRecord", "UnwedgeRecord", "VerificationResult", "WokenRecord", "decode_body", "kind_of",
+    "read_body",
 ]  # fmt: skip

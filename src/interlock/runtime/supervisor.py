@@ -48,6 +48,7 @@ from .permission import Permission
 from .plugins import Plugins
 from .review_and_observe import observe_result
 from .run import Run
+from .run_proof import RunProof
 from .second_opinion import SecondOpinion
 from .step_client import StepClient
 from .step_outcome import StepOutcome
@@ -119,6 +120,7 @@ class Supervisor(StepClient):
         self.stop_gate = StopGate(
             run, self.pipeline, executor, self._checkpointing, config.contract, self._lock, observe=self._observe
         )
+        self.proof = RunProof(run, self.pipeline.proof, executor.workspace, self._guard)
         self._metrics = metrics
         self._since_snapshot = 0
         self._permission = Permission(
@@ -167,6 +169,8 @@ class Supervisor(StepClient):
         status: Status = "done" if error is None else "aborted"
         reason = "COMPLETE" if error is None else "ERROR"
         message = "" if error is None else redact_text(f"{type(error).__name__}: {error}")
+        with self._lock:
+            self.proof.record(settled=True)
         # A journal that cannot be written is our trouble, not that of the agent's code around us.
         self._guard.part("journal", lambda: self.run.end(status, reason, message), None)
         if self.executor.notifier is not None:
@@ -227,6 +231,7 @@ class Supervisor(StepClient):
                 # Before the files go back: what this call did would not be known for the run's, and left alone.
                 self._checkpointing.make(cause=AFTER_STEP, step=step.index + 1)
             self._record_and_act(StepRecord(step, seen.review, absent=absent), seen.judgement)
+            self._guard.part("proof", self.proof.note, None, step)
             if works:
                 # After a rollback as well: what it brought back of the run's earlier work is the run's.
                 before = self._checkpointing.newest
@@ -284,6 +289,7 @@ class Supervisor(StepClient):
         if reason not in reasons:
             raise ValueError(f"a run cannot end as {status!r} with the reason {reason!r}; known: {', '.join(reasons)}")
         with self._lock:
+            self.proof.record(settled=False)
             if self.run.reason is None:
                 self.run.end(status, reason, message)
         if self.run.steering is not None:
