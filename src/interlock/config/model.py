@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, structs
 
-from ..core import Limits
+from ..core import Forbidden, Limits
 
 Share = Annotated[float, Meta(ge=0, le=1)]
 Seconds = Annotated[float, Meta(ge=0)]
@@ -160,6 +160,9 @@ class Review(Section, frozen=True, kw_only=True):
     ] = RationalityLevels()
     rules_path: Annotated[str | None, Meta(description="A YAML file, or a folder of them, with your own rules.")] = None
     ask: Annotated[bool, Meta(description="Rules that ask wait for a person; else their verdict holds at once.")] = True
+    approval_hours: Annotated[
+        float, Meta(gt=0, description="A call that waits for a person and is not answered in this long is refused.")
+    ] = 12
     untrusted: Annotated[
         Literal["warn", "ask", "block"],
         Meta(description="A risky call that carries text from the web, an issue or a foreign file."),
@@ -213,6 +216,27 @@ class Contain(Section, frozen=True, kw_only=True):
     allow: Annotated[tuple[Allowed, ...], Meta(description="What guard leaves as it is outside.")] = ()
 
 
+class Contract(Section, frozen=True, kw_only=True):
+    may_change: Annotated[
+        tuple[str, ...],
+        Meta(description="Globs. Every other file of the workspace is refused, or asked about with --attended."),
+    ] = ()
+    protect: Annotated[tuple[str, ...], Meta(description="Globs of files that are never changed.")] = ()
+    may_run: Annotated[tuple[str, ...], Meta(description="The only commands allowed; empty: review decides.")] = ()
+    may_not: Annotated[tuple[Forbidden, ...], Meta(description="What no command may do.")] = ()
+    hosts: Annotated[tuple[str, ...], Meta(description="The only hosts that a call may name; empty: any.")] = ()
+    done_when: Annotated[
+        tuple[str, ...], Meta(description="Commands that must pass on the final files; Interlock runs them itself.")
+    ] = ()
+    constraints: Annotated[tuple[str, ...], Meta(description="Rules in words, repeated to the agent.")] = ()
+    goals: Annotated[tuple[str, ...], Meta(description="What progress is measured against.")] = ()
+    task: Annotated[bool, Meta(description="Take clauses from the words of the task.")] = True
+    max_returns: Annotated[
+        Count, Meta(description="How often the output of a failing done_when goes back to the agent.")
+    ] = 3
+    timeout_seconds: Annotated[float, Meta(gt=0, description="How long one done_when command may take.")] = 600
+
+
 class Checkpoints(Section, frozen=True, kw_only=True):
     keep_days: Annotated[float, Meta(gt=0, description="Stored checkpoints older than this are removed.")] = 14
     keep_count: Annotated[int, Meta(ge=1, description="Checkpoints kept; older ones are thinned out.")] = 1000
@@ -245,7 +269,7 @@ class Control(Section, frozen=True, kw_only=True):
     strict_ids: Annotated[bool, Meta(description="Accept UUID v4 as request_id only.")] = False
 
 
-NotifyEvent = Literal["emergency_stop", "critical_issue", "waiting", "budget"]
+NotifyEvent = Literal["emergency_stop", "critical_issue", "waiting", "budget", "unproven"]
 
 
 class Notifications(Section, frozen=True, kw_only=True):
@@ -253,7 +277,7 @@ class Notifications(Section, frozen=True, kw_only=True):
     events: Annotated[
         tuple[NotifyEvent, ...],
         Meta(description="What channels are told of; stops: see notification_channels."),
-    ] = ("emergency_stop", "critical_issue", "waiting", "budget")
+    ] = ("emergency_stop", "critical_issue", "waiting", "budget", "unproven")
     budget_thresholds: Annotated[
         tuple[Annotated[float, Meta(gt=0)], ...],
         Meta(description="Shares of max_cost_usd and max_tokens that are told of, once each."),
@@ -310,6 +334,26 @@ class ModelInfo(Section, frozen=True, kw_only=True):
     output_usd_per_million: Annotated[Dollars | None, Meta(description="Price of a million tokens written.")] = None
 
 
+class Resume(Section, frozen=True, kw_only=True):
+    until: Annotated[
+        Annotated[str, Meta(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")] | None,
+        Meta(description="No run wakes by itself after this time of day, counted from its start: 08:00."),
+    ] = None
+    max_parks: Annotated[Count, Meta(description="Usage limits per run after which it resumes; 0: it never parks.")] = 6
+    max_cost_usd: Annotated[
+        Dollars | None, Meta(description="A run that has spent this much waits for a person instead.")
+    ] = None
+    jitter_s: Annotated[Seconds, Meta(description="A random delay of up to this long after each reset.")] = 30
+
+
+class Unattended(Section, frozen=True, kw_only=True):
+    unwedge: Annotated[bool, Meta(description="Answer a run that hangs; if off, that it hangs is only shown.")] = True
+    tool_minutes: Annotated[
+        float, Meta(gt=0, description="A tool without output, processor time, input or output is ended after this.")
+    ] = 10
+    resume: Annotated[Resume, Meta(description="How a run that a usage limit stopped may resume by itself.")] = Resume()
+
+
 class Config(Section, frozen=True, kw_only=True):
     """Everything that can be set."""
 
@@ -319,12 +363,14 @@ class Config(Section, frozen=True, kw_only=True):
     detect: Annotated[Detect, Meta(description="The patterns after it.")] = Detect()
     runtime: Annotated[Runtime, Meta(description="How supervision itself behaves.")] = Runtime()
     contain: Annotated[Contain, Meta(description="The wall around the agent.")] = Contain()
+    contract: Annotated[Contract, Meta(description="What a run may and must do.")] = Contract()
     checkpoints: Annotated[Checkpoints, Meta(description="Stored checkpoints.")] = Checkpoints()
     hub: Annotated[Hub, Meta(description="Many machines.")] = Hub()
     store: Annotated[Store, Meta(description="Where runs are kept.")] = Store()
     control: Annotated[Control, Meta(description="The control protocol.")] = Control()
     notifications: Annotated[Notifications, Meta(description="Who is told.")] = Notifications()
     gui: Annotated[Gui, Meta(description="GUI sessions.")] = Gui()
+    unattended: Annotated[Unattended, Meta(description="Runs that nobody watches.")] = Unattended()
     models: Annotated[tuple[ModelInfo, ...], Meta(description="Models beyond the ones that ship.")] = ()
 
     def __post_init__(self) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..core import ENDED, InterlockError
+from ..core import ENDED, InterlockError, Liveness
 from ..core.printable import printable
 from ..journal import JournalReader, RunFolder, RunSummary, Store
 from .model_switches import why_not_switched
@@ -58,6 +58,7 @@ class RunRow(Struct, frozen=True, kw_only=True):
     host: str = ""
     workspace: str | None = None
     waiting: str | None = None
+    liveness: Liveness | None = None
     problem: str | None = None
     owner_pid: int | None = None
     ending: str = ""
@@ -217,6 +218,7 @@ def to_row(summary: RunSummary, host: str, spark: tuple[float, ...]) -> RunRow:
         workspace=printable(summary.workspace) if summary.workspace is not None else None,
         waiting=printable(summary.waiting) if summary.waiting is not None else None,
         problem=printable(summary.problem) if summary.problem is not None else None,
+        liveness=summary.doing,
         owner_pid=summary.owner_pid,
         ending=summary.ending,
         spark=spark,
