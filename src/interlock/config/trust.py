@@ -21,6 +21,8 @@ HIGHER = {"detect.sensitivity": ("low", "medium", "high"), "runtime.on_tamper": 
 MORE_IS_STRICTER = ("checkpoints.keep_days", "checkpoints.keep_count", "gui.confidence_threshold")
 OFF_IS_STRICTER = ("interventions.observe",)
 ON_IS_STRICTER = ("control.strict_ids", "gui.verification.strict")
+SENDS = ("detect.judge.enabled", "detect.second_opinion.enabled")
+"""Keys that send text elsewhere."""
 NOT_FREE = ("gui.allowed_buttons", "gui.budget.max_checks", "gui.budget.max_cost_usd", "gui.max_retries")
 
 
@@ -82,7 +84,7 @@ def is_free(path: str, value: object, now: object) -> bool:
         return value == order[-1] or (known and order.index(str(value)) >= order.index(str(now)))
     if path in MORE_IS_STRICTER:
         return isinstance(value, (int, float)) and isinstance(now, (int, float)) and value >= now
-    if path in ON_IS_STRICTER or (path.endswith(".enabled") and path != "detect.second_opinion.enabled"):
+    if path in ON_IS_STRICTER or (path.endswith(".enabled") and path not in SENDS):
         return value is True
     if path in OFF_IS_STRICTER:
         return value is False
