@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, structs
 
-from ..core import Limits
+from ..core import Forbidden, Limits
 
 Share = Annotated[float, Meta(ge=0, le=1)]
 Seconds = Annotated[float, Meta(ge=0)]
@@ -252,6 +252,27 @@ class Contain(Section, frozen=True, kw_only=True):
     allow: Annotated[tuple[Allowed, ...], Meta(description="What guard leaves as it is outside.")] = ()
 
 
+class Contract(Section, frozen=True, kw_only=True):
+    may_change: Annotated[
+        tuple[str, ...],
+        Meta(description="Globs. Every other file of the workspace is refused, or asked about with --attended."),
+    ] = ()
+    protect: Annotated[tuple[str, ...], Meta(description="Globs of files that are never changed.")] = ()
+    may_run: Annotated[tuple[str, ...], Meta(description="The only commands allowed; empty: review decides.")] = ()
+    may_not: Annotated[tuple[Forbidden, ...], Meta(description="What no command may do.")] = ()
+    hosts: Annotated[tuple[str, ...], Meta(description="The only hosts that a call may name; empty: any.")] = ()
+    done_when: Annotated[
+        tuple[str, ...], Meta(description="Commands that must pass on the final files; Interlock runs them itself.")
+    ] = ()
+    constraints: Annotated[tuple[str, ...], Meta(description="Rules in words, repeated to the agent.")] = ()
+    goals: Annotated[tuple[str, ...], Meta(description="What progress is measured against.")] = ()
+    task: Annotated[bool, Meta(description="Take clauses from the words of the task.")] = True
+    max_returns: Annotated[
+        Count, Meta(description="How often the output of a failing done_when goes back to the agent.")
+    ] = 3
+    timeout_seconds: Annotated[float, Meta(gt=0, description="How long one done_when command may take.")] = 600
+
+
 class Checkpoints(Section, frozen=True, kw_only=True):
     keep_days: Annotated[float, Meta(gt=0, description="Stored checkpoints older than this are removed.")] = 14
     keep_count: Annotated[int, Meta(ge=1, description="Checkpoints kept; older ones are thinned out.")] = 1000
@@ -284,7 +305,7 @@ class Control(Section, frozen=True, kw_only=True):
     strict_ids: Annotated[bool, Meta(description="Accept UUID v4 as request_id only.")] = False
 
 
-NotifyEvent = Literal["emergency_stop", "critical_issue", "waiting", "budget"]
+NotifyEvent = Literal["emergency_stop", "critical_issue", "waiting", "budget", "unproven"]
 
 
 class Notifications(Section, frozen=True, kw_only=True):
@@ -292,7 +313,7 @@ class Notifications(Section, frozen=True, kw_only=True):
     events: Annotated[
         tuple[NotifyEvent, ...],
         Meta(description="What channels are told of; stops: see notification_channels."),
-    ] = ("emergency_stop", "critical_issue", "waiting", "budget")
+    ] = ("emergency_stop", "critical_issue", "waiting", "budget", "unproven")
     budget_thresholds: Annotated[
         tuple[Annotated[float, Meta(gt=0)], ...],
         Meta(description="Shares of max_cost_usd and max_tokens that are told of, once each."),
@@ -378,6 +399,7 @@ class Config(Section, frozen=True, kw_only=True):
     detect: Annotated[Detect, Meta(description="The patterns after it.")] = Detect()
     runtime: Annotated[Runtime, Meta(description="How supervision itself behaves.")] = Runtime()
     contain: Annotated[Contain, Meta(description="The wall around the agent.")] = Contain()
+    contract: Annotated[Contract, Meta(description="What a run may and must do.")] = Contract()
     checkpoints: Annotated[Checkpoints, Meta(description="Stored checkpoints.")] = Checkpoints()
     hub: Annotated[Hub, Meta(description="Many machines.")] = Hub()
     store: Annotated[Store, Meta(description="Where runs are kept.")] = Store()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ..core import ISSUE_TYPES, BadInput
+from ..core.globs import check_glob
 from .model import Config
 from .models import Models
 from .nearest import nearest
@@ -22,6 +23,7 @@ def check(config: Config) -> Iterator[ConfigProblem]:
     yield from _rising(config)
     yield from _strategy(config)
     yield from _exceptions(config)
+    yield from _globs(config)
     yield from _models(config)
     yield from _screen_models(config)
 
@@ -81,6 +83,15 @@ def _exceptions(config: Config) -> Iterator[ConfigProblem]:
                 what = f"{name!r} is no issue type that ships; only a plug-in can raise it"
                 todo = _known(name, ISSUE_TYPES)
                 yield ConfigProblem(path=f"detect.exceptions.{tool}", what=what, todo=todo, level="warning")
+
+
+def _globs(config: Config) -> Iterator[ConfigProblem]:
+    for name in ("may_change", "protect"):
+        for glob in getattr(config.contract, name):
+            try:
+                check_glob(glob)
+            except BadInput as error:
+                yield ConfigProblem(path=f"contract.{name}", what=error.what, todo=error.todo)
 
 
 def _models(config: Config) -> Iterator[ConfigProblem]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from ..core import Applied, Decision, Directive, Intervention, Issue, Review, Severity, Step
+from ..proof import ClaimVerdict, TestFact
 
 
 class StepRecord(Struct, frozen=True, omit_defaults=True):
@@ -104,3 +105,15 @@ class PersonRecord(Struct, frozen=True):
     """kind `person`: whether a person can be asked, from now on."""
 
     reachable: bool
+
+
+class ProofRecord(Struct, frozen=True, omit_defaults=True):
+    """kind `proof`: each claim with its verdict on a tree (a checkpoint's id), and what changed about the tests.
+
+    `step` is the number of steps so far.
+    """
+
+    claims: tuple[ClaimVerdict, ...] = ()
+    tests: tuple[TestFact, ...] = ()
+    tree: str = ""
+    step: int = 0
