@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .app import new_app
-from .output import print_json, say_error
+from .output import print_json, say, say_error
 
 if TYPE_CHECKING:
     from ..report.inbox import InboxItem
