@@ -95,6 +95,19 @@ class ProofTracker:
             ]
         state.tree = tree
 
+    def note_check(self, command: str, output: str, exit_status: int | None, tree: str) -> None:
+        """Take in a command that Interlock ran itself, on exactly this tree."""
+        for check in read_checks(command):
+            outcome, detail = read_outcome(check, output, exit_status, exit_status != 0)
+            self.state.checks.append(
+                CheckRun(self._newest, check.kind, check.runner, check.text, outcome, detail, check.targets, tree)
+            )
+        del self.state.checks[:-CHECKS]
+
+    @property
+    def _newest(self) -> int:
+        return max((claim.step for claim in self.state.claims), default=0)
+
     def verdicts(self, changed: ChangedSince | None = None, *, since: int = 0) -> tuple[ClaimVerdict, ...]:
         """Each claim from a step on with its verdict on the tree as it is; without `changed`, by steps alone."""
         judged = [

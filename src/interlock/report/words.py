@@ -14,6 +14,7 @@ from ..core import Inject, Step
 from ..journal.summary import ENDINGS
 from ..proof import TestFact
 from ..records import InterventionEvent, InterventionRecord, RecordBody, StepRecord
+from .contract_words import breach_title, contract_lines, stop_gate_words
 
 MomentKind = Literal[
     "step", "review", "issue", "intervention", "checkpoint", "control", "state", "limit", "incident", "approval",
@@ -98,7 +99,7 @@ def tell(body: RecordBody) -> RecordText:
             return tell_state(body)
         case records.Opinion():
             said = {True: "agrees", False: "disagrees", None: "gave no usable answer"}[body.agrees]
-            title = f"second opinion on {body.issue_id}: {body.model} {said}"
+            title = f"judge on {body.issue_id}: {body.model} {said}"
             return RecordText("note", "info" if body.agrees is False else "quiet", one_line(title), body.why)
         case core.Plan():
             title = f"recovery plan for {plain(body.issue.type)}: needs you"
@@ -119,6 +120,15 @@ def tell(body: RecordBody) -> RecordText:
             return RecordText("state", "quiet", f"status at this step: {body.status}")
         case core.Hold():
             return RecordText("state", "warning", "paused: needs you", body.reason)
+        case records.ContractRecord():
+            lines = contract_lines(body.contract, 64)
+            return RecordText("state", "info", f"contract: {len(lines)} clauses", cut("\n".join(lines), DETAIL))
+        case records.BreachRecord():
+            return RecordText("checkpoint", "warning", one_line(breach_title(body)), body.clause, body.step)
+        case records.StopGateRecord():
+            title, detail = stop_gate_words(body)
+            level = "info" if body.outcome == "passed" else "warning" if body.outcome == "unproven" else "notice"
+            return RecordText("note", level, one_line(title), cut(detail, DETAIL), body.step)
         case records.LimitRecord():
             return RecordText("limit", "notice", one_line(body.what), body.limit)
         case records.IncidentRecord():
