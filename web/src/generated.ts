@@ -27,6 +27,7 @@ export interface Records {
   incident: IncidentRecord;
   fault: Fault;
   tamper: TamperRecord;
+  fence: FenceRecord;
   transcript: TranscriptRecord;
   proxied: ProxiedRecord;
   lost: LostRecord;
@@ -58,7 +59,7 @@ export const RECORDS: Record<MomentKind, (keyof Records)[]> = {
   incident: ["incident", "plan"],
   approval: ["state"],
   picture: ["gui_event"],
-  note: ["opinion", "person", "fault", "tamper", "transcript", "proxied", "lost", "gui_session", "gui_trouble", "gui_event", "gui_model_call", "gui_verification", "gui_result"],
+  note: ["opinion", "person", "fault", "tamper", "fence", "transcript", "proxied", "lost", "gui_session", "gui_trouble", "gui_event", "gui_model_call", "gui_verification", "gui_result"],
 };
 
 /** Records that timelines leave out. */
@@ -757,6 +758,13 @@ export interface TamperRecord {
   what: string;
   answer?: string;
   path?: string;
+}
+
+export interface FenceRecord {
+  why: string;
+  host: string;
+  port: number;
+  step: number;
 }
 
 export interface TranscriptRecord {

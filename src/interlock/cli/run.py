@@ -23,6 +23,7 @@ class Contain(StrEnum):
     off = "off"
     auto = "auto"
     guard = "guard"
+    fence = "fence"
 
 
 @app.command(context_settings={"allow_interspersed_args": False, "ignore_unknown_options": False})

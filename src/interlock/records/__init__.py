@@ -29,6 +29,7 @@ from .gui import (
 from .run import (
     EndRecord,
     Fault,
+    FenceRecord,
     IncidentRecord,
     LimitRecord,
     ProxiedRecord,
@@ -51,7 +52,7 @@ from .supervision import (
 RecordBody = (
     StepRecord | Issue | InterventionRecord | AppliedRecord | Intervention | EpisodeRecord | PersonRecord
     | Opinion | Plan | RollbackEntry | CheckpointInfo | RestoredRecord | SnapshotRecord | StatusRecord
-    | LimitRecord | Fault | IncidentRecord | RunSpec | StartedRecord | Hold | EndRecord | TamperRecord
+    | LimitRecord | Fault | IncidentRecord | RunSpec | StartedRecord | Hold | EndRecord | TamperRecord | FenceRecord
     | TranscriptRecord | ProxiedRecord | LostRecord | Request | Ack | Result | State | Abort | Done | Audit
     | GuiSessionRecord | GuiChunkRecord | GuiTroubleRecord | InterventionEvent | GuiModelCallRecord
     | VerificationResult | GuiResultRecord
@@ -80,6 +81,7 @@ KINDS: dict[str, type | UnionType] = {
     "incident": IncidentRecord,
     "fault": Fault,
     "tamper": TamperRecord,
+    "fence": FenceRecord,
     "transcript": TranscriptRecord,
     "proxied": ProxiedRecord,
     "lost": LostRecord,
@@ -127,7 +129,7 @@ def read_body(record: Record) -> RecordBody | None:
 
 
 __all__ = [
-    "KINDS", "AppliedRecord", "EndRecord", "EpisodeRecord", "Fault", "FileComparison", "GuiChunkRecord",
+    "KINDS", "AppliedRecord", "EndRecord", "EpisodeRecord", "Fault", "FenceRecord", "FileComparison", "GuiChunkRecord",
     "GuiModelCallRecord", "GuiResultRecord", "GuiSessionRecord", "GuiTroubleRecord", "IncidentRecord",
     "InterventionEvent", "InterventionRecord", "LimitRecord", "Opinion", "PersonRecord", "ProxiedRecord", "RecordBody",
     "ReplayStatus", "RestoredRecord", "SnapshotRecord", "StartedRecord", "StatusRecord", "StepRecord", "TamperRecord",

@@ -31,7 +31,7 @@ RECORDS: dict[MomentKind, tuple[str, ...]] = {
     "approval": ("state",),
     "picture": ("gui_event",),
     "note": (
-        "opinion", "person", "fault", "tamper", "transcript", "proxied", "lost", "snapshot", "gui_session",
+        "opinion", "person", "fault", "tamper", "fence", "transcript", "proxied", "lost", "snapshot", "gui_session",
         "gui_trouble", "gui_event", "gui_model_call", "gui_verification", "gui_result",
     ),
 }  # fmt: skip

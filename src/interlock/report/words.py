@@ -121,6 +121,8 @@ def tell(body: RecordBody) -> RecordText:
             answer = f"answer: {body.answer}" if body.answer else ""
             title = f"supervision was tampered with: {body.what}"
             return RecordText("note", "critical", title, _join("; ", body.path, answer))
+        case records.FenceRecord():
+            return RecordText("note", "warning", f"the fence refused {one_line(body.host)}:{body.port}", body.why)
         case records.TranscriptRecord():
             return RecordText("note", "quiet", f"transcript read up to byte {body.offset:,}", body.path)
         case records.ProxiedRecord():
