@@ -43,6 +43,8 @@ def _values(kind: inspect.Type, key: Key) -> st.SearchStrategy[object]:
         low = kind.ge if kind.ge is not None else kind.gt
         high = kind.le if kind.le is not None else 1e15
         return st.floats(low, high, exclude_min=kind.gt is not None, allow_subnormal=False)
+    if isinstance(kind, inspect.StrType) and kind.pattern:
+        return st.from_regex(kind.pattern.removesuffix("$"), fullmatch=True)
     return WORDS
 
 

@@ -31,6 +31,10 @@ export interface Records {
   transcript: TranscriptRecord;
   proxied: ProxiedRecord;
   lost: LostRecord;
+  parked: ParkedRecord;
+  woken: WokenRecord;
+  liveness: LivenessRecord;
+  unwedge: UnwedgeRecord;
   request: Request;
   ack: Ack;
   result: Result;
@@ -51,10 +55,10 @@ export const RECORDS: Record<MomentKind, (keyof Records)[]> = {
   step: ["step", "gui_chunk"],
   review: ["step"],
   issue: ["issue", "episode"],
-  intervention: ["intervention", "applied", "effect"],
+  intervention: ["intervention", "applied", "effect", "unwedge"],
   checkpoint: ["checkpoint", "restored", "history"],
   control: ["request", "ack", "result", "audit"],
-  state: ["spec", "started", "hold", "state", "end"],
+  state: ["spec", "started", "hold", "state", "end", "parked", "woken", "liveness"],
   limit: ["limit"],
   incident: ["incident", "plan"],
   approval: ["state"],
@@ -88,10 +92,20 @@ export interface Row {
   host: string;
   workspace: string | null;
   waiting: string | null;
+  liveness: Liveness | null;
   problem: string | null;
   owner_pid: number | null;
   ending: string;
   spark: number[];
+}
+
+export interface Liveness {
+  word: "parked" | "paused" | "waiting for a person" | "waiting for a tool" | "waiting for the model" | "wedged" | "working";
+  since: number;
+  evidence?: string;
+  question?: string | null;
+  wedged?: "client deadlocked" | "client prompt" | "client spins" | "disk full" | "empty answers" | "half-open stream" | "network gone" | "only pings" | "owner hung" | "pipe held by a child" | "tool never ends" | "tool reads the terminal" | null;
+  wake?: number | null;
 }
 
 export interface Summary {
@@ -121,6 +135,7 @@ export interface Summary {
   problem: string | null;
   reason: string | null;
   tampering: string | null;
+  liveness: Liveness | null;
 }
 
 export interface Control {
@@ -606,7 +621,7 @@ export interface Rewrite {
 export interface Hold {
   do: "hold";
   reason: string;
-  kind: "approval" | "limit" | "pause" | "recovery";
+  kind: "approval" | "limit" | "parked" | "pause" | "recovery";
 }
 
 export interface Defer {
@@ -787,6 +802,34 @@ export interface LostRecord {
   entries?: number;
 }
 
+export interface ParkedRecord {
+  number: number;
+  reason: string;
+  source: string;
+  quota?: string;
+  wake?: number | null;
+  held_by?: string;
+}
+
+export interface WokenRecord {
+  number: number;
+  by: string;
+  how: string;
+}
+
+export interface LivenessRecord {
+  word: string;
+  evidence?: string;
+  question?: string | null;
+  wedged?: "client deadlocked" | "client prompt" | "client spins" | "disk full" | "empty answers" | "half-open stream" | "network gone" | "only pings" | "owner hung" | "pipe held by a child" | "tool never ends" | "tool reads the terminal" | null;
+}
+
+export interface UnwedgeRecord {
+  wedged: "client deadlocked" | "client prompt" | "client spins" | "disk full" | "empty answers" | "half-open stream" | "network gone" | "only pings" | "owner hung" | "pipe held by a child" | "tool never ends" | "tool reads the terminal";
+  answer: string;
+  how?: string;
+}
+
 export interface Request {
   type: "REQUEST";
   schema: 0;
@@ -870,6 +913,8 @@ export interface Waiting {
   kind: string;
   step: number;
   text: string;
+  digest?: string;
+  until?: number;
 }
 
 export interface Abort {

@@ -161,6 +161,9 @@ class Review(Section, frozen=True, kw_only=True):
     ] = RationalityLevels()
     rules_path: Annotated[str | None, Meta(description="A YAML file, or a folder of them, with your own rules.")] = None
     ask: Annotated[bool, Meta(description="Rules that ask wait for a person; else their verdict holds at once.")] = True
+    approval_hours: Annotated[
+        float, Meta(gt=0, description="A call that waits for a person and is not answered in this long is refused.")
+    ] = 12
     untrusted: Annotated[
         Literal["warn", "ask", "block"],
         Meta(description="A risky call that carries text from the web, an issue or a foreign file."),
@@ -324,6 +327,26 @@ class ModelInfo(Section, frozen=True, kw_only=True):
     output_usd_per_million: Annotated[Dollars | None, Meta(description="Price of a million tokens written.")] = None
 
 
+class Resume(Section, frozen=True, kw_only=True):
+    until: Annotated[
+        Annotated[str, Meta(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")] | None,
+        Meta(description="No run wakes by itself after this time of day, counted from its start: 08:00."),
+    ] = None
+    max_parks: Annotated[Count, Meta(description="Usage limits per run after which it resumes; 0: it never parks.")] = 6
+    max_cost_usd: Annotated[
+        Dollars | None, Meta(description="A run that has spent this much waits for a person instead.")
+    ] = None
+    jitter_s: Annotated[Seconds, Meta(description="A random delay of up to this long after each reset.")] = 30
+
+
+class Unattended(Section, frozen=True, kw_only=True):
+    unwedge: Annotated[bool, Meta(description="Answer a run that hangs; if off, that it hangs is only shown.")] = True
+    tool_minutes: Annotated[
+        float, Meta(gt=0, description="A tool without output, processor time, input or output is ended after this.")
+    ] = 10
+    resume: Annotated[Resume, Meta(description="How a run that a usage limit stopped may resume by itself.")] = Resume()
+
+
 class Config(Section, frozen=True, kw_only=True):
     """Everything that can be set."""
 
@@ -339,6 +362,7 @@ class Config(Section, frozen=True, kw_only=True):
     control: Annotated[Control, Meta(description="The control protocol.")] = Control()
     notifications: Annotated[Notifications, Meta(description="Who is told.")] = Notifications()
     gui: Annotated[Gui, Meta(description="GUI sessions.")] = Gui()
+    unattended: Annotated[Unattended, Meta(description="Runs that nobody watches.")] = Unattended()
     models: Annotated[tuple[ModelInfo, ...], Meta(description="Models beyond the ones that ship.")] = ()
 
     def __post_init__(self) -> None:

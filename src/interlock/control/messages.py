@@ -58,10 +58,11 @@ class EscalatePayload(Struct, frozen=True, omit_defaults=True):
 
 
 class AnswerPayload(Struct, frozen=True, omit_defaults=True):
-    """The step that waits for a person."""
+    """The step that waits for a person, and the digest of the call that the person saw."""
 
     step: Annotated[int, Meta(ge=0)]
     reason: Note | None = None
+    digest: Name | None = None
 
 
 class RollbackPayload(Struct, frozen=True, omit_defaults=True):
@@ -165,12 +166,14 @@ class Frame(Struct, frozen=True, omit_defaults=True, kw_only=True):
     filter: str | None = None
 
 
-class Waiting(Struct, frozen=True):
-    """What the run needs a person for."""
+class Waiting(Struct, frozen=True, omit_defaults=True):
+    """What the run needs a person for. An approval is of the call with this `digest`, and expires at `until`."""
 
     kind: str
     step: int
     text: str
+    digest: str = ""
+    until: float = 0.0
 
 
 class State(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="event", tag="STATE"):

@@ -123,6 +123,8 @@ class Tuning(Struct, frozen=True, kw_only=True):
     """Mean alignment below which most calls are about something else."""
     drift_slope: float = -0.3
     """Fall of alignment over the window: it has to have been better before."""
+    drift_says: int = 3
+    """Words that a call has to say, for it to be about something."""
     drift_words: int = 3
     """Words shared with the goal that make a call fully about it."""
 

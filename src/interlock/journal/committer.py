@@ -8,8 +8,11 @@ from pathlib import Path
 
 import apsw
 
-from .database import KEPT_WAL_BYTES, explain, open_for_writing
+from .chain import Head, digest, first_link, next_link
+from .database import KEPT_WAL_BYTES, damaged, explain, open_for_writing, sign_head
 from .entry import encode_body
+from .packing import Packer, pack_dictionary, unpack_dictionary
+from .signing import OwnerKey, owner_key
 from .write_queue import Batch
 
 LARGE_WAL_PAGES = 1_000
@@ -36,18 +39,28 @@ SHORT_BYTES = len(PIECE) // 4
 CHUNKS = (256, 64, 16, 4, 3, 2, 1)
 """Rows per statement. Every statement gives up the interpreter's lock once, and a busy agent takes it for 5 ms."""
 
-_INSERT = {rows: "INSERT INTO record VALUES " + ",".join(["(?,?,?,?,?)"] * rows) for rows in CHUNKS}
-_SUMMARIZE = "INSERT OR REPLACE INTO summary VALUES (1, ?)"
+_INSERT = {rows: "INSERT INTO record VALUES " + ",".join(["(?,?,?,?,?,?)"] * rows) for rows in CHUNKS}
+_SUMMARIZE = "INSERT OR REPLACE INTO summary(body, seq, chain, key, signature, one) VALUES (?, ?, ?, ?, ?, 1)"
+_SIGN = "UPDATE summary SET seq = ?, chain = ?, key = ?, signature = ?"
 _BOTH = {rows: f"BEGIN IMMEDIATE; {insert}; {_SUMMARIZE}; COMMIT" for rows, insert in _INSERT.items()}
+_SIGNED = {rows: f"BEGIN IMMEDIATE; {insert}; {_SIGN}; COMMIT" for rows, insert in _INSERT.items()}
+
+Value = int | float | str | bytes
 
 
 class Committer:
     """The writer's connection. Used by one thread at a time."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
-        self._connection = connection
-        self.run_id = str(connection.execute("SELECT run_id FROM about").get)
-        self.last_seq = int(connection.execute("SELECT coalesce(max(seq), 0) FROM record").get)
+    def __init__(self, connection: apsw.Connection, key: OwnerKey | None = None) -> None:
+        self._connection, self._key = connection, key
+        self.run_id, first = connection.execute("SELECT run_id, first FROM about").get
+        newest = connection.execute("SELECT seq, chain FROM record ORDER BY seq DESC LIMIT 1").get
+        self.last_seq: int = newest[0] if newest else 0
+        chain = newest[1] if newest else None
+        self._chain: bytes = chain or first_link(self.run_id, first)
+        self._summary = digest(str(connection.execute("SELECT body FROM summary").get or "").encode())
+        used = connection.execute("SELECT data FROM dictionary ORDER BY first DESC LIMIT 1").get
+        self._packer = Packer(unpack_dictionary(used) if used is not None else None)
         # One cursor for all: to make one for each statement would cost every command.
         self._run = connection.cursor().execute
         self._log_pages = 0
@@ -58,6 +71,8 @@ class Committer:
         """Whether the log has grown so much that it is worked off without waiting for an idle moment."""
         self.is_cramped = False
         """Whether the log will soon have used up its room, and gets more without waiting for an idle moment."""
+        self.head: Head | None = None
+        """What was signed last, by this process."""
         connection.set_wal_hook(self._note_pages)
 
     @classmethod
@@ -65,10 +80,13 @@ class Committer:
         """Open a journal for writing; Unreadable if it is damaged."""
         connection = open_for_writing(path)
         try:
-            return cls(connection)
+            return cls(connection, owner_key(path.parent.parent))
         except apsw.Error as error:
             connection.close()
             raise explain(error, path) from error
+        except (TypeError, ValueError) as error:
+            connection.close()
+            raise damaged(path, error) from None
 
     @property
     def untidy(self) -> bool:
@@ -85,21 +103,33 @@ class Committer:
 
     def commit(self, group: list[Batch]) -> None:
         """Write a group, all or nothing; when this returns, the disk has it."""
-        values: list[int | float | str] = []
-        summary = None
+        values: list[Value] = []
+        bodies: list[bytes] = []
+        summary, chain, seq = None, self._chain, self.last_seq
         for batch in group:
-            for seq, row in enumerate(batch.rows, batch.first):
-                values += (seq, *row)
+            for seq, (v, time, kind, content) in enumerate(batch.rows, batch.first):
+                body = content.encode()
+                chain = next_link(chain, seq, v, time, kind, body)
+                values += (seq, v, time, kind, self._packer.pack(body), chain)
+                bodies.append(body)
             if batch.summary is not None:
                 summary = batch.summary
         if not values and summary is None:
             return
+        text = None if summary is None else encode_body(summary)
+        said = self._summary if text is None else digest(text.encode())
+        head = sign_head(self.run_id, seq, chain, said, self._key)
         try:
-            self._write(values, None if summary is None else encode_body(summary))
+            # Who waits for the disk does not wait for a dictionary, nor does it take room that is kept for commands.
+            renew = self._packer.next_dictionary() if not any(batch.durable for batch in group) else None
+            self._write(values, text, (seq, chain, head.key, head.signature), renew)
         except apsw.Error:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             raise
+        self._chain, self._summary, self.last_seq, self.head = chain, said, seq, head
+        for body in bodies:
+            self._packer.remember(body)
 
     def tidy(self, only_if_large: bool = False) -> None:
         """Work the log off into the main file, as far as readers allow. Never waits for them."""
@@ -145,25 +175,29 @@ class Committer:
             self._connection.pragma("journal_mode", "delete")
         self._connection.close()
 
-    def _write(self, values: list[int | float | str], summary: str | None) -> None:
+    def _write(
+        self, values: list[Value], summary: str | None, head: tuple[int, bytes, str, bytes], dictionary: bytes | None
+    ) -> None:
         """One call where it can be: a command waits for this, and calls are most of what it costs beside the disk."""
-        run, rows = self._run, len(values) // 5
-        if summary is None and rows in _INSERT:
-            # A statement alone is a transaction of its own.
-            run(_INSERT[rows], values)
-        elif summary is not None and rows in _BOTH:
-            run(_BOTH[rows], (*values, summary))
-        else:
-            run("BEGIN IMMEDIATE")
-            self._insert(values)
-            if summary is not None:
-                run(_SUMMARIZE, (summary,))
-            run("COMMIT")
+        run, rows = self._run, len(values) // 6
+        last = head if summary is None else (summary, *head)
+        whole = (_SIGNED if summary is None else _BOTH).get(rows)
+        if whole is not None and dictionary is None:
+            run(whole, (*values, *last))
+            return
+        run("BEGIN IMMEDIATE")
+        self._insert(values)
+        run(_SIGN if summary is None else _SUMMARIZE, last)
+        if dictionary is not None:
+            run("INSERT OR REPLACE INTO dictionary VALUES (?, ?)", (head[0] + 1, pack_dictionary(dictionary)))
+        run("COMMIT")
+        if dictionary is not None:
+            self._packer.use(dictionary)
 
-    def _insert(self, values: list[int | float | str]) -> None:
+    def _insert(self, values: list[Value]) -> None:
         start = 0
         for rows in CHUNKS:
-            width = rows * 5
+            width = rows * 6
             while len(values) - start >= width:
                 self._connection.execute(_INSERT[rows], values[start : start + width])
                 start += width

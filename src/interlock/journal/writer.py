@@ -11,6 +11,7 @@ import msgspec
 
 from ..core import Clock, InterlockError, LostRecord, SystemClock
 from ..core.record import RECORD_VERSION
+from .chain import Head
 from .committer import Committer
 from .database import explain
 from .entry import LOST, JournalEntry, encode_body
@@ -73,6 +74,11 @@ class Journal(JournalWriting):
 
     def trouble(self) -> JournalProblem | None:
         return self._losses.trouble(self._waiting.entries)
+
+    @property
+    def head(self) -> Head | None:
+        """The newest end of the journal that is on the disk and signed, to be published elsewhere."""
+        return self._committer.head
 
     def reader(self) -> JournalReader:
         return JournalReader.open(self.folder)

@@ -32,11 +32,15 @@ from .run import (
     FenceRecord,
     IncidentRecord,
     LimitRecord,
+    LivenessRecord,
+    ParkedRecord,
     ProxiedRecord,
     StartedRecord,
     StatusRecord,
     TamperRecord,
     TranscriptRecord,
+    UnwedgeRecord,
+    WokenRecord,
 )
 from .supervision import (
     AppliedRecord,
@@ -55,7 +59,7 @@ RecordBody = (
     | LimitRecord | Fault | IncidentRecord | RunSpec | StartedRecord | Hold | EndRecord | TamperRecord | FenceRecord
     | TranscriptRecord | ProxiedRecord | LostRecord | Request | Ack | Result | State | Abort | Done | Audit
     | GuiSessionRecord | GuiChunkRecord | GuiTroubleRecord | InterventionEvent | GuiModelCallRecord
-    | VerificationResult | GuiResultRecord
+    | VerificationResult | GuiResultRecord | ParkedRecord | WokenRecord | LivenessRecord | UnwedgeRecord
 )  # fmt: skip
 """What can be written to a journal."""
 
@@ -85,6 +89,10 @@ KINDS: dict[str, type | UnionType] = {
     "transcript": TranscriptRecord,
     "proxied": ProxiedRecord,
     "lost": LostRecord,
+    "parked": ParkedRecord,
+    "woken": WokenRecord,
+    "liveness": LivenessRecord,
+    "unwedge": UnwedgeRecord,
     "request": Request,
     "ack": Ack,
     "result": Result,
@@ -131,7 +139,8 @@ def read_body(record: Record) -> RecordBody | None:
 __all__ = [
     "KINDS", "AppliedRecord", "EndRecord", "EpisodeRecord", "Fault", "FenceRecord", "FileComparison", "GuiChunkRecord",
     "GuiModelCallRecord", "GuiResultRecord", "GuiSessionRecord", "GuiTroubleRecord", "IncidentRecord",
-    "InterventionEvent", "InterventionRecord", "LimitRecord", "Opinion", "PersonRecord", "ProxiedRecord", "RecordBody",
-    "ReplayStatus", "RestoredRecord", "SnapshotRecord", "StartedRecord", "StatusRecord", "StepRecord", "TamperRecord",
-    "TranscriptRecord", "VerificationResult", "decode_body", "kind_of", "read_body",
+    "InterventionEvent", "InterventionRecord", "LimitRecord", "LivenessRecord", "Opinion", "ParkedRecord",
+    "PersonRecord", "ProxiedRecord", "RecordBody", "ReplayStatus", "RestoredRecord", "SnapshotRecord",
+    "StartedRecord", "StatusRecord", "StepRecord", "TamperRecord",
+    "TranscriptRecord", "UnwedgeRecord", "VerificationResult", "WokenRecord", "decode_body", "kind_of", "read_body",
 ]  # fmt: skip

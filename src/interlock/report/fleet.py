@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..core import ENDED, InterlockError
+from ..core import ENDED, InterlockError, Liveness
 from ..journal import JournalReader, RunFolder, RunSummary, Store
 from .model_switches import why_not_switched
 
@@ -57,6 +57,7 @@ class RunRow(Struct, frozen=True, kw_only=True):
     host: str = ""
     workspace: str | None = None
     waiting: str | None = None
+    liveness: Liveness | None = None
     problem: str | None = None
     owner_pid: int | None = None
     ending: str = ""
@@ -215,6 +216,7 @@ def to_row(summary: RunSummary, host: str, spark: tuple[float, ...]) -> RunRow:
         host=host,
         workspace=summary.workspace,
         waiting=summary.waiting,
+        liveness=summary.doing,
         problem=summary.problem,
         owner_pid=summary.owner_pid,
         ending=summary.ending,

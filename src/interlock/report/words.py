@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Literal, assert_never
 
 import msgspec
@@ -117,6 +118,17 @@ def tell(body: RecordBody) -> RecordText:
         case records.Fault():
             off = "switched off" if body.dropped else ""
             return RecordText("note", "warning", f"supervision impaired: {body.part}", _join("; ", body.why, off))
+        case records.ParkedRecord():
+            until = f"resumes at {_clock(body.wake)}" if body.wake is not None else f"needs you: {body.held_by}"
+            return RecordText("state", "warning", one_line(f"parked ({body.number}): {until}"), body.reason)
+        case records.WokenRecord():
+            return RecordText("state", "notice", one_line(f"woken ({body.number}) by {body.by}"), body.how)
+        case records.LivenessRecord():
+            level = "warning" if body.wedged or body.question else "info"
+            title = _join(": ", body.word, body.wedged or "", body.question or "")
+            return RecordText("state", level, one_line(title), body.evidence)
+        case records.UnwedgeRecord():
+            return RecordText("intervention", "notice", one_line(f"{body.wedged}: {body.answer}"), body.how)
         case records.TamperRecord():
             answer = f"answer: {body.answer}" if body.answer else ""
             title = f"supervision was tampered with: {body.what}"
@@ -346,6 +358,10 @@ def cut(text: str, length: int) -> str:
 
 def _ending(reason: str) -> str:
     return ENDINGS.get(reason, plain(reason.lower()))
+
+
+def _clock(time: float) -> str:
+    return datetime.fromtimestamp(time).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def _join(between: str, *parts: str) -> str:

@@ -108,9 +108,9 @@ class RunControl:
         self.endpoint.post(Held(Waiting(hold.kind, step, hold.reason)))
         return f"paused: {hold.reason}"
 
-    def wait(self, step: int, what: str) -> None:
+    def wait(self, step: int, what: str, digest: str, until: float) -> None:
         """A step waits for approve or reject."""
-        self.endpoint.post(WaitingForPerson(Waiting("approval", step, what)))
+        self.endpoint.post(WaitingForPerson(Waiting("approval", step, what, digest, until)))
 
     def stop_waiting(self, step: int) -> None:
         """Its client is gone: nobody has to answer it."""

@@ -86,6 +86,7 @@ class Supervisor(StepClient):
         self.executor = executor
         self.context = context or Context(original_prompt=run.spec.task, workspace=run.spec.workspace)
         self.approvals = approvals or Approvals()
+        self.approvals.hours, self.approvals.clock = config.review.approval_hours, run.clock.time
         self.faults = 0
         self._observe = config.interventions.observe
         self._redactor = StepRedactor()
@@ -169,6 +170,9 @@ class Supervisor(StepClient):
             self._note_trouble()
             self.late_results.catch_up()
             self._look_for_person()
+            if self.approvals.see(step):
+                self._judged.end(step)
+                self._permission.forget(step)
             told, step = step, self._admit(step)
             decision = self._permission.wait_for_person(step) or self.run.gate.enter(step)
             if decision.action == "proceed":
@@ -262,11 +266,14 @@ class Supervisor(StepClient):
         """Know that the run was paused or goes on. Never waits: the next step finds it."""
         self.late_results.note_status(status)
 
-    def answer(self, step: int | None, said: Answer, reason: str = "") -> str:
-        """Take a person's answer to a waiting step; without a number, to the one that waits longest."""
+    def answer(self, step: int | None, said: Answer, reason: str = "", digest: str | None = None) -> str:
+        """Take a person's answer to a waiting step; without a number, to the one that waits longest.
+
+        With a `digest` it is an answer to that call, and refused where the step has become another one.
+        """
         waiting = self.approvals.waiting
         number = next(iter(waiting), -1) if step is None else step
-        what = self.approvals.answer(number, said, reason)
+        what = self.approvals.answer(number, said, reason, digest)
         self.run.update(waiting=self.approvals.next_waiting)
         self.run.gate.notify()
         return f"step {number} {said}: {what}"

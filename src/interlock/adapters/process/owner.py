@@ -130,7 +130,8 @@ class Owner:
         def ask(step: int, what: str) -> None:
             tell(step, what)
             if step in supervisor.approvals.waiting:
-                channel.send(ApprovalAsked(step, what))
+                call = supervisor.approvals.call(step)
+                channel.send(ApprovalAsked(step, what, call.digest if call is not None else ""))
 
         supervisor.run.on_waiting = ask
         self._say = lambda words: channel.send(ApprovalGiven(words))

@@ -116,7 +116,8 @@ class Loop(StatefulDetector[Rounds]):
     def _repeats(self, turn: CompletedCall, thread: Recurrence) -> tuple[Issue, ...]:
         if turn.waiting:
             return ()  # judged by time, see long_wait
-        severity = self.tuning.severity(thread.count - (self.tuning.patience if turn.waits else 0))
+        patient = turn.waits or turn.effect == "think"
+        severity = self.tuning.severity(thread.count - (self.tuning.patience if patient else 0))
         if severity is None:
             return ()
         return (
@@ -265,7 +266,7 @@ class Loop(StatefulDetector[Rounds]):
                     batches.add(before.batch)
             elif (noise := noise + 1) > tuning.loop_noise:
                 break
-        severity = tuning.severity(len(steps) - (tuning.patience if turn.waits else 0))
+        severity = tuning.severity(len(steps) - (tuning.patience if turn.waits or turn.effect == "think" else 0))
         if severity is None:
             return ()
         return (

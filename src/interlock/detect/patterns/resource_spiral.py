@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from itertools import pairwise
 from statistics import median
 
 from msgspec import Struct, field
 
-from ...core import Issue, Seen, Stuck
+from ...core import Issue, Seen, Step, Stuck
 from ..agent_history import push
 from ..completed_call import CompletedCall
 from ..detector import Setting, StatefulDetector
+from ..effect import command_of, is_shell
 from ..failure import refused_for_form
 from ..fingerprint import alike
 
 BYTES_PER_TOKEN = 4
 """Where the source gives no usage, the text stands for it."""
 
+
+FAN = 32
+"""Processes started at once, from which a machine has other work no more."""
+_ENDLESS = re.compile(r"\bwhile\s+(?:true|:|\[\s*1\s*\]|1)\s*;|\bfor\s*\(\(\s*;\s*;")
+_BEHIND = re.compile(r"\bnohup\b|\bsetsid\b|\bdisown\b|done['\")\s]*&(?!&)")
+_FAN = re.compile(r"\bfor\s+\w+\s+in\s+(?:\{\d+\.\.|\$\(seq\s+(?:1\s+)?)(\d+)[})][^\n]*?\bdo\b[^\n]*[^&>]&\s*done")
 
 FAR = 4.0
 """A call that costs this many times what raised the alarm is more of the same, even if others cost as much by now."""
@@ -34,6 +42,7 @@ class Spending(Struct):
     gains: int = 0
     idle: list[int] = field(default_factory=list)
     idled: int = 0
+    answered: int = -1
     batch: int = -1
     since: int | None = None
     samples: list[tuple[float, int]] = field(default_factory=list)
@@ -58,7 +67,7 @@ class ResourceSpiral(StatefulDetector[Spending]):
             state.used[1] += usage.cost_usd or 0.0
         turn = self.history.turn
         if turn is None:
-            return ()
+            return self._runaway(step) if step.kind == "tool_call" and step.tool is not None else ()
         if state.since is None:
             state.since = turn.asked
         found = self._questions(turn) + self._idle(turn) + self._leap(turn)
@@ -73,6 +82,31 @@ class ResourceSpiral(StatefulDetector[Spending]):
             state.turns, state.spend, state.gains = 0, 0.0, 0
             found += self._growth(turn.step)
         return found
+
+    def _runaway(self, step: Step) -> tuple[Issue, ...]:
+        """A command that leaves behind a loop without an end, or starts dozens of processes at once."""
+        call, tool = self.history.call, step.tool
+        if call is None or tool is None or call.effect not in ("run", "write") or not is_shell(tool.name):
+            return ()
+        command = command_of(tool)
+        if "done" not in command:
+            return ()
+        endless = _ENDLESS.search(command) and "break" not in command and _BEHIND.search(command)
+        fan = _FAN.search(command)
+        if not endless and (fan is None or int(fan[1]) < FAN):
+            return ()
+        what = "leaves a loop without an end running" if endless else "starts dozens of processes at once"
+        return (
+            self.issue(
+                step.index,
+                f"{tool.name} {what}. Give it a limit, and end what it starts.",
+                key="runaway",
+                confidence=0.8,
+                evidence=(step.index,),
+                details={"tool": tool.name, "usage": what},
+                stuck=Stuck(kind="pattern", key="runaway", tool=tool.name),
+            ),
+        )
 
     def _questions(self, turn: CompletedCall) -> tuple[Issue, ...]:
         """The same question in other words, again and again, with less and less in the answers."""
@@ -109,10 +143,14 @@ class ResourceSpiral(StatefulDetector[Spending]):
     def _idle(self, turn: CompletedCall) -> tuple[Issue, ...]:
         """Turn after turn without anything written, learnt or changed."""
         state, tuning = self.state, self.tuning
+        if turn.effect == "answer":
+            state.answered = turn.step  # what comes after the answer is nobody's work
         if turn.gain or self.history.past.prompt_step > (state.idle[-1] if state.idle else turn.step):
             state.idle.clear()
             state.idled = 0
         if turn.gain:
+            return ()
+        if state.answered > self.history.past.prompt_step:
             return ()
         if turn.waits or turn.batch == state.batch or self._tries(turn):
             return ()
