@@ -26,6 +26,7 @@ COMMANDS: dict[str, str] = {
     "inbox": "everything that needs you, and the answers to it",
     "ps": "the live runs",
     "report": "one run as one self-contained file",
+    "proof": "what a run claims, and whether it is true",
     "top": "watch and steer all runs in the terminal",
     "show": "one run in full",
     "logs": "what a run's command printed",
