@@ -14,7 +14,7 @@ from interlock.core import Context, Step, Tool, Usage, derive_kind
 
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT = ROOT.parent / "shared" / "traces"
-SOURCES = ("sola", "trail", "whowhen", "agentrx", "openhands", "tau", "intercode")
+SOURCES = ("sola", "trail", "whowhen", "agentrx", "openhands", "tau", "intercode", "codetracer", "stepshield")
 
 
 class Label(Struct):
@@ -41,6 +41,7 @@ class RawStep(Struct):
     agent: str | None = None
     tokens: int | None = None
     timestamp: str | None = None
+    call_id: str | None = None
 
 
 class Trace(Struct):
@@ -62,7 +63,9 @@ class Trace(Struct):
     def read(self) -> Iterator[Step]:
         """The steps as the product's own record."""
         for raw in self.steps:
-            tool = Tool(raw.tool.name, raw.tool.arguments) if raw.tool is not None else None
+            tool = Tool(raw.tool.name, raw.tool.arguments, raw.call_id) if raw.tool is not None else None
+            if tool is None and raw.call_id is not None and raw.role == "tool":
+                tool = Tool("", {}, raw.call_id)
             content = raw.content or ""
             yield Step(
                 run_id=self.trace_id,

@@ -118,3 +118,10 @@ def test_a_muted_finding_stays_quiet_in_its_project_alone(tmp_path):
     assert loud["issues"]
     interlock("mute", keys.pop(), "--remove", home=tmp_path)
     assert lines_of(interlock("scan", "--json", name, home=tmp_path).stdout)[0]["issues"]
+
+
+def test_several_processes_print_what_one_prints(tmp_path):
+    names = [write(tmp_path / f"{n}.jsonl", *(trace(f"{n}-{i}", i % 7) for i in range(1, 8))) for n in "ab"]
+    one, three = (interlock("scan", "--json", "--jobs", jobs, *names, home=tmp_path) for jobs in ("1", "3"))
+    assert (three.returncode, three.stdout) == (one.returncode, one.stdout)
+    assert len(lines_of(three.stdout)) == 14

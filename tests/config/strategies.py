@@ -43,6 +43,8 @@ def _values(kind: inspect.Type, key: Key) -> st.SearchStrategy[object]:
         low = kind.ge if kind.ge is not None else kind.gt
         high = kind.le if kind.le is not None else 1e15
         return st.floats(low, high, exclude_min=kind.gt is not None, allow_subnormal=False)
+    if isinstance(kind, inspect.StrType) and kind.pattern:
+        return st.from_regex(kind.pattern.removesuffix("$"), fullmatch=True)
     return WORDS
 
 
@@ -54,6 +56,9 @@ def fit_together(config: dict[str, object]) -> dict[str, object]:
     if isinstance(config.get("gui"), dict):
         # Only models of the data file can be asked.
         config["gui"] = {name: value for name, value in config["gui"].items() if name not in ("model", "small_model")}  # type: ignore[attr-defined]
+    if isinstance(config.get("contract"), dict):
+        for name in ("may_change", "protect"):
+            config["contract"].pop(name, None)  # type: ignore[attr-defined]
     hub, stop = config.get("hub"), config.get("interventions")
     if isinstance(hub, dict) and "tls" in hub:
         hub["tls"] = dict(zip(("ca_file", "cert_file", "key_file"), hub["tls"].values(), strict=False))

@@ -1,4 +1,4 @@
-"""Which level a run gets: off unless asked for; auto: guard where it works, else a clear line; guard: or an error."""
+"""Which level a run gets: guard where it works, else a clear line; guard by name: or an error."""
 
 from __future__ import annotations
 
@@ -46,9 +46,10 @@ def test_a_bubblewrap_that_fails_is_quoted(monkeypatch: pytest.MonkeyPatch, tmp_
     assert "No permissions to create new namespace" in bubblewrap.why_not()
 
 
-def test_guard_is_opt_in_and_a_run_without_it_says_nothing_more() -> None:
-    assert decide_containment(Config()) == decide_containment(asked("off"))
-    assert (decide_containment(Config()).level, decide_containment(Config()).line) == ("off", "")
+def test_guard_is_the_default_where_it_works_and_off_says_nothing() -> None:
+    assert decide_containment(Config()) == decide_containment(asked("auto"))
+    assert decide_containment(Config()).level == ("off" if bubblewrap.why_not() else "guard")
+    assert (decide_containment(asked("off")).level, decide_containment(asked("off")).line) == ("off", "")
 
 
 @pytest.mark.parametrize(("attended", "answer"), [(True, "pause"), (False, "stop")])

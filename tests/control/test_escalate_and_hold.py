@@ -110,6 +110,24 @@ def test_a_supervisor_that_holds_the_run_pauses_it_and_a_person_resumes_it() -> 
     assert owner.kinds() == ["ACK", "success", "STATE running"] and "waiting" not in owner.sent[-1]
 
 
+def test_a_parked_run_refuses_pause_wakes_on_resume_and_ends_on_cancel() -> None:
+    parked = Waiting("parked", 12, "usage limit reached; resumes at 03:00")
+    owner = Owner()
+    owner.do(Held(parked))
+    assert owner.kinds() == ["STATE paused"] and owner.sent[-1]["waiting"]["kind"] == "parked"  # type: ignore[index]
+    owner.ask("pause", id="p")
+    assert owner.kinds() == ["ACK", "invalid_state"]
+    owner.crash()
+    assert owner.state.held == parked
+    owner.ask("resume", id="r")
+    assert owner.kinds() == ["ACK", "success", "STATE running"] and owner.state.gate_open
+    owner.do(Held(parked))
+    owner.ask("cancel", id="c")
+    assert owner.state.ended
+    owner.do(Released())
+    assert owner.state.ended and not owner.state.gate_open
+
+
 def test_a_supervisor_takes_its_own_pause_back_but_not_a_persons() -> None:
     owner = Owner()
     owner.do(Released())

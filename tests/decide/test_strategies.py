@@ -33,6 +33,7 @@ TABLE = {
     "hallucination": "context_reinforcement checkpoint_rollback emergency_stop",
     "destructive_action": "context_reinforcement checkpoint_rollback emergency_stop",
     "long_wait": "soft_correction context_reinforcement checkpoint_rollback",
+    "broken_calls": "soft_correction context_reinforcement checkpoint_rollback",
     "a_plug_in": "soft_correction context_reinforcement checkpoint_rollback",
 }
 

@@ -298,7 +298,7 @@ def test_every_issue_says_what_proves_it_and_what_to_do() -> None:
         assert "\n" not in issue.description
 
 
-def guess(n: int, error: str = "No replacement was performed, old_str `{text}` did not appear in app.py.") -> Did:
+def guess(n: int, error: str = "Could not apply the change `{text}` to app.py.") -> Did:
     text = f"def parse(self, source, options, strict, depth, limit): return {n}"
     arguments: dict[str, object] = {"command": "str_replace", "path": "app.py", "old_str": text}
     return Did("edit", "ERROR:\n" + error.format(text=text), arguments, error=True)
@@ -309,7 +309,7 @@ def test_another_guess_with_another_answer_is_told_by_the_fourth() -> None:
 
 
 def test_nearly_the_same_guess_with_the_very_same_answer_is_told_by_the_third() -> None:
-    assert first_alarm([guess(n, "No replacement was performed.") for n in range(8)]) == 3
+    assert first_alarm([guess(n, "Could not apply the change.") for n in range(8)]) == 3
 
 
 def test_a_look_into_the_file_makes_the_next_try_an_informed_one() -> None:

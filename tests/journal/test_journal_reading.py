@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -186,7 +187,7 @@ def test_a_missing_journal_is_not_found(tmp_path: Path) -> None:
 
 def test_damage_in_the_middle_of_a_journal_is_reported_while_reading(run: RunFolder) -> None:
     with Journal.open(run) as journal:
-        journal.append([JournalEntry("n", "x" * 2000) for _ in range(200)])
+        journal.append([JournalEntry("n", os.urandom(1000).hex()) for _ in range(300)])
     raw = bytearray(run.journal.read_bytes())
     raw[65536:-65536] = b"\xaa" * len(raw[65536:-65536])
     run.journal.write_bytes(raw)

@@ -1,5 +1,7 @@
 // Numbers, times and names for people.
 
+import type { Liveness } from "./generated";
+
 const money = new Intl.NumberFormat("en-US", { style: "currency", currency: "USD", minimumFractionDigits: 2 });
 const smallMoney = new Intl.NumberFormat("en-US", { style: "currency", currency: "USD", maximumFractionDigits: 4 });
 const whole = new Intl.NumberFormat("en-US");
@@ -100,3 +102,11 @@ export const RUNG_WORDS: Record<string, string> = {
 
 export const isLive = (status: string): boolean =>
   status === "running" || status === "pausing" || status === "paused" || status === "lost" || status === "unknown";
+
+/** What a run is doing, with the way in which it hangs or the time when it resumes. */
+export const doing = (now: Liveness): string =>
+  now.word === "parked" && now.wake
+    ? `parked until ${new Date(now.wake * 1000).toLocaleString([], { weekday: "short", hour: "2-digit", minute: "2-digit" })}`
+    : now.wedged
+      ? `${now.word}: ${now.wedged}`
+      : now.word;

@@ -23,6 +23,9 @@ export interface Records {
   snapshot: SnapshotRecord;
   status: StatusRecord;
   hold: Hold;
+  contract: ContractRecord;
+  breach: BreachRecord;
+  stop_gate: StopGateRecord;
   limit: LimitRecord;
   incident: IncidentRecord;
   fault: Fault;
@@ -30,11 +33,16 @@ export interface Records {
   transcript: TranscriptRecord;
   proxied: ProxiedRecord;
   lost: LostRecord;
+  parked: ParkedRecord;
+  woken: WokenRecord;
+  liveness: LivenessRecord;
+  unwedge: UnwedgeRecord;
   request: Request;
   ack: Ack;
   result: Result;
   state: State | Abort | Done;
   audit: Audit;
+  proof: ProofRecord;
   end: EndRecord;
   gui_session: GuiSessionRecord;
   gui_chunk: GuiChunkRecord;
@@ -50,15 +58,15 @@ export const RECORDS: Record<MomentKind, (keyof Records)[]> = {
   step: ["step", "gui_chunk"],
   review: ["step"],
   issue: ["issue", "episode"],
-  intervention: ["intervention", "applied", "effect"],
-  checkpoint: ["checkpoint", "restored", "history"],
+  intervention: ["intervention", "applied", "effect", "unwedge"],
+  checkpoint: ["checkpoint", "restored", "history", "breach"],
   control: ["request", "ack", "result", "audit"],
-  state: ["spec", "started", "hold", "state", "end"],
+  state: ["spec", "contract", "started", "hold", "state", "end", "parked", "woken", "liveness"],
   limit: ["limit"],
   incident: ["incident", "plan"],
   approval: ["state"],
   picture: ["gui_event"],
-  note: ["opinion", "person", "fault", "tamper", "transcript", "proxied", "lost", "gui_session", "gui_trouble", "gui_event", "gui_model_call", "gui_verification", "gui_result"],
+  note: ["opinion", "person", "proof", "stop_gate", "fault", "tamper", "transcript", "proxied", "lost", "gui_session", "gui_trouble", "gui_event", "gui_model_call", "gui_verification", "gui_result"],
 };
 
 /** Records that timelines leave out. */
@@ -87,10 +95,20 @@ export interface Row {
   host: string;
   workspace: string | null;
   waiting: string | null;
+  liveness: Liveness | null;
   problem: string | null;
   owner_pid: number | null;
   ending: string;
   spark: number[];
+}
+
+export interface Liveness {
+  word: "parked" | "paused" | "waiting for a person" | "waiting for a tool" | "waiting for the model" | "wedged" | "working";
+  since: number;
+  evidence?: string;
+  question?: string | null;
+  wedged?: "client deadlocked" | "client prompt" | "client spins" | "disk full" | "empty answers" | "half-open stream" | "network gone" | "only pings" | "owner hung" | "pipe held by a child" | "tool never ends" | "tool reads the terminal" | null;
+  wake?: number | null;
 }
 
 export interface Summary {
@@ -120,6 +138,7 @@ export interface Summary {
   problem: string | null;
   reason: string | null;
   tampering: string | null;
+  liveness: Liveness | null;
 }
 
 export interface Control {
@@ -605,7 +624,7 @@ export interface Rewrite {
 export interface Hold {
   do: "hold";
   reason: string;
-  kind: "approval" | "limit" | "pause" | "recovery";
+  kind: "approval" | "limit" | "parked" | "pause" | "recovery";
 }
 
 export interface Defer {
@@ -682,6 +701,7 @@ export interface Opinion {
   agrees?: boolean | null;
   why?: string;
   cost_usd?: number;
+  issue?: Issue | null;
 }
 
 export interface Plan {
@@ -735,6 +755,35 @@ export interface StatusRecord {
   status: "aborted" | "done" | "paused" | "pausing" | "running";
 }
 
+export interface ContractRecord {
+  contract: Contract;
+}
+
+export interface BreachRecord {
+  step: number;
+  clause: string;
+  restored?: string[];
+  left?: string[];
+  safety_id?: string;
+}
+
+export interface StopGateRecord {
+  step: number;
+  outcome: "asked" | "observed" | "passed" | "returned" | "unproven";
+  results?: CommandResult[];
+  claims?: string[];
+  returns?: number;
+  tree?: string;
+}
+
+export interface CommandResult {
+  command: string;
+  exit_status?: number | null;
+  seconds?: number;
+  output?: string;
+  why?: string;
+}
+
 export interface LimitRecord {
   what: string;
   limit?: string;
@@ -777,6 +826,34 @@ export interface LostRecord {
   kind?: string;
   reason?: string;
   entries?: number;
+}
+
+export interface ParkedRecord {
+  number: number;
+  reason: string;
+  source: string;
+  quota?: string;
+  wake?: number | null;
+  held_by?: string;
+}
+
+export interface WokenRecord {
+  number: number;
+  by: string;
+  how: string;
+}
+
+export interface LivenessRecord {
+  word: string;
+  evidence?: string;
+  question?: string | null;
+  wedged?: "client deadlocked" | "client prompt" | "client spins" | "disk full" | "empty answers" | "half-open stream" | "network gone" | "only pings" | "owner hung" | "pipe held by a child" | "tool never ends" | "tool reads the terminal" | null;
+}
+
+export interface UnwedgeRecord {
+  wedged: "client deadlocked" | "client prompt" | "client spins" | "disk full" | "empty answers" | "half-open stream" | "network gone" | "only pings" | "owner hung" | "pipe held by a child" | "tool never ends" | "tool reads the terminal";
+  answer: string;
+  how?: string;
 }
 
 export interface Request {
@@ -862,6 +939,8 @@ export interface Waiting {
   kind: string;
   step: number;
   text: string;
+  digest?: string;
+  until?: number;
 }
 
 export interface Abort {
@@ -879,7 +958,7 @@ export interface Abort {
 export interface Done {
   event: "DONE";
   schema: 0 | 1;
-  reason: "COMPLETE" | "MAX_ISSUES" | "MAX_ITERATIONS" | "NO_MORE_ISSUES" | "STUCK";
+  reason: "COMPLETE" | "MAX_ISSUES" | "MAX_ITERATIONS" | "NO_MORE_ISSUES" | "STUCK" | "UNPROVEN";
   stack: Frame[];
   run_id?: string | null;
   updated_at?: string | null;
@@ -898,6 +977,47 @@ export interface Audit {
   problem?: string | null;
   bytes?: number | null;
   actor?: string | null;
+}
+
+export interface ProofRecord {
+  claims?: ClaimVerdict[];
+  tests?: TestFact[];
+  tree?: string;
+  step?: number;
+}
+
+export interface ClaimVerdict {
+  claim: Claim;
+  verdict: "contradicted" | "proven" | "stale" | "unproven";
+  why: string;
+  evidence?: CheckRun | null;
+  changed?: string[];
+}
+
+export interface Claim {
+  kind: "build" | "commit" | "done" | "endpoint" | "file" | "lint" | "push" | "tests" | "types";
+  text: string;
+  step?: number;
+  subject?: string;
+  every?: boolean;
+}
+
+export interface CheckRun {
+  step: number;
+  kind: "build" | "commit" | "done" | "endpoint" | "file" | "lint" | "push" | "tests" | "types";
+  runner: string;
+  command: string;
+  outcome: "failed" | "none" | "passed" | "unknown";
+  detail?: string;
+  targets?: string[];
+  tree?: string;
+}
+
+export interface TestFact {
+  what: string;
+  path: string;
+  line?: number;
+  kind?: string;
 }
 
 export interface EndRecord {

@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { send } from "./actions";
-import { ago, dollars, isLive, many, short, spend } from "./format";
+import { ago, doing, dollars, isLive, many, short, spend } from "./format";
 import { useKeys, useNow, usePageTitle } from "./hooks";
 import { Icon } from "./icons";
 import { go, Link, runHref, useQuery } from "./router";
@@ -189,7 +189,12 @@ function OneRun({ row, now, chosen }: { row: Row; now: number; chosen: boolean }
         <Link href={runHref(row.run_id)} class="run-name">
           {row.name || row.run_id}
         </Link>
-        <div class="run-task">{row.problem ?? (row.waiting ? `Waits for you: ${row.waiting}` : [row.ending, row.task].filter(Boolean).join(": ") || row.run_id)}</div>
+        <div class="run-task">{row.problem ?? (row.waiting ? `${row.liveness?.word === "parked" ? doing(row.liveness) : "Waits for you"}: ${row.waiting}` : row.liveness?.question ? `Waits for you: ${row.liveness.question}` : [row.ending, row.task].filter(Boolean).join(": ") || row.run_id)}</div>
+        {row.liveness && live && (
+          <div class={`run-doing dim${row.liveness.wedged ? " bad" : ""}`} title={row.liveness.evidence}>
+            {doing(row.liveness)}
+          </div>
+        )}
         {row.host && <div class="run-host dim">{row.host}</div>}
       </td>
       <td class="cell-spark">

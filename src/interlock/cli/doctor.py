@@ -105,8 +105,7 @@ def _containment() -> DoctorCheck:
     if missing:
         found, _, todo = missing.partition(". ")
         return DoctorCheck("containment", "missing", f"guard does not work here: {found}", f"{todo}." if todo else "")
-    opt_in = "opt-in until the remaining attacks are covered"
-    return DoctorCheck("containment", "ok", f"guard works here, {opt_in}: interlock run --contain guard")
+    return DoctorCheck("containment", "ok", "guard works here, and is the default of interlock run")
 
 
 def _hooks() -> DoctorCheck:

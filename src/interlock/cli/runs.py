@@ -31,7 +31,7 @@ STATUS = {
 }
 
 NUMBERS = frozenset(("STEPS", "ISSUES", "INTERVENTIONS", "COST"))
-SPARED = ("INTERVENTIONS", "COST", "STARTED", "ISSUES", "TASK", "STEPS", "HOST")
+SPARED = ("INTERVENTIONS", "COST", "STARTED", "ISSUES", "TASK", "STEPS", "DOING", "HOST")
 """Columns that go, in this order, where there is no room for all of them."""
 
 GAP = 2
@@ -69,6 +69,7 @@ def runs_table(runs: list[RunSummary], width: int) -> Table:
                 "RUN": Text(run.run_id),
                 "NAME": Text(run.name),
                 "STATUS": _status(shown_status(run)),
+                "DOING": _doing(run),
                 "STEPS": Text(f"{run.steps:,}"),
                 "ISSUES": Text(f"{run.issues:,}"),
                 "INTERVENTIONS": Text(f"{run.interventions:,}"),
@@ -125,9 +126,15 @@ def _fitting(rows: list[dict[str, Text]], width: int) -> Table:
 def matter(run: RunSummary) -> str:
     """What must be known of a run, else what it is for; how it ended comes first where it did not end by itself."""
     stuck = f"stuck: {run.stuck}" if run.stuck and run.ended is None else ""
-    words = run.problem or run.waiting or stuck or ": ".join(filter(None, (run.ending, run.task)))
+    asked = run.doing.question if run.doing is not None and run.doing.question else ""
+    words = run.problem or run.waiting or asked or stuck or ": ".join(filter(None, (run.ending, run.task)))
     words = f"tampered with: {run.tampering}; {words}" if run.tampering else words
     return " ".join(words.split())
+
+
+def _doing(run: RunSummary) -> Text:
+    words = run.doing.words if run.doing is not None else ""
+    return Text(words, style="red" if words.startswith("wedged") else "yellow" if "person" in words else "")
 
 
 def _status(status: str) -> Text:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections import Counter
 from contextlib import nullcontext
@@ -13,13 +14,19 @@ import typer
 
 from ..core import BadInput
 from .app import new_app
-from .output import say_error
+from .output import json_text, say_error
 
 if TYPE_CHECKING:
-    from ..adapters.traces.scan import Scanned
+    from ..adapters.traces.parallel import ParallelScanner
+    from ..adapters.traces.scan import Scanned, TraceScanner
+    from ..config import Config
     from ..report.page.scan_page import ScanPage
+    from ..runtime.plugins import Plugins
 
 app = new_app()
+
+WORTH_BYTES = 512 * 1024
+"""Smaller traces are read before further processes are started."""
 
 MOST_ERRORS = 3
 """Bad lines that are named for each file; the rest is counted."""
@@ -32,6 +39,9 @@ def scan(
     config: Annotated[str | None, typer.Option(help="A configuration file.")] = None,
     sensitivity: Annotated[str | None, typer.Option(help="low, medium or high.")] = None,
     html: Annotated[str | None, typer.Option("--html", metavar="FILE", help="Write a page with all findings.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, metavar="N", help="Processes at once; as many as cores by default.")
+    ] = None,
 ) -> None:
     """Say where recorded traces went wrong, and what would have been done.
 
@@ -42,7 +52,6 @@ def scan(
     """
     _collect_seldom()
     from ..adapters.traces.lines import LineError
-    from ..adapters.traces.scan import TraceScanner
     from ..runtime.mutes import read_mutes
     from ..runtime.plugins import Plugins
     from .scan_config import scan_config
@@ -50,36 +59,34 @@ def scan(
     if not json:
         from .scan_table import Progress, print_scanned, print_total
     picture = _new_page(html)
-    scanner = TraceScanner(scan_config(config, sensitivity), Plugins(muted=read_mutes(Path.cwd())))
-    gc.freeze()
+    scanner = _scanner(files, jobs, scan_config(config, sensitivity), Plugins(muted=read_mutes(Path.cwd())))
     found = bad = traces = 0
     said: Counter[str] = Counter()
     with nullcontext() if json else Progress(files) as progress:
-        for name in files:
-            try:
-                for result in scanner.scan(name):
-                    if isinstance(result, LineError):
-                        bad += 1
-                        said[name] += 1
-                        if picture is not None:
-                            picture.refuse(f"{name}:{result.line}: {result.what}")
-                        if said[name] <= MOST_ERRORS:
-                            say_error(f"{name}:{result.line}: {result.what}. {result.todo}")
-                        continue
-                    traces += 1
-                    if picture is not None:
-                        picture.add(name, result)
-                    found += bool(result.issues)
-                    if progress is None:
-                        _print_line(result)
-                    else:
-                        print_scanned(result, progress)
-                        progress.advance(name, scanner.steps)
-            except BadInput as error:
+        for name, result in scanner.scan(files):
+            if isinstance(result, LineError):
                 bad += 1
-                say_error(str(error))
+                said[name] += 1
                 if picture is not None:
-                    picture.refuse(str(error))
+                    picture.refuse(f"{name}:{result.line}: {result.what}")
+                if said[name] <= MOST_ERRORS:
+                    say_error(f"{name}:{result.line}: {result.what}. {result.todo}")
+                continue
+            if isinstance(result, BadInput):
+                bad += 1
+                say_error(str(result))
+                if picture is not None:
+                    picture.refuse(str(result))
+                continue
+            traces += 1
+            if picture is not None:
+                picture.add(name, result)
+            found += bool(result.issues)
+            if progress is None:
+                _print_line(result)
+            else:
+                print_scanned(result, progress)
+                progress.advance(name, scanner.steps)
     for name, count in said.items():
         if count > MOST_ERRORS:
             say_error(f"{name}: {count - MOST_ERRORS} more lines like these were left out")
@@ -88,6 +95,22 @@ def scan(
     if picture is not None and html is not None:
         Path(html).write_text(picture.render(), encoding="utf-8")
     raise typer.Exit(2 if bad else 1 if found else 0)
+
+
+def _scanner(files: list[str], jobs: int | None, config: Config, plugins: Plugins) -> TraceScanner | ParallelScanner:
+    """One that uses all cores where that is worth starting processes for."""
+    from ..adapters.traces.scan import TraceScanner
+
+    if jobs is None:
+        size = sum(Path(name).stat().st_size for name in files if name != "-" and Path(name).is_file())
+        jobs = len(os.sched_getaffinity(0)) if size >= WORTH_BYTES else 1
+    if jobs == 1 or "-" in files:
+        scanner = TraceScanner(config, plugins)
+        gc.freeze()
+        return scanner
+    from ..adapters.traces.parallel import ParallelScanner
+
+    return ParallelScanner(jobs, lambda: TraceScanner(config, plugins))
 
 
 def _new_page(html: str | None) -> ScanPage | None:
@@ -107,6 +130,5 @@ def _collect_seldom() -> None:
 
 
 def _print_line(result: Scanned) -> None:
-    import msgspec
 
-    sys.stdout.write(msgspec.json.encode(result).decode() + "\n")
+    sys.stdout.write(json_text(result) + "\n")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -12,6 +11,7 @@ from ..core import RunSpec
 from ..journal import RunSummary
 from ..report import Level, Problem, TimelineMoment
 from ..report.episodes import tried_line
+from .console import Console
 from .output import many
 from .runs import STATUS, moment, shown_status, spent
 
@@ -31,6 +31,10 @@ def print_header(console: Console, run: RunSummary, spec: RunSpec) -> None:
         spent(run.cost_usd, run.max_cost_usd, run.unpriced_tokens),
     ]
     console.print("  " + ", ".join(facts))
+    if run.doing is not None:
+        evidence = f" ({run.doing.evidence})" if run.doing.evidence else ""
+        asked = f"; it asks: {run.doing.question}" if run.doing.question else ""
+        console.print(f"  {run.doing.words} since {moment(run.doing.since)}{evidence}{asked}", markup=False)
     for label, value in (("workspace", run.workspace), ("continues", spec.continues), ("waits for you:", run.waiting)):
         if value:
             console.print(f"  {label} {value}", markup=False)

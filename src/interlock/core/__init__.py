@@ -24,6 +24,7 @@ from .errors import BadInput, InterlockError, InvalidState, NotFound, Unknown
 from .intervention import LADDER, PAUSE, Intervention, InterventionType, Outcome, short_name
 from .issue import ISSUE_TYPES, SEVERITIES, Issue, Severity
 from .limits import Growth, Limits, Spend
+from .liveness import Liveness, LivenessWord, WedgedKind
 from .message import Message, MessageMeta
 from .plan import Plan, RollbackEntry
 from .record import LostRecord, Record
@@ -38,8 +39,10 @@ __all__ = [
     "PROCEED", "SEVERITIES", "VERDICTS", "Action", "Adapter", "Applied", "BadInput", "Capability", "CheckpointInfo",
     "Clause", "ClauseKey", "Clock", "Context", "Contract", "Decision", "Defer", "Delay", "Deny", "Directive",
     "Forbidden", "Goal", "Growth", "Hold", "Inject", "InterlockError", "Intervention", "InterventionType",
-    "InvalidState", "Issue", "Kind", "Limits", "LostRecord", "ManualClock", "Message", "MessageMeta", "NotFound",
+    "InvalidState", "Issue", "Kind", "Limits", "Liveness", "LivenessWord",
+    "LostRecord", "ManualClock", "Message", "MessageMeta", "NotFound",
     "Notify", "Origin", "Outcome", "Paths", "Plan", "Record", "Restore", "Review", "Rewrite", "Role", "RollbackEntry",
     "RunSpec", "RunState", "Seen", "SetLimits", "Severity", "Sign", "Spend", "Status", "Step", "Stop", "Stuck",
-    "SwitchModel", "SystemClock", "Tool", "Unknown", "Usage", "Verdict", "derive_kind", "short_name",
+    "SwitchModel", "SystemClock", "Tool", "Unknown", "Usage", "Verdict", "WedgedKind", "derive_kind",
+    "short_name",
 ]  # fmt: skip

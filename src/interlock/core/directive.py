@@ -47,10 +47,10 @@ class Rewrite(Struct, frozen=True, tag_field="do", tag="rewrite"):
 
 
 class Hold(Struct, frozen=True, tag_field="do", tag="hold"):
-    """Let nothing through until a person says so."""
+    """Let nothing through until a person says so, or until the time when a parked run resumes."""
 
     reason: str
-    kind: Literal["pause", "approval", "recovery", "limit"] = "pause"
+    kind: Literal["pause", "approval", "recovery", "limit", "parked"] = "pause"
 
 
 class Defer(Struct, frozen=True, tag_field="do", tag="defer"):

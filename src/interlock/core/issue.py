@@ -21,6 +21,7 @@ EXPLORATION_WANDERING = "exploration_wandering"
 HALLUCINATION = "hallucination"
 DESTRUCTIVE_ACTION = "destructive_action"
 LONG_WAIT = "long_wait"
+BROKEN_CALLS = "broken_calls"
 
 ISSUE_TYPES = (
     REPETITIVE_ERRORS,
@@ -32,6 +33,7 @@ ISSUE_TYPES = (
     HALLUCINATION,
     DESTRUCTIVE_ACTION,
     LONG_WAIT,
+    BROKEN_CALLS,
 )
 """The types that ship; plug-ins add their own names."""
 

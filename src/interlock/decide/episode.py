@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..core import LADDER, PAUSE, Intervention, Issue, Sign, Spend, Stuck, short_name
-from ..core.issue import DESTRUCTIVE_ACTION, LONG_WAIT, LOOP, REPETITIVE_ERRORS, RESOURCE_SPIRAL
+from ..core.issue import BROKEN_CALLS, DESTRUCTIVE_ACTION, LONG_WAIT, LOOP, REPETITIVE_ERRORS, RESOURCE_SPIRAL
 
 Ending = Literal["solved", "improved", "stopped_happening", "new_instructions", "resumed"]
 """How an episode ended: its check passes; it got measurably better; it did not happen again; a person said something
@@ -173,5 +173,5 @@ def started(issue: Issue) -> int:
     return issue.started_step if issue.started_step is not None else min(issue.evidence, default=issue.step)
 
 
-REPEATING = frozenset((LOOP, REPETITIVE_ERRORS, RESOURCE_SPIRAL))
+REPEATING = frozenset((BROKEN_CALLS, LOOP, REPETITIVE_ERRORS, RESOURCE_SPIRAL))
 """Types that may speak of the same trouble: an alarm on the evidence of another belongs to its episode."""

@@ -29,6 +29,8 @@ TURNS = 24
 """Turns kept: further back nothing is compared."""
 PROMPTS = 16
 """Prompts remembered: one that is repeated word for word is not new."""
+EMPTY = 4
+"""Calls in a row that bring nothing at all: from here on, naming something new is no step forward."""
 PENDING = 32
 """Calls that wait for their result."""
 
@@ -47,6 +49,9 @@ class HistoryState(Struct):
     prompt_step: int = -1
     prompted: list[int] = field(default_factory=list)
     now: float = 0.0
+    batch: int = 0
+    answered: bool = False
+    empty: int = 0
 
 
 class AgentHistory:
@@ -81,6 +86,9 @@ class AgentHistory:
         if step.kind == "tool_call" and step.tool is not None:
             self.call = read_call(step, step.tool)
             self.call.target = self.past.knowledge.targets(self.call.words)
+            self.past.batch += self.past.answered
+            self.past.answered = False
+            self.call.batch = self.past.batch
             if self.call.call_id is not None:
                 # Issued again under the same id: the result is that of the newest.
                 self.past.pending = [one for one in self.past.pending if one.call_id != self.call.call_id]
@@ -88,6 +96,7 @@ class AgentHistory:
             self.answers = self.past.speech.record(step, self.call.effect)
         elif step.kind == "tool_result":
             call = self._answered(step)
+            self.past.answered = True
             if call is not None:
                 self.turn = self._complete(call, step)
                 push(self.past.turns, self.turn, TURNS)
@@ -161,8 +170,12 @@ class AgentHistory:
             passes=read_passes(raw) if raw else None,
             failing=read_failing(raw) if raw else (),
             place=read_place(raw) if raw else "",
+            batch=call.batch,
         )
-        turn.gain = past.progressed = gained(turn, past.turns)
+        # A batch over many files is silent where all is well.
+        silent = result.empty and not turn.wrote and not (turn.target and turn.paths)
+        past.empty = past.empty + 1 if silent else 0
+        turn.gain = past.progressed = past.empty < EMPTY and gained(turn, past.turns)
         past.informed += turn.taught and turn.effect != "answer"
         self.ledger.record(turn)
         return turn

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ..core import Tool
+from ..proof.command_words import INTERPRETERS, RUNNERS, unwrapped
 from .effect import Effect, command_of, is_shell
 
 TARGETS = 4
@@ -13,25 +14,18 @@ READ = 600
 """Characters of a command that are read."""
 
 _OPERATOR = re.compile(r"\|\||&&|[;|&\n]")
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _TRIVIAL = frozenset((
     "cd", "export", "source", ".", "echo", "set", "sleep", "mkdir", "true", ":", "pushd", "popd", "unset", "printf",
     "ulimit", "alias", "clear", "test", "[",
 ))  # fmt: skip
 """What stands before the command that a line is about."""
-_WRAPPERS = frozenset((
-    "sudo", "env", "time", "nice", "nohup", "npx", "command", "exec", "stdbuf", "xvfb-run", "bundle", "setsid",
-))  # fmt: skip
-_RUNNERS = frozenset(("uv", "poetry", "pipenv", "hatch", "pdm", "rye"))
-"""Programs whose `run` runs another."""
 _WITH_VERB = frozenset((
     "npm", "yarn", "pnpm", "bun", "cargo", "go", "git", "make", "kubectl", "oc", "docker", "podman", "gh", "glab",
     "aws", "gcloud", "az", "helm", "terraform", "systemctl", "pip", "pip3", "apt", "apt-get", "dotnet", "mvn", "gradle",
     "gradlew", "bazel", "rake", "mix", "swift", "deno", "conda", "brew", "just", "cmake", "pm2", "supervisorctl",
-    *_RUNNERS,
+    *RUNNERS,
 ))  # fmt: skip
 """Programs whose first argument says what they do."""
-_INTERPRETERS = frozenset(("python", "python3", "node", "bash", "sh", "ruby", "perl", "deno", "ts-node", "php"))
 
 
 def read_check(tool: Tool, effect: Effect, paths: list[str]) -> tuple[str, tuple[str, ...]]:
@@ -45,7 +39,7 @@ def read_command(command: str) -> tuple[str, tuple[str, ...]]:
     """The program and targets of a shell command; of a line of several, those of the first that does something."""
     first: tuple[str, tuple[str, ...]] | None = None
     for segment in _OPERATOR.split(command):
-        words = _unwrapped(segment.split())
+        words = unwrapped(segment.split())
         if not words:
             continue
         found = _read_words(words)
@@ -60,32 +54,10 @@ def same_check(program: str, targets: tuple[str, ...], other: str, others: tuple
     return program == other and (not targets or not others or not set(targets).isdisjoint(others))
 
 
-def _unwrapped(words: list[str]) -> list[str]:
-    """The words of a command without assignments and without programs that only run another."""
-    at = 0
-    while at < len(words):
-        word = words[at].rpartition("/")[2] if "/" in words[at] else words[at]
-        if _ASSIGNMENT.match(word) or word in _WRAPPERS or word in ("(", "{", "!"):
-            at += 1
-            while at < len(words) and words[at].startswith("-"):
-                at += 1
-        elif word == "timeout":
-            at += 1
-            while at < len(words) and (words[at].startswith("-") or words[at][:1].isdigit()):
-                at += 1
-        elif (word in _RUNNERS and at + 1 < len(words) and words[at + 1] == "run") or (
-            word in _INTERPRETERS and at + 2 < len(words) and words[at + 1] == "-m"
-        ):
-            at += 2
-        else:
-            break
-    return words[at:]
-
-
 def _read_words(words: list[str]) -> tuple[str, tuple[str, ...]]:
     program = words[0].rpartition("/")[2] or words[0]
     rest = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
-    if program in _INTERPRETERS:
+    if program in INTERPRETERS:
         program = "python" if program == "python3" else program
         if rest and not any(word in ("-c", "-e") for word in words[1:]):
             program, rest = f"{program} {rest[0]}", rest[1:]

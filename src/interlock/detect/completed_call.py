@@ -45,6 +45,7 @@ class PendingCall(Struct):
     call_id: str | None = None
     program: str = ""
     targets: tuple[str, ...] = ()
+    batch: int = 0
 
 
 class CompletedCall(Struct):
@@ -56,7 +57,7 @@ class CompletedCall(Struct):
     something that no call had named before, `waits` whether it is made to wait or to ask for a status, and `waiting`
     whether time passed since it was last asked. `program` and `targets` say what it runs and on what; `failure` is the
     fingerprint of its message without numbers, `failures` and `passes` how many it reports, `failing` the tests that it
-    names.
+    names. Calls of one `batch` were made at once, before any of their results was there: together they are one try.
     """
 
     step: int
@@ -87,6 +88,7 @@ class CompletedCall(Struct):
     passes: int | None = None
     failing: tuple[int, ...] = ()
     place: str = ""
+    batch: int = 0
 
     @property
     def taught(self) -> bool:

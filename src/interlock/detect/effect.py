@@ -51,6 +51,8 @@ _SCRIPT_WRITES = (
     ".mkdir(", "makedirs(",
 )  # fmt: skip
 """How a program in Python writes."""
+_SAYS = re.compile(r"\s*(?:echo\s+(?:-\w\s+)?(?:\"[^\"$`\\]*\"|'[^']*'|[\w .,:!-]*)|true|:)\s*")
+"""A command that only says something: neither a look nor a deed."""
 _PYTHON = frozenset(("python", "ipython", "jupyter", "repl"))
 _NOT_SHELL = _PYTHON | {"sql"}
 _SCRIPTS = ("command", "cmd", "code", "script", "input")
@@ -65,6 +67,8 @@ def read_effect(tool: Tool) -> Effect:
         command = command_of(tool)
         if "final_answer(" in command:
             return "answer"
+        if _SAYS.fullmatch(command):
+            return "think"
         return "write" if _writes(command, tool.name) else "run"
     if kind == "write":
         # An editor with many commands: looking is not writing.

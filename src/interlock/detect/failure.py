@@ -58,6 +58,13 @@ _LINES = (b"====", b"____", b"****", b"####", b"----")
 _BRACES = re.compile(rb"\{[^{}]*\}")
 
 
+_HARNESS = re2.compile(
+    rb"\A\s*(?:(?:<tool_use_error>|<error>|<stderr>)\s*)?(?:Exit code:? \d+|exit status:? \d+"
+    rb"|Command (?:failed|exited) with (?:exit )?(?:code|status) \d+[.:]?)[ \t]*(?:\n|\z)"
+)
+"""What the harness says about every failing command; the failure itself comes after it."""
+
+
 def read_failure(step: Step, text: bytes, asked: bytes, script: bool) -> bytes | None:
     """The normalised message of a result that failed or complains; None for one that does not.
 
@@ -67,7 +74,22 @@ def read_failure(step: Step, text: bytes, asked: bytes, script: bool) -> bytes |
     """
     if not _failed(step, text):
         return None
-    return _masked(_message(text, asked), asked, script)
+    harness = _HARNESS.match(text)
+    said = text[harness.end() :] if harness is not None and text[harness.end() :].strip() else text
+    return _masked(_message(said, asked), asked, script)
+
+
+def refused_for_form(message: str) -> bool:
+    """Whether a tool refused the call itself, for what it lacks or has too much of, and did nothing."""
+    said = message.lower()
+    return any(form in said for form in _FORMS)
+
+
+_FORMS = (
+    "no replacement was performed", "is required for", "missing required", "required parameter",
+    "string to replace not", "extra operand", "invalid option", "unrecognized option", "unrecognized argument",
+    "illegal option", "inputvalidationerror", "invalid `new_str` parameter", "invalid parameter",
+)  # fmt: skip
 
 
 def _failed(step: Step, text: bytes) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ..core import Step, Tool
-from .effect import Effect, script_of
+from .effect import Effect, command_of, is_shell, script_of
 
 PATHS = 16
 """Paths read of one call."""
@@ -40,3 +40,24 @@ def read_paths(step: Step, tool: Tool, effect: Effect) -> list[str]:
                 for path in _IN_WORD.findall(word):
                     found[path] = None
     return list(found)[:PATHS]
+
+
+_REDIRECTED = re.compile(r"(?:^|[^0-9&>=-])>>?\s*([^\s;&|<>()]+)")
+_CHANGED = re.compile(
+    r"(?:^|[;&|]\s*)(?:sudo\s+)?(?:rm|mv|cp|touch|mkdir|chmod|chown|ln|tee|sed\s+-i\S*|truncate)\s+([^;&|]*)"
+)
+
+
+def written_paths(tool: Tool, effect: Effect) -> tuple[str, ...]:
+    """The files that a call is to write, change or remove, as far as its arguments say."""
+    if effect != "write":
+        return ()
+    if not is_shell(tool.name):
+        found = [value for key, value in tool.arguments.items() if key.lower() in _KEYS and isinstance(value, str)]
+        return tuple(path for path in found if 0 < len(path) <= LENGTH)
+    command = command_of(tool)
+    found = _REDIRECTED.findall(command)
+    for words in _CHANGED.findall(command):
+        found += [word for word in words.split() if word[:1] not in "-<>" and ("/" in word or "." in word)]
+    stripped = (path.strip("\"'") for path in found)
+    return tuple(dict.fromkeys(path for path in stripped if path and not path.startswith("/dev/")))[:PATHS]

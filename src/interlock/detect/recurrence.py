@@ -22,13 +22,17 @@ class Recurrence(Struct):
     close: int = 0
     prompts: int = 0
     gains: int = 0
+    batch: int = -1
     steps: list[int] = field(default_factory=list)
     turns: list[int] = field(default_factory=list)
 
-    def add(self, step: int) -> None:
-        """One more time."""
+    def add(self, step: int, batch: int = -1) -> None:
+        """One more time; calls of one batch are one time."""
         if self.count == 0:
             self.started = step
+        elif batch == self.batch >= 0:
+            return
+        self.batch = batch
         self.count += 1
         self.steps.append(step)
         if len(self.steps) > STEPS:

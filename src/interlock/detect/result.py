@@ -15,12 +15,19 @@ REMEMBERED = 256
 """Results whose reading is remembered: of those that runs get, one in three came shortly before."""
 
 
+_SILENT = ("no output", "any output", "without output", "(no content)", "no matches found", "no files found")
+"""How tools say that a call printed nothing, or found nothing."""
+_SHORT = 100
+"""Characters of such a remark at most."""
+
+
 class CallResult(Struct, frozen=True):
-    """The normalised text of a result, its fingerprint, and the words that it begins with."""
+    """The normalised text of a result, its fingerprint, the words that it begins with, and whether it says nothing."""
 
     text: bytes
     mark: int
     words: set[bytes]
+    empty: bool
 
 
 def read_result(content: str) -> CallResult:
@@ -31,4 +38,11 @@ def read_result(content: str) -> CallResult:
 @lru_cache(REMEMBERED)
 def _read(raw: bytes) -> CallResult:
     text = normalise(raw)
-    return CallResult(text, fingerprint(text), words(text[:READ]))
+    return CallResult(text, fingerprint(text), words(text[:READ]), _is_empty(text))
+
+
+def _is_empty(text: bytes) -> bool:
+    if len(text) > _SHORT:
+        return False
+    said = text.strip().lower().decode("utf-8", "replace")
+    return not said or any(silent in said for silent in _SILENT)

@@ -48,6 +48,11 @@ class Tuning(Struct, frozen=True, kw_only=True):
     error_noise: int = 3
     """Turns between two failures that taught something; more of them make the next try a new one."""
 
+    form_again: int = 2
+    """Times more that a tool may refuse the same call for its form, because nothing ran."""
+    form_patience: int = 5
+    """The same for calls that are put differently each time."""
+
     loop_span: int = 12
     """The same call and outcome again within this many turns is the same loop: five-step cycles with noise fit in."""
     loop_noise: int = 1
@@ -96,6 +101,11 @@ class Tuning(Struct, frozen=True, kw_only=True):
     idle_turns: int = 6
     """Turns without progress that make an alarm; of the successful recorded runs one in two hundred has as many."""
 
+    broken_calls: int = 3
+    """Garbled calls among the last ones: one is a slip, a second its correction gone wrong."""
+    broken_window: int = 5
+    """Calls that are looked at."""
+
     scope_share: float = 0.3
     """A third of the files outside the task's places is no longer a look at a neighbour."""
     scope_least: int = 3
@@ -113,6 +123,8 @@ class Tuning(Struct, frozen=True, kw_only=True):
     """Mean alignment below which most calls are about something else."""
     drift_slope: float = -0.3
     """Fall of alignment over the window: it has to have been better before."""
+    drift_says: int = 3
+    """Words that a call has to say, for it to be about something."""
     drift_words: int = 3
     """Words shared with the goal that make a call fully about it."""
 

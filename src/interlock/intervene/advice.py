@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ..core import Issue
 from ..core.issue import (
+    BROKEN_CALLS,
     DESTRUCTIVE_ACTION,
     EXPLORATION_WANDERING,
     GOAL_DRIFT,
@@ -114,11 +115,18 @@ ADVICE: dict[str, Advice] = {
         preventive=("Name the relevant directories in the task.",),
         configuration=("limits.max_file_operations: a bound on exploring",),
     ),
+    BROKEN_CALLS: Advice(
+        attempt="Send one small call with plain arguments and read its result before the next.",
+        cause="The agent's calls were garbled, so that they did nothing.",
+        immediate=("Read the last calls: a prefix, markup or missing arguments make them useless.",),
+        preventive=("Check that the model and the client agree on how tools are called.",),
+        configuration=("limits.max_steps: a bound on calls",),
+    ),
     HALLUCINATION: Advice(
         attempt="Verify each claim against the files and the real output before you build on it.",
         cause="The agent stated things that the trace or the disk contradicts, and built on them.",
         immediate=("Check the claims listed in the issue; do not trust results that rest on them.",),
         preventive=("Ask for evidence: commands that show each result.",),
-        configuration=("detect.second_opinion.enabled: a model checks claims too",),
+        configuration=("detect.judge.enabled: a model checks claims too",),
     ),
 }

@@ -6,6 +6,7 @@ import re
 
 from ..core import Issue
 from ..core.issue import (
+    BROKEN_CALLS,
     DESTRUCTIVE_ACTION,
     EXPLORATION_WANDERING,
     GOAL_DRIFT,
@@ -53,6 +54,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "Before you import a helper, look whether it exists.",
     ),
     DESTRUCTIVE_ACTION: ("Instead of deleting a folder to start afresh, move the one file that is in the way.",),
+    BROKEN_CALLS: ("A command of yours had no effect: send `ls` alone, and look at what comes back.",),
     LONG_WAIT: ("A deployment has not become ready for a quarter of an hour: look at its events, then report them.",),
 }
 """What going on well looks like, by type of issue; shown after the run's own examples."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..core.issue import (
+    BROKEN_CALLS,
     DESTRUCTIVE_ACTION,
     EXPLORATION_WANDERING,
     GOAL_DRIFT,
@@ -69,6 +70,12 @@ Usage so far: {usage}
 What grows: {growth}
 Drop work that the task does not need, use smaller batches, and clean up what you no longer need (files, processes, \
 long outputs).
+""",
+    BROKEN_CALLS: """\
+Your calls do nothing, because their arguments are garbled.
+What was seen: {description}
+The tool: {tool}
+Send one small call with plain arguments, without any prefix or markup, and read its result before you send the next.
 """,
     HALLUCINATION: """\
 Something that you stated does not match what happened.

@@ -7,16 +7,22 @@ from pathlib import Path
 from urllib.parse import quote
 
 import apsw
+import msgspec
 
 from ..core import InterlockError, InvalidState, NotFound
+from .chain import Head, digest, first_link
 from .durable_files import FILE_MODE
 from .entry import encode_body
+from .signing import OwnerKey
 from .summary import RunSummary
 
 BUSY_MS = 5_000
 """How long to wait for another process that recovers or switches the file; both take milliseconds."""
 
 KEPT_WAL_BYTES = 4 * 1024 * 1024
+
+SHORT_BYTES = KEPT_WAL_BYTES // 32
+"""Free bytes below which only what somebody waits for is written: the rest would take the room that is kept for it."""
 
 FIRST = """
 CREATE TABLE record(
@@ -27,23 +33,57 @@ CREATE TABLE summary(one INTEGER PRIMARY KEY CHECK (one = 1), body TEXT NOT NULL
 CREATE TABLE about(run_id TEXT NOT NULL);
 """
 
-MIGRATIONS: tuple[str, ...] = (FIRST,)
+CHAINED = """
+ALTER TABLE record ADD COLUMN chain BLOB;
+ALTER TABLE summary ADD COLUMN seq INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE summary ADD COLUMN chain BLOB;
+ALTER TABLE summary ADD COLUMN key TEXT NOT NULL DEFAULT '';
+ALTER TABLE summary ADD COLUMN signature BLOB;
+ALTER TABLE about ADD COLUMN first INTEGER;
+UPDATE about SET first = (SELECT coalesce(max(seq), 0) + 1 FROM record);
+CREATE TABLE dictionary(first INTEGER PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE room(x BLOB NOT NULL);
+"""
+"""Each record with the hash of the chain up to it, from `first` on; the head with the owner's signature beside the
+summary, so that both are one page; what bodies are packed with; and pages that are kept for a full disk."""
+
+SMALL_DISK = 1 << 30
+"""Free bytes below which a journal keeps pages of its own. On a larger disk its write-ahead log has room enough."""
+
+PIECE_OF_ROOM = 32 * 1024
+ROOM_PIECES = 24
+"""What is kept: given up piece by piece, so that a person's commands have room in the file when the disk has none."""
+
+MIGRATIONS: tuple[str, ...] = (FIRST, CHAINED)
 """MIGRATIONS[n] takes a file from version n to n + 1; the file's version is SQLite's user_version."""
+
+
+CHAINED_VERSION = 2
+"""The first version whose records are chained."""
 
 
 class UnreadableJournal(InterlockError):
     """Raised when a journal is damaged, or is no journal."""
 
 
-def create_database(path: Path, summary: RunSummary) -> None:
-    """Make a journal of the present version, with the run's first row in it."""
+def create_database(path: Path, summary: RunSummary, key: OwnerKey | None = None) -> None:
+    """Make a journal of the present version, with the run's first row in it, signed."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE))
     connection = apsw.Connection(str(path))
     try:
         with connection:
             _migrate(connection, 0)
-            connection.execute("INSERT INTO about VALUES (?)", (summary.run_id,))
-            connection.execute("INSERT INTO summary VALUES (1, ?)", (encode_body(summary),))
+            body = encode_body(summary)
+            connection.execute("INSERT INTO about VALUES (?, 1)", (summary.run_id,))
+            head = sign_head(summary.run_id, 0, first_link(summary.run_id, 1), digest(body.encode()), key)
+            values = (body, 0, head.chain, head.key, head.signature)
+            connection.execute("INSERT INTO summary VALUES (1, ?, ?, ?, ?, ?)", values)
+            if SHORT_BYTES < free_bytes(os.statvfs(path.parent)) < SMALL_DISK:
+                connection.execute(
+                    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) "
+                    "INSERT INTO room SELECT zeroblob(?) FROM n",
+                    (ROOM_PIECES, PIECE_OF_ROOM),
+                )
     finally:
         connection.close()
 
@@ -52,15 +92,11 @@ def open_for_writing(path: Path) -> apsw.Connection:
     """The writer's connection: every commit is on the disk before it returns."""
     connection = _connect(path, apsw.SQLITE_OPEN_READWRITE)
     try:
-        version = _version(connection)
+        version = version_of(connection)
         if version == 0:
             raise UnreadableJournal("this is not a journal", where=str(path))
-        if version > len(MIGRATIONS):
-            raise InvalidState(
-                f"the journal has version {version}, this program writes version {len(MIGRATIONS)}",
-                where=str(path),
-                todo="Use a newer interlock for this run.",
-            )
+        if newer := describe_newer(version):
+            raise InvalidState(newer, where=str(path), todo="Use a newer interlock for this run.")
         connection.pragma("journal_mode", "wal")
         connection.pragma("synchronous", "full")
         connection.pragma("journal_size_limit", KEPT_WAL_BYTES)
@@ -78,11 +114,19 @@ def open_for_writing(path: Path) -> apsw.Connection:
     return connection
 
 
+def sign_head(run_id: str, seq: int, chain: bytes, summary: bytes, key: OwnerKey | None) -> Head:
+    """The head of a journal, signed if there is a key."""
+    head = Head(run_id=run_id, seq=seq, chain=chain, summary=summary)
+    if key is None:
+        return head
+    return msgspec.structs.replace(head, key=key.public, signature=key.sign(head.message()))
+
+
 def open_for_reading(path: Path) -> apsw.Connection:
     """A connection that can only read, also from a read-only disk if the journal was closed properly."""
     connection = _connect(path, apsw.SQLITE_OPEN_READONLY)
     try:
-        _version(connection)
+        version_of(connection)
     except (apsw.CantOpenError, apsw.ReadOnlyError):
         # A file in write-ahead mode wants a helper file beside it, and here none can be made.
         connection.close()
@@ -92,13 +136,20 @@ def open_for_reading(path: Path) -> apsw.Connection:
                 where=str(path),
                 todo="Copy the run's folder to a place where you may write.",
             ) from None
-        return apsw.Connection(
+        connection = apsw.Connection(
             f"file:{quote(str(path))}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         )
     except apsw.Error as error:
         connection.close()
         raise explain(error, path) from error
     return connection
+
+
+def damaged(path: Path, why: object) -> UnreadableJournal:
+    """A journal whose content is not what was written."""
+    return UnreadableJournal(
+        f"the journal is damaged ({why})", where=str(path), todo="See interlock verify; interlock prune removes it."
+    )
 
 
 def explain(error: apsw.Error, path: Path) -> InterlockError:
@@ -114,9 +165,7 @@ def explain(error: apsw.Error, path: Path) -> InterlockError:
                 todo="Check who owns it, and whether the disk is read-only.",
             )
         case apsw.CorruptError() | apsw.NotADBError() | apsw.SQLError():
-            return UnreadableJournal(
-                f"the journal is damaged ({error})", where=where, todo="Remove the run with interlock prune."
-            )
+            return damaged(path, error)
         case apsw.BusyError() | apsw.LockedError():
             return InterlockError("another program keeps the journal locked", where=where, todo="Close that program.")
         case _:
@@ -134,7 +183,21 @@ def _connect(path: Path, flags: int) -> apsw.Connection:
     return connection
 
 
-def _version(connection: apsw.Connection) -> int:
+def free_bytes(disk: os.statvfs_result) -> int:
+    """What we may still write; a part of a disk is kept for root."""
+    return disk.f_frsize * (disk.f_bfree if os.geteuid() == 0 else disk.f_bavail)
+
+
+def describe_newer(version: int) -> str | None:
+    """What to say of a journal's version, if this program does not know it."""
+    known = len(MIGRATIONS)
+    if version <= known:
+        return None
+    return f"a newer version of Interlock wrote this journal (version {version}; this one knows {known})"
+
+
+def version_of(connection: apsw.Connection) -> int:
+    """The version of a journal's format; 0 is not a journal."""
     return int(connection.pragma("user_version"))
 
 

@@ -19,7 +19,7 @@ TREE = "tree.json"
 HELD = "held"
 """The file in a run's folder that says that a person stopped its processes while no owner answered."""
 
-OURS = ("journal.db", "spec.json", "lock", "gate", "socket", "inbox", "incidents", "pictures", TREE, HELD)
+OURS = ("journal.db", "spec.json", "lock", "gate", "socket", "inbox", "incidents", "output", "pictures", TREE, HELD)
 """How the names of everything in a run's folder begin, the dot of a draft aside."""
 
 
@@ -36,6 +36,7 @@ class RunFolder:
         self.inbox = path / "inbox"
         self.incidents = path / "incidents"
         self.pictures = path / "pictures"
+        self.output = path / "output"
 
     def is_run(self) -> bool:
         """Whether it is one: somebody may have put a store where other things lie, which are none of our business."""

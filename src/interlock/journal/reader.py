@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterator, Sequence, Set
 from threading import Event
 from typing import Any
+from urllib.parse import quote
 
 import apsw
 import msgspec
 
-from ..core import InterlockError, Record
+from ..core import InterlockError, LostRecord, Record
 from ..core.decoding import from_json
-from .database import UnreadableJournal, explain, open_for_reading
+from .chain import Head, digest
+from .database import CHAINED_VERSION, UnreadableJournal, damaged, describe_newer, explain, open_for_reading
+from .entry import LOST, encode_body
 from .folder import RunFolder
 from .interface import JournalReading
+from .packing import DamagedBody, Found, Unpacker
 from .summary import RunSummary
 
 CHUNK = 256
@@ -27,8 +32,14 @@ POLL_S = (0.02, 0.1)
 """Time between two looks while records come, and when none have come for long. A look costs some ten microseconds.
 (Watching the file instead is no use: its last write happens before the records become visible.)"""
 
-_LIKE = "body LIKE ? ESCAPE '\\'"
-_COLUMNS = "SELECT seq, v, time, kind, body FROM record"
+_LIKE = "unpacked(seq, CAST(body AS BLOB)) LIKE ? ESCAPE '\\'"
+_COLUMNS = "SELECT seq, v, time, CAST(kind AS BLOB), CAST(body AS BLOB) FROM record"
+"""As bytes: what is damaged may be no text."""
+
+_DICTIONARY = """
+SELECT first, (SELECT min(first) FROM dictionary WHERE first > ?1), data
+FROM dictionary WHERE first <= ?1 ORDER BY first DESC LIMIT 1
+"""
 
 
 class JournalReader(JournalReading):
@@ -37,7 +48,14 @@ class JournalReader(JournalReading):
     def __init__(self, connection: apsw.Connection, folder: RunFolder) -> None:
         self._connection, self._folder = connection, folder
         self._version: int | None = None
+        self._is_fixed = connection.open_flags & apsw.SQLITE_OPEN_URI != 0
+        self._unpack = Unpacker(self._find_dictionary).unpack
+        connection.create_scalar_function("unpacked", self.unpacked, 2)
         self.run_id: str = self._ask("SELECT run_id FROM about")[0][0]
+        self.version = int(self._ask("PRAGMA user_version")[0][0])
+        self.is_chained = self.version >= CHAINED_VERSION
+        self.newer = describe_newer(self.version)
+        """What to tell of a journal that a newer program wrote; None if this one knows its format."""
 
     @classmethod
     def open(cls, folder: RunFolder) -> JournalReader:
@@ -102,13 +120,16 @@ class JournalReader(JournalReading):
         found = [self._record(row) for row in rows]
         return found[::-1] if newest else found
 
-    def bodies(self, after: int = 0, kinds: Set[str] = frozenset()) -> Iterator[tuple[int, str, str]]:
+    def bodies(self, after: int = 0, kinds: Set[str] = frozenset()) -> Iterator[tuple[int, str, bytes]]:
         """seq, kind and JSON of every record of some kinds: for those who add up a whole journal."""
-        each = " UNION ALL ".join(["SELECT seq, kind, body FROM record WHERE kind = ? AND seq > ?"] * len(kinds))
+        columns = "SELECT seq, kind, CAST(body AS BLOB) FROM record"
+        each = " UNION ALL ".join([f"{columns} WHERE kind = ? AND seq > ?"] * len(kinds))
         while True:
             asked = [value for kind in sorted(kinds) for value in (kind, after)]
             rows = self._ask(f"{each} ORDER BY seq LIMIT ?", (*asked, BIG_CHUNK))
-            yield from rows
+            for seq, kind, stored in rows:
+                with contextlib.suppress(DamagedBody):
+                    yield seq, kind, self._unpack(seq, stored)
             if len(rows) < BIG_CHUNK:
                 return
             after = rows[-1][0]
@@ -153,13 +174,40 @@ class JournalReader(JournalReading):
         return int(self._ask(f"SELECT count(*) FROM record {where}", values)[0][0])
 
     def summary(self) -> RunSummary | None:
-        rows = self._ask("SELECT body FROM summary")
+        rows = self._ask("SELECT CAST(body AS BLOB) FROM summary")
         if not rows:
             return None
         try:
             return from_json(rows[0][0], RunSummary)
-        except msgspec.DecodeError as error:
-            raise UnreadableJournal(f"its summary cannot be read ({error})", where=str(self._folder.journal)) from None
+        except (msgspec.DecodeError, UnicodeDecodeError, TypeError) as error:
+            raise damaged(self._folder.journal, f"its summary: {error}") from None
+
+    def head(self) -> Head | None:
+        """The newest signed end of the journal; None where it is not chained."""
+        if not self.is_chained:
+            return None
+        rows = self._ask("SELECT seq, chain, CAST(body AS BLOB), key, signature FROM summary")
+        if not rows:
+            return None
+        seq, chain, body, key, signature = rows[0]
+        if not isinstance(seq, int) or not isinstance(chain, bytes) or not isinstance(body, bytes):
+            raise damaged(self._folder.journal, "its head is not readable")
+        return Head(
+            run_id=self.run_id, seq=seq, chain=chain, summary=digest(body), key=str(key),
+            signature=signature if isinstance(signature, bytes) else b"",
+        )  # fmt: skip
+
+    def links(self, after: int = 0) -> Iterator[tuple[int, Record, bytes | None]]:
+        """Every record after a number with its hash, for those who check the chain; seq, record, hash."""
+        chain = "chain" if self.is_chained else "NULL"
+        columns = _COLUMNS.replace(" FROM", f", {chain} FROM")
+        while True:
+            rows = self._ask(f"{columns} WHERE seq > ? ORDER BY seq LIMIT ?", (after, BIG_CHUNK))
+            for row in rows:
+                yield row[0], self._record(row[:5]), row[5] if isinstance(row[5], bytes) else None
+            if len(rows) < BIG_CHUNK:
+                return
+            after = rows[-1][0]
 
     def check(self) -> list[str]:
         """What SQLite finds wrong with the file; nothing if it is sound."""
@@ -168,6 +216,30 @@ class JournalReader(JournalReading):
         except UnreadableJournal as error:
             found = [error.what]
         return [] if found == ["ok"] else found
+
+    def schema(self) -> frozenset[str]:
+        """What the tables are made with."""
+        return frozenset(str(row[0]) for row in self._ask("SELECT sql FROM sqlite_schema"))
+
+    def chained_from(self) -> int:
+        """The first record that the chain covers."""
+        first = self._ask("SELECT first FROM about")[0][0]
+        if not isinstance(first, int):
+            raise damaged(self._folder.journal, "it does not say where its chain begins")
+        return first
+
+    def attach(self, to: apsw.Connection) -> None:
+        """Attach the journal to another connection, as `source`, to be read."""
+        uri = f"file:{quote(str(self._folder.journal))}?mode=ro"
+        # A journal that could only be opened as one that never changes is attached as such.
+        to.execute("ATTACH ? AS source", (uri + ("&immutable=1" if self._is_fixed else ""),))
+
+    def unpacked(self, *stored: Any) -> str:
+        """The text of a stored body, as SQL's `unpacked(seq, CAST(body AS BLOB))`."""
+        try:
+            return self._unpack(*stored).decode(errors="replace")
+        except (ValueError, TypeError):
+            return ""
 
     def close(self) -> None:
         self._connection.close()
@@ -184,14 +256,34 @@ class JournalReader(JournalReading):
         return [self._record(row) for row in rows]
 
     def _record(self, row: tuple[Any, ...]) -> Record:
-        seq, v, when, kind, body = row
-        return Record(seq=seq, run_id=self.run_id, time=when, kind=kind, body=msgspec.Raw(body.encode()), v=v)
+        """A record; a `lost` one where its bytes are damaged."""
+        seq, v, when, kind, stored = row
+        try:
+            name, body = kind.decode(), self._unpack(seq, stored)
+            # Whoever uses it parses it; that it is text at all is what everybody relies on.
+            if not body or not (body.isascii() or body.decode()):
+                raise DamagedBody("it is empty")
+            return Record(seq=seq, run_id=self.run_id, time=float(when), kind=name, body=msgspec.Raw(body), v=int(v))
+        except (ValueError, TypeError, AttributeError) as error:
+            why = str(error) if isinstance(error, DamagedBody) else "its bytes are not what was written"
+            lost = LostRecord(kind=str(kind or b"", "utf-8", "replace"), reason=f"the journal is damaged here: {why}")
+            moment = when if isinstance(when, float) else 0.0
+            return Record(seq=seq, run_id=self.run_id, time=moment, kind=LOST, body=msgspec.Raw(encode_body(lost)))
+
+    def _find_dictionary(self, seq: int) -> Found:
+        found = self._ask(_DICTIONARY, (seq,)) if self.is_chained else []
+        if found:
+            first, following, data = found[0]
+            return first, following, data
+        return 0, None, None
 
     def _ask(self, sql: str, values: tuple[apsw.SQLiteValue, ...] = ()) -> list[tuple[Any, ...]]:
         try:
             return self._connection.execute(sql, values).fetchall()
         except apsw.Error as error:
             raise explain(error, self._folder.journal) from error
+        except UnicodeDecodeError as error:
+            raise damaged(self._folder.journal, error) from None
 
 
 def _escape(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import time
@@ -13,13 +14,13 @@ from ..core import Clock, InterlockError, InvalidState, RunSpec, SystemClock
 from .database import create_database
 from .durable_files import FOLDER_MODE, sync_folder, write_durably
 from .entry import encode_body
-from .export import export_run
 from .find_run import find_run
 from .folder import RunFolder
 from .ids import check_run_id, is_run_id
 from .index import Index, read_stamp
 from .prune import Pruned, prune_runs, remove_run
 from .reader import JournalReader
+from .signing import owner_key
 from .summary import RunSummary
 
 SETTLED_NS = 100_000_000
@@ -50,7 +51,7 @@ class Store:
             for part in PARTS:
                 (draft.path / part).mkdir(mode=FOLDER_MODE)
             write_durably(draft.spec_file, encode_body(spec).encode() + b"\n")
-            create_database(draft.journal, RunSummary.of(spec, self._clock.time()))
+            create_database(draft.journal, RunSummary.of(spec, self._clock.time()), owner_key(self.root))
             sync_folder(draft.path)
             draft.path.rename(folder.path)
         except OSError as error:
@@ -141,6 +142,8 @@ class Store:
 
     def export(self, ref: str, target: Path) -> Path:
         """Copy a run, also a live one, to a new folder, or to an archive if the target ends in .tar.gz or .zip."""
+        from .export import export_run
+
         return export_run(self.find(ref), target)
 
 
@@ -156,11 +159,16 @@ def summarize(folder: RunFolder) -> RunSummary | None:
     try:
         with JournalReader.open(folder) as reader:
             summary = reader.summary() or RunSummary.of(folder.spec(), 0.0)
+            if reader.newer is not None:
+                summary = msgspec.structs.replace(summary, problem=reader.newer)
     except InterlockError as error:
         try:
             when = folder.path.stat().st_mtime
-        except FileNotFoundError:
+        except OSError:
             return None
-        return RunSummary(run_id=folder.run_id, status="unreadable", started=when, updated=when, problem=str(error))
+        summary = RunSummary(run_id=folder.run_id)
+        with contextlib.suppress(InterlockError, OSError):
+            summary = RunSummary.of(folder.spec(), when)
+        summary = msgspec.structs.replace(summary, status="unreadable", started=when, updated=when, problem=str(error))
     owner = folder.owner()
     return msgspec.structs.replace(summary, run_id=folder.run_id, owner_pid=owner.pid if owner else None)

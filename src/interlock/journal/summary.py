@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
-from ..core import RunSpec, Status
+from ..core import Liveness, RunSpec, Status
 
 SummaryStatus = Status | Literal["unreadable"]
 
@@ -22,6 +22,7 @@ ENDINGS = {
     "CRITICAL_FAILURE": "failed",
     "MAX_ITERATIONS": "ended by a limit",
     "STUCK": "ended, as it was stuck",
+    "UNPROVEN": "ended without proof",
     "MAX_ISSUES": "ended after too many issues",
 }
 """Why a run ended, in words, where that is not simply that it came to its end."""
@@ -33,7 +34,8 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     `owner_pid` is the process that holds the run now, None where nobody does. `problem` says why a run cannot be read,
     `reason` why it has ended, in the protocol's words. `stuck` says what it is stuck on now and how the newest
     answer went: empty where every episode is over, None where issues belong to no episode. `tampering` says how
-    supervision was interfered with last. `unpriced_tokens` are those that `cost_usd` knows no price of.
+    supervision was interfered with last. `unpriced_tokens` are those that `cost_usd` knows no price of. `liveness` is
+    what the run was doing when its owner looked last: see `doing`.
     """
 
     run_id: str
@@ -62,6 +64,7 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     problem: str | None = None
     reason: str | None = None
     tampering: str | None = None
+    liveness: Liveness | None = None
 
     def __post_init__(self) -> None:
         if len(self.task) > TASK_LENGTH:
@@ -87,6 +90,13 @@ class RunSummary(Struct, frozen=True, kw_only=True):
         if self.status in ("running", "pausing") and self.owner_pid is None:
             return "lost"
         return "limit" if self.status == "done" and self.reason == "MAX_ITERATIONS" else self.status
+
+    @property
+    def doing(self) -> Liveness | None:
+        """What the run is doing; None where nobody can tell: it has ended, or its owner is gone."""
+        if self.ended is not None or self.shown in ("lost", "unreadable"):
+            return None
+        return self.liveness
 
     @property
     def ending(self) -> str:

@@ -58,36 +58,35 @@ def start_enclosed(
     here, there = socket.socketpair()
     here.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
     status, status_end = os.pipe()
+    # Not bubblewrap's own streams: it would keep them open for whatever the command leaves running.
+    own, said = _open_streams(streams), os.memfd_create("bubblewrap")
     groups: list[int] = []
     try:
         groups = _open_groups(handle)
         events = (enclosure.events,) if enclosure.events >= 0 else ()
-        numbers = [there.fileno(), status_end, enclosure.events]
+        numbers = [there.fileno(), status_end, enclosure.events, *own]
         marker = f"{MARKER}={environment[MARKER]}"
         words = [*map(str, numbers), environment.get("PWD", ""), marker, str(len(groups)), *map(str, groups)]
         popen = subprocess.Popen(
             [*enclosure.words, "--", sys.executable or "python3", "-I", "-S", str(FIRST), *words, *spec.argv],
             cwd=spec.cwd,
             env=without_marker(environment),
-            stdin=streams[0],
-            stdout=streams[1],
-            stderr=streams[2],
-            pass_fds=(*pass_fds, there.fileno(), status_end, *groups, *enclosure.fds, *events),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=said,
+            pass_fds=(*pass_fds, there.fileno(), status_end, *own, *groups, *enclosure.fds, *events),
             start_new_session=new_session,
             # Whatever kills its own process group must not reach us.
             process_group=None if new_session else 0,
         )
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, JoinFailed) as error:
         here.close()
-        os.close(status)
-        raise cannot_start(spec, error) from None
-    except JoinFailed:
-        here.close()
-        os.close(status)
-        raise
+        for descriptor in (status, said):
+            os.close(descriptor)
+        raise error if isinstance(error, JoinFailed) else cannot_start(spec, error) from None
     finally:
         there.close()
-        for descriptor in (status_end, *groups):
+        for descriptor in (status_end, *own, *groups):
             os.close(descriptor)
     if enclosure.terminal >= 0:
         with contextlib.suppress(OSError):
@@ -101,12 +100,21 @@ def start_enclosed(
         told, pids = _learn(here, lambda pids: enclosure.on_known(known(pids)))
     if not pids.keys() >= {"first", "root"} or told:
         popen.wait()
-        for stream in (popen.stdin, popen.stdout, popen.stderr):
-            if stream:
-                stream.close()
         os.close(status)
-        _refuse(spec, told)
+        with os.fdopen(said, "rb") as file:
+            _refuse(spec, told, os.pread(file.fileno(), 2000, 0).decode("utf-8", "replace").strip())
+    os.close(said)
     return ProcessTree(known(pids), popen, status)
+
+
+def _open_streams(streams: tuple[Stream, Stream, Stream]) -> list[int]:
+    """Descriptors of our own for the command's input, output and errors; ours where none are given."""
+    return [
+        os.open(os.devnull, os.O_RDWR)
+        if stream == subprocess.DEVNULL
+        else os.dup(number if stream is None else stream if isinstance(stream, int) else stream.fileno())
+        for number, stream in enumerate(streams)
+    ]
 
 
 def _open_groups(handle: TreeHandle) -> list[int]:
@@ -143,9 +151,10 @@ def _learn(here: socket.socket, on_known: Callable[[dict[str, int]], None]) -> t
                 here.send(b"g")
 
 
-def _refuse(spec: RunSpec, told: dict[str, int]) -> None:
+def _refuse(spec: RunSpec, told: dict[str, int], said: str) -> None:
     if "join" in told:
         raise JoinFailed(f"it could not be entered ({os.strerror(told['join'])})")
     if "exec" in told:
         raise cannot_start(spec, OSError(told["exec"], os.strerror(told["exec"]), spec.argv[0]))
-    raise BadInput("the containment could not be built (bubblewrap failed)", todo="Give --contain off to go without.")
+    why = said.splitlines()[-1] if said else "bubblewrap failed"
+    raise BadInput(f"the containment could not be built ({why})", todo="Give --contain off to go without.")

@@ -7,9 +7,10 @@ them all. The kernel says that a sender is outside (si_pid is 0), which nothing 
 Its process group has a leader outside: a pid of this namespace that it used itself would never be free, and its own end
 would wait for that for ever.
 
-Arguments: REPORT STATUS EVENTS PWD MARKER N PROCS*N COMMAND... where REPORT is a socket to whoever starts us, STATUS a
-descriptor for the exit status, EVENTS one for what the terminal does (or -1), PWD the variable as it was, MARKER the
-variable that only the command's tree has, and PROCS open cgroup.procs files.
+Arguments: REPORT STATUS EVENTS IN OUT ERR PWD MARKER N PROCS*N COMMAND... where REPORT is a socket to our starter,
+STATUS a descriptor for the exit status, EVENTS one for what the terminal does (or -1), IN, OUT and ERR the command's
+streams, PWD the variable as it was, MARKER the variable that only the command's tree has, and PROCS open cgroup.procs
+files.
 """
 
 import os
@@ -26,8 +27,9 @@ STOP, CONTINUE = signal.SIGUSR1, signal.SIGUSR2
 
 def main() -> None:
     report, status, events = (int(word) for word in sys.argv[1:4])
-    directory, marker, count = sys.argv[4], sys.argv[5], int(sys.argv[6])
-    groups, command = [int(word) for word in sys.argv[7 : 7 + count]], sys.argv[7 + count :]
+    streams = [int(word) for word in sys.argv[4:7]]
+    directory, marker, count = sys.argv[7], sys.argv[8], int(sys.argv[9])
+    groups, command = [int(word) for word in sys.argv[10 : 10 + count]], sys.argv[10 + count :]
     for descriptor in (report, status, events):
         if descriptor >= 0:
             os.set_inheritable(descriptor, False)
@@ -37,11 +39,11 @@ def main() -> None:
     os.write(report, b"first\n")
     root = os.fork()
     if root == 0:
-        become(report, groups, command, environment)
+        become(report, streams, groups, command, environment)
     keep(root, status, events)
 
 
-def become(report: int, groups: list[int], command: list[str], environment: dict) -> None:  # type: ignore[type-arg]
+def become(report: int, streams: list[int], groups: list[int], command: list[str], environment: dict) -> None:  # type: ignore[type-arg]
     """Join the cgroups, wait until we are known outside, then run the command as if nothing had been in between."""
     for group in groups:
         try:
@@ -49,6 +51,9 @@ def become(report: int, groups: list[int], command: list[str], environment: dict
         except OSError as error:
             give_up(report, "join", error)
         os.close(group)
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
     os.write(report, b"root\n")
     if not os.read(report, 1):
         os._exit(127)

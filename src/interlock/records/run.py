@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ..core import Status
+from ..core import Status, WedgedKind
 
 
 class StartedRecord(Struct, frozen=True, omit_defaults=True):
@@ -81,3 +81,43 @@ class ProxiedRecord(Struct, frozen=True):
     items: tuple[dict[str, object], ...] = ()
     until: str = ""
     until_index: int = 0
+
+
+class ParkedRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """kind `parked`: a usage limit stopped the run. `number` counts from 1.
+
+    `wake` is when it resumes by itself, None where it waits for a person, and `held_by` says why. `source` is where
+    the limit was seen. Runs with the same `quota` wake one after the other.
+    """
+
+    number: int
+    reason: str
+    source: str
+    quota: str = ""
+    wake: float | None = None
+    held_by: str = ""
+
+
+class WokenRecord(Struct, frozen=True):
+    """kind `woken`: the parked run resumes. Written before anything else happens: no park is woken twice."""
+
+    number: int
+    by: str
+    how: str = ""
+
+
+class LivenessRecord(Struct, frozen=True, omit_defaults=True):
+    """kind `liveness`: the run waits for a person at a prompt, hangs, or no longer does."""
+
+    word: str
+    evidence: str = ""
+    question: str | None = None
+    wedged: WedgedKind | None = None
+
+
+class UnwedgeRecord(Struct, frozen=True, omit_defaults=True):
+    """kind `unwedge`: what was done about a run that hangs, once for each kind of answer."""
+
+    wedged: WedgedKind
+    answer: str
+    how: str = ""

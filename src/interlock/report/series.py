@@ -80,7 +80,7 @@ class Tally:
         self._issues = self._acted = 0
         self._last: tuple[int, int, float, float, int, int] | None = None
 
-    def add_records(self, records: Iterable[tuple[int, str, str]]) -> None:
+    def add_records(self, records: Iterable[tuple[int, str, bytes]]) -> None:
         """Add records (seq, kind, body) of these KINDS; one that cannot be read is left out."""
         for seq, kind, body in records:
             self.seq = seq

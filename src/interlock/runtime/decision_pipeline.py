@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..config import Config
+from ..contract import ContractCheck, advance, agree, work_items
 from ..core import (
     EVERY_CAPABILITY,
     LADDER,
@@ -39,6 +40,7 @@ from ..decide import (
     strongest,
 )
 from ..detect import Detectors
+from ..proof import ProofTracker
 from ..records import Fault, Opinion
 from ..review import Reviewer, rough_review
 from .checkpoint_causes import AFTER_STEP
@@ -79,13 +81,15 @@ class PipelineState(Struct):
     marks: dict[str, bytes]
     throttled_for: set[str] = set()
     model: str | None = None
+    proof: bytes = b""
+    raised: list[Issue] = []
 
 
 class DecisionPipeline:
     """One run, seen and answered.
 
     `model` is whose price counts until a step names its own; `guard` isolates the parts; `assume_checkpoint` is for
-    recorded traces.
+    recorded traces; `attended` says that a person answers what the contract asks.
     """
 
     def __init__(
@@ -101,8 +105,12 @@ class DecisionPipeline:
         restorable: bool | None = None,
         contained: bool = False,
         assume_checkpoint: bool = False,
+        attended: bool = False,
     ) -> None:
         plugins = plugins or Plugins()
+        self._given = context
+        context = agree(context, config.contract)
+        self._contract_config, self._attended = config.contract, attended
         window = config.interventions.resource_throttling.metrics_window_seconds
         self.guard = guard or Guard(None, _nothing)
         self.reviewer = Reviewer(
@@ -122,6 +130,7 @@ class DecisionPipeline:
         self.ledger = UsageTracker(window)
         self.meter = LimitMeter(config.limits.plain, window, config.limits.ceiling)
         self.prices = Prices(config.models)
+        self.proof = ProofTracker()
         self._model = model
         self._assume_checkpoint = assume_checkpoint
         self._controller_state = self.controller.start()
@@ -131,7 +140,14 @@ class DecisionPipeline:
         self._throttled_for: set[str] = set()
         self._assumed = False
         self.priced = 0.0
+        self._raised: list[Issue] = []
         self._fresh = self.detectors.save()
+        self._hold_to(context)
+
+    @property
+    def context(self) -> Context:
+        """What the run is for, with its contract and its progress."""
+        return self._run.context
 
     def review(self, step: Step) -> Review | None:
         """The verdict on a call before it runs; None for what is no call."""
@@ -184,17 +200,23 @@ class DecisionPipeline:
             self._learn(step)
         if not prevented:
             self.ledger.touch(count_files(step, review))
+        self.guard.part("proof", lambda: self.proof.observe(step, prevented=prevented, absent=absent), None)
         issues: list[Issue] = []
         issues = self.guard.part("detectors", self.detectors.observe, issues, Seen(step, review, absent))
         if self.detectors.context.instructions != self._run.context.instructions:
             self._learn_task(self.detectors.context.instructions)
+        self._advance(step)
         if prevented:
-            issues = [_prevented(issue, review) for issue in issues]
+            # Why it was refused is said with the refusal; only trying again is worth more words.
+            issues = [_prevented(issue, review) for issue in issues if issue.details.get("tries") != 1]
             # Trying again what was refused leads nowhere, however often: the attempt counts, our own words do not.
             refused = replace(step, role="tool", kind="tool_result", content=REFUSED, usage=None)
             again: list[Issue] = []
             again = self.guard.part("detectors", self.detectors.observe, again, Seen(refused))
             issues += [issue for issue in again if issue.type in REPEATING]
+        if self._raised:
+            issues = [*issues, *(issue for issue in self._raised if issue.type not in self.detectors.muted)]
+            self._raised = []
         progressed = self.detectors.progress()
         return self._answer(step, issues, progressed, now, assumed)
 
@@ -245,13 +267,16 @@ class DecisionPipeline:
         self._run = replace(self._run, reachable=reachable)
 
     def heed(self, opinion: Opinion) -> None:
-        """A finding that a second opinion does not share is quiet from now on."""
-        if opinion.agrees is False:
+        """A finding that the judge does not share is quiet from now on; what it raises counts with the next step."""
+        if opinion.issue is not None:
+            self._raised.append(opinion.issue)
+        elif opinion.agrees is False:
             self.detectors.mute(opinion.key)
 
     def mark(self, checkpoint: CheckpointInfo) -> None:
         """A checkpoint was made: it can be gone back to, and so can the detectors' windows."""
         self._run = replace(self._run, checkpoints=_thinned((*self._run.checkpoints, checkpoint)))
+        self.proof.mark(checkpoint.id, after=checkpoint.cause == AFTER_STEP)
         if checkpoint.cause != AFTER_STEP:
             # After a step they are what they are before the next one, which makes a checkpoint of its own.
             self._marks[checkpoint.id] = self.detectors.save()
@@ -263,6 +288,7 @@ class DecisionPipeline:
         at = next((known for known in self._run.checkpoints if known.id == checkpoint_id), None)
         windows = self._marks.get(checkpoint_id)
         self.detectors.go_back(windows if windows is not None else self._fresh)
+        self.proof.mark(checkpoint_id, after=False)
         if at is not None:
             self.ledger.forget_growth(at.time)
             kept = tuple(known for known in self._run.checkpoints if known.time <= at.time)
@@ -282,6 +308,8 @@ class DecisionPipeline:
                 self._marks,
                 self._throttled_for,
                 self._model,
+                self.proof.save(),
+                self._raised,
             )
         )
 
@@ -291,18 +319,49 @@ class DecisionPipeline:
         self._controller_state, self._clock, self._run = saved.controller, saved.clock, saved.run
         self._marks, self._throttled_for = saved.marks, saved.throttled_for
         self._model = saved.model or self._model
+        self._raised = list(saved.raised)
         self.ledger.restore(saved.ledger)
         self.meter.restore(saved.meter)
         self.reviewer.restore(saved.reviewer)
         self.detectors.restore(saved.detectors)
+        if saved.proof:
+            self.proof.restore(saved.proof)
+        self._hold_to(saved.run.context)
         if saved.run.context.instructions:
             self._learn_task(saved.run.context.instructions)
             self.detectors.learn_task(replace(self.detectors.context, instructions=saved.run.context.instructions))
 
     def _learn_task(self, instructions: str) -> None:
         """The agent read the file that its task points to: what is said again and reviewed follows it too."""
-        self._run = replace(self._run, context=replace(self._run.context, instructions=instructions))
+        context = replace(self._run.context, instructions=instructions)
         self.reviewer.context = replace(self.reviewer.context, instructions=instructions)
+        self._hold_to(agree(context, self._contract_config))
+
+    def _hold_to(self, context: Context) -> None:
+        """Review calls under the contract of this context, and repeat it from now on."""
+        contract = context.contract
+        self._run = replace(self._run, context=context)
+        self.reviewer.check = (
+            ContractCheck(contract, context.workspace, attended=self._attended) if contract.enforced else None
+        )
+
+    def _hear_prompt(self, prompt: str) -> None:
+        """Where nothing else says what the task is, the newest prompt does; its clauses replace those of the last."""
+        said = replace(self._given, original_prompt=prompt, instructions=self._run.context.instructions)
+        told = agree(said, self._contract_config)
+        self._hold_to(replace(told, original_prompt="", completed_subtasks=self._run.context.completed_subtasks))
+
+    def _advance(self, step: Step) -> None:
+        """Know what the agent has finished, and what it was asked if that was not known from the start."""
+        if step.role == "user" and step.kind == "message" and not self._given.original_prompt and step.content:
+            self._hear_prompt(step.content)
+        done = [item.text for item in work_items(step) if item.done]
+        if done:
+            self.finish_work(done)
+
+    def finish_work(self, done: list[str]) -> None:
+        """Pieces of work are finished: hints and reinforcement count with them."""
+        self._run = replace(self._run, context=advance(self._run.context, done))
 
     def _learn(self, step: Step) -> None:
         if step.kind == "tool_result" and step.origin == "agent":

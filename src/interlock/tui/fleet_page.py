@@ -247,13 +247,20 @@ def run_words(run: RunRow, now: float) -> Line:
     """One sentence on how a run is."""
     if run.problem:
         return ((f"! {flat(reason_first(run.problem))}", "bad"),)
+    if run.liveness is not None and run.liveness.word == "parked" and run.waiting:
+        return ((f"‖ {run.liveness.words}: {flat(run.waiting)}", "warn"),)
     if run.waiting and run.live:
         return ((f"? waits for you: {flat(run.waiting)}", "warn"),)
+    if run.liveness is not None and run.liveness.question and run.live:
+        return ((f"? waits for you: {flat(run.liveness.question)}", "warn"),)
+    if run.liveness is not None and run.liveness.wedged and run.live:
+        return ((f"! {run.liveness.words}: {flat(run.liveness.evidence)}", "bad"),)
     if run.status == "lost":
         return (("? nobody owns this run any more: its last owner is gone and nothing supervises it", "bad"),)
     if run.status == "unknown":
         return ((f"? nothing was heard from {flat(run.host)} for {span(now - run.updated)}", "bad"),)
     ending = f"{run.ending}  " if run.ending else ""
-    words = f"{ending}{run.run_id}  started {span(now - run.started)} ago, {plural(run.steps, 'step')}"
+    doing = f"{run.liveness.words}  " if run.liveness is not None else ""
+    words = f"{doing}{ending}{run.run_id}  started {span(now - run.started)} ago, {plural(run.steps, 'step')}"
     issues = f", {plural(run.issues, 'issue')}, {plural(run.interventions, 'intervention')}"
     return ((words + issues, ""),)

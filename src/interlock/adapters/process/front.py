@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from ...control import new_request
 from ...core import BadInput, InterlockError
+from ...core.printable import printable
 from ...journal import RunFolder, Store
 from ...journal.process_tree import write_tree
 from ...link import ask_owner, listen, socket_path
@@ -27,6 +28,7 @@ from ...process.enclosed import Enclosure
 from ...process.program import refuse_missing_program
 from ..hooks.wiring import RunAddress, Wired, unwire, wire
 from ..proxy import OPENAI, address, redirect_environment, relay_without_owner
+from .command_output import CommandOutput
 from .containing import Level, Places, build_enclosure, decide_containment, is_attended, resolve
 from .foreground import Foreground
 from .job_control import Signalled, Signals, fill_standard_streams, keep_settings, pass_on, stop_with
@@ -102,6 +104,7 @@ class _Front:
         doors = (self._door,) if self._door is not None else ()
         self._ownership = OwnerProcess(begin, (listen(self._control), listen(self._steps), *doors), self._events)
         self._person = TerminalApproval(self._folder, self._foreground)
+        self._output = CommandOutput(self._folder.output, launch.config.store.output_bytes)
         self._tree: ProcessTree | None = None
         self._bare: subprocess.Popen[bytes] | None = None
         self._interrupted = float("-inf")
@@ -123,7 +126,9 @@ class _Front:
                 _say(first_line)
             # Before the command is there: two signals that nobody takes become one.
             self._signals.start()
+            self._output.start()
             self._tree = self._spawn()
+            self._output.started()
             if self._foreground is not None:
                 self._foreground.start(self._tree.pid)
             self._keep(self._tree.handle())
@@ -187,7 +192,14 @@ class _Front:
         if spec.continues is not None:
             environment["INTERLOCK_CONTINUES"] = spec.continues
         try:
-            return spawn(spec, env=environment, limits=config.limits, enclosure=self._enclose())
+            return spawn(
+                spec,
+                env=environment,
+                stdout=self._output.stdout,
+                stderr=self._output.stderr,
+                limits=config.limits,
+                enclosure=self._enclose(),
+            )
         except BadInput as error:
             self._ownership.tell(Exited(error.exit_status))
             self._next(Finished, PATIENCE_S)
@@ -216,6 +228,7 @@ class _Front:
     def _wait(self) -> None:
         assert self._tree is not None
         status = self._tree.wait()
+        self._output.drain()
         self._events.put(Exited(status if status is not None else 0, tuple(e.words for e in self._tree.events())))
 
     def _loop(self) -> Finished:
@@ -265,7 +278,9 @@ class _Front:
 
     def _go_on_alone(self) -> None:
         """No owner stays alive: the command goes on without one, or is ended where it must not."""
-        self._unsupervised_run = UnsupervisedRun(self._launch.config, self._folder, self._begun)
+        self._unsupervised_run = UnsupervisedRun(
+            self._launch.config, self._folder, self._begun, refuses=self._closed and self._wired is not None
+        )
         self._unsupervised_run.say(self._unsupervised)
         if self._unsupervised_run.closed:
             self._end(InterlockError.exit_status, "the command was ended, as runtime.fail is closed")
@@ -389,5 +404,5 @@ class _Front:
 def _say(words: str) -> None:
     if sys.stderr is not None:
         with contextlib.suppress(OSError):
-            sys.stderr.write(f"interlock: {words}\n")
+            sys.stderr.write(f"interlock: {printable(words)}\n")
             sys.stderr.flush()

@@ -9,6 +9,7 @@ import time
 from ...config import Config
 from ...control import Request, decode_request
 from ...core import InterlockError
+from ...core.printable import printable
 from ...journal import JournalReader, RunFolder
 from ...link import collect_requests
 from ...runtime.run import paused_seconds
@@ -21,10 +22,10 @@ TIME_IS_UP, CANCELLED = 124, 130
 
 
 class UnsupervisedRun:
-    """One run without an owner. `begun` is on the monotonic clock."""
+    """One run without an owner. `begun` is on the monotonic clock; `refuses`: its hooks fail closed."""
 
-    def __init__(self, config: Config, folder: RunFolder, begun: float) -> None:
-        self.closed = config.runtime.fail == "closed"
+    def __init__(self, config: Config, folder: RunFolder, begun: float, *, refuses: bool = False) -> None:
+        self.closed, self._refuses = config.runtime.fail == "closed", refuses
         self.look_at = time.monotonic()
         self._folder, self._begun = folder, begun
         # Who only observes is held to nothing.
@@ -36,13 +37,14 @@ class UnsupervisedRun:
             what = "The command is ended, as runtime.fail is closed."
         else:
             time_limit = "" if self._seconds is None else f"max_execution_time ({self._seconds:g} s), "
+            hooks = "its hooks refuse every step" if self._refuses else "no reviews, no checkpoints, no pause"
             what = (
-                "The command goes on, and nobody watches it: no reviews, no checkpoints, no pause. "
+                f"The command goes on, and nobody watches it: {hooks}. "
                 f"Still held: {time_limit}memory and processes. interlock cancel or Ctrl-C twice ends it."
             )
         if sys.stderr is not None:
             with contextlib.suppress(OSError):
-                sys.stderr.write(f"interlock: {why}. {what}\n")
+                sys.stderr.write(f"interlock: {printable(why)}. {what}\n")
                 sys.stderr.flush()
 
     def look(self) -> tuple[int, str] | None:

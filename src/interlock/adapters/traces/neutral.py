@@ -27,6 +27,7 @@ class LooseStep(Struct, kw_only=True):
     kind: Kind | None = None
     content: object = None
     tool: LooseTool | None = None
+    call_id: str | None = None
     error: bool | None = None
     exit_code: int | None = None
     paths: Paths | None = None
@@ -78,7 +79,9 @@ def tighten(loose: LooseStep, run_id: str, index: int) -> Step:
     """The step in our own shape; `index` counts where the source does not."""
     tool = None
     if loose.tool is not None:
-        tool = Tool(loose.tool.name, _arguments(loose.tool.arguments), loose.tool.call_id)
+        tool = Tool(loose.tool.name, _arguments(loose.tool.arguments), loose.tool.call_id or loose.call_id)
+    elif loose.call_id is not None and loose.role == "tool":
+        tool = Tool("", {}, loose.call_id)
     content = loose.content if isinstance(loose.content, str) else _as_text(loose.content)
     return Step(
         run_id=run_id,

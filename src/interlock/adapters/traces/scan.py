@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from msgspec import Struct
 
 from ...config import Config
-from ...core import Context, Intervention, Issue, Review, Step
+from ...core import BadInput, Context, Intervention, Issue, Review, Step
 from ...redact import StepRedactor
 from ...runtime.decision_pipeline import DecisionPipeline
 from ...runtime.plugins import Plugins
@@ -73,14 +73,20 @@ class TraceScanner:
         self._redactor = StepRedactor()
         self._open: dict[str, _Trace] = {}
 
-    def scan(self, name: str) -> Iterator[Scanned | LineError]:
-        """Every trace of a file. Raises BadInput where the file cannot be opened."""
-        # Who pipes traces in may wait for the answer to one before sending the next.
-        for events in _gather(read_batches(name), 1 if name == "-" else TOGETHER):
-            yield from self._process(events)
+    def scan(self, files: list[str]) -> Iterator[tuple[str, Scanned | LineError | BadInput]]:
+        """Each result with its file; BadInput in place of a file that cannot be opened."""
+        for name in files:
+            try:
+                # Who pipes traces in may wait for the answer to one before sending the next.
+                for events in _gather(read_batches(name), 1 if name == "-" else TOGETHER):
+                    for result in self.process(events):
+                        yield name, result
+            except BadInput as error:
+                yield name, error
 
-    def _process(self, events: list[TraceEvent]) -> list[Scanned | LineError]:
-        """One kind of work after the other, not step by step: its tables stay at hand, a seventh of a scan."""
+    def process(self, events: Sequence[TraceEvent]) -> list[Scanned | LineError]:
+        """A result for each trace that ends and each faulty line, in their order."""
+        # One kind of work after the other, not step by step: its tables stay at hand, a seventh of a scan.
         admitted = [self._redactor.redact(event) if isinstance(event, Step) else event for event in events]
         told: list[_Trace | LineError] = []
         touched: dict[_Trace, None] = {}

@@ -41,37 +41,50 @@ _transcript = json_decoder(TranscriptLine)
 
 def read_batches(name: str) -> Iterator[list[TraceEvent]]:
     """Every trace of one file, with all that one line brings together. BadInput where the file cannot be opened."""
-    feed = _Feed("stdin" if name == "-" else Path(name).name)
+    feed = Feed(name)
+    for number, line in read_some_lines(name):
+        yield feed.read(number, line)
+    yield [*feed.finish()]
+
+
+def read_some_lines(name: str) -> Iterator[tuple[int, bytes | LineError]]:
+    """The lines of a file up to the first one that is binary; a file without any has an error instead."""
     empty = True
     for number, line in read_lines(name):
         empty = False
-        if isinstance(line, LineError):
-            yield [line]
-            continue
-        try:
-            yield list(feed.feed_line(line))
-        except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
-            yield [LineError(number, _explain(line, error), TODO)]
-            if b"\x00" in line:
-                # The rest of a binary file has nothing to say either.
-                break
-        except RecursionError:
-            yield [LineError(number, "the JSON is nested too deeply", TODO)]
+        yield number, line
+        if isinstance(line, bytes) and b"\x00" in line:
+            # The rest of a binary file has nothing to say either.
+            break
     if empty:
-        yield [LineError(1, "the file is empty", TODO)]
-    yield feed.finish()
+        yield 1, LineError(1, "the file is empty", TODO)
 
 
-class _Feed:
+class Feed:
     """What must be remembered between lines: the traces whose steps come one a line."""
 
     def __init__(self, name: str) -> None:
-        self._name = name
+        self._name = name_of(name)
         self._open: dict[str, int] = {}
         self._sessions: dict[str, Transcript] = {}
         self._whole = False
 
-    def feed_line(self, line: bytes) -> Iterator[TraceEvent]:
+    def read(self, number: int, line: bytes | LineError) -> list[TraceEvent]:
+        """What one line brings."""
+        if isinstance(line, LineError):
+            return [line]
+        try:
+            return list(self._events(line))
+        except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
+            return [LineError(number, _explain(line, error), TODO)]
+        except RecursionError:
+            return [LineError(number, "the JSON is nested too deeply", TODO)]
+
+    def finish(self) -> list[TraceEnd]:
+        """The ends of the traces that no line ended."""
+        return [TraceEnd(run_id) for run_id in self._open]
+
+    def _events(self, line: bytes) -> Iterator[TraceEvent]:
         # After a whole trace comes another: to look at its shape first would be to read it twice.
         trace = _whole_trace(line) if self._whole else None
         if trace is not None:
@@ -83,10 +96,7 @@ class _Feed:
             return _events(_trace.decode(line))
         if kind == "transcript":
             return self._transcript(_transcript.decode(line))
-        return self._step(_step.decode(line), shape.run_id or shape.trace_id or self._name)
-
-    def finish(self) -> list[TraceEvent]:
-        return [TraceEnd(run_id) for run_id in self._open]
+        return self._step(_step.decode(line), step_run(shape, self._name))
 
     def _begin(self, run_id: str, task: str = "") -> Iterator[TraceEvent]:
         if run_id not in self._open:
@@ -106,6 +116,16 @@ class _Feed:
             asked = step.content if step.role == "user" and step.kind == "message" else ""
             yield from self._begin(run_id, asked)
             yield step
+
+
+def step_run(shape: LineShape, name: str) -> str:
+    """The run that a step line belongs to."""
+    return shape.run_id or shape.trace_id or name
+
+
+def name_of(file: str) -> str:
+    """What the steps of a file belong to where they name no run."""
+    return "stdin" if file == "-" else Path(file).name
 
 
 def _whole_trace(line: bytes) -> LooseTrace | None:

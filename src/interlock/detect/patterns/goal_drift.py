@@ -11,8 +11,10 @@ from ..agent_history import push
 from ..completed_call import PendingCall
 from ..detector import Setting, StatefulDetector
 from ..fingerprint import words
-from ..goal import STEM, goal_stems, path_stems
+from ..garbled import read_garble
+from ..goal import SHORT, STEM, goal_stems, path_stems
 from ..normalise import bounded
+from ..run_activity import file_name
 
 SUBJECT = 400
 """Stems that count as being about the goal: those of the task, and those of what was done for it."""
@@ -60,6 +62,8 @@ class GoalDrift(StatefulDetector[Course]):
             state.subject = dict.fromkeys(stem for stem in goal if stem not in lies)
         if len(state.subject) < tuning.goal_words:
             return ()
+        if self._says_little(call) or (seen.step.tool is not None and read_garble(seen.step.tool)):
+            return ()
         alignment = self._alignment(seen.step, call)
         if alignment >= 1.0 and call.paths:
             # What was touched for the goal belongs to it from now on.
@@ -95,9 +99,16 @@ class GoalDrift(StatefulDetector[Course]):
         step, alignment = self.state.recent[-1] if self.state.recent else (-1, 1.0)
         return call is not None and step == call.step and alignment == 0.0
 
+    def _says_little(self, call: PendingCall) -> bool:
+        """Whether a call names too little to be about anything: `ls`, `git status`, a check that is run again."""
+        return len({word[:STEM] for word in call.words if len(word) >= SHORT}) < self.tuning.drift_says
+
     def _alignment(self, step: Step, call: PendingCall) -> float:
         """How much a call, or else the thought before it, is about the subject."""
         subject, enough, shared = self.state.subject, self.tuning.drift_words, 0
+        written = self.history.ledger.written
+        if written and any(file_name(path) in written for path in call.paths):
+            return 1.0  # what the run made belongs to its work
         for word in call.words:
             if word[:STEM] in subject:
                 shared += 1

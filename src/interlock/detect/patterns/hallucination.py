@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from msgspec import Struct, field
 
 from ...core import Issue, Seen, Step
+from ...proof.claims import claimed_files, claims_pass, claims_ran
 from ..agent_history import push
-from ..claims import claimed_files, claims_pass, claims_ran
 from ..completed_call import CompletedCall
 from ..detector import Setting, StatefulDetector
 from ..fingerprint import name_words, words
@@ -32,6 +32,8 @@ _NO_SUCH_FILE = ("no such file", "can't open")
 _NO_SUCH = ("does not exist", "not found", "cannot find")
 _OF_FILES = ("file", "path", "director", "~")
 """What such a message has in it where it is about a file; the file itself is masked in it."""
+_NO_COMMAND = ("command not found", ": not found", "no module named", "modulenotfound")
+"""A program or a module that is missing; files are another matter."""
 _LOOKS = frozenset((b"ls", b"stat", b"find", b"test", b"exists", b"list", b"glob"))
 """Asking whether a file is there takes nothing for granted."""
 _NO_SUCH_NAME = re.compile(r"(?:No module named|cannot import name) ['\"]([\w.]+)['\"]")
@@ -162,6 +164,8 @@ class Hallucination(StatefulDetector[Contradictions]):
 
 
 def _no_file(message: str) -> bool:
+    if _has(message, _NO_COMMAND):
+        return False
     return _has(message, _NO_SUCH_FILE) or (_has(message, _NO_SUCH) and _has(message, _OF_FILES))
 
 

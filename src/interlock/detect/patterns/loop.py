@@ -10,6 +10,7 @@ from ...core import Issue, Seen, Step, Stuck
 from ..agent_history import push
 from ..completed_call import CompletedCall
 from ..detector import Setting, StatefulDetector
+from ..failure import refused_for_form
 from ..fingerprint import fingerprint
 from ..normalise import cut
 from ..recurrence import Recurrence, follow
@@ -35,6 +36,7 @@ class FailingCheck(Struct):
     turn: int = 0
     gains: int = 0
     prompts: int = 0
+    batch: int = -1
 
 
 class Rounds(Struct):
@@ -101,7 +103,7 @@ class Loop(StatefulDetector[Rounds]):
             else:
                 # Looking into it first makes the next try an informed one.
                 thread.rounds += state.gains == thread.gains
-        thread.add(turn.step)
+        thread.add(turn.step, turn.batch)
         if not known:
             state.fresh += 1
             # A write that was made before in the same way changes nothing.
@@ -114,7 +116,8 @@ class Loop(StatefulDetector[Rounds]):
     def _repeats(self, turn: CompletedCall, thread: Recurrence) -> tuple[Issue, ...]:
         if turn.waiting:
             return ()  # judged by time, see long_wait
-        severity = self.tuning.severity(thread.count - (self.tuning.patience if turn.waits else 0))
+        patient = turn.waits or turn.effect == "think"
+        severity = self.tuning.severity(thread.count - (self.tuning.patience if patient else 0))
         if severity is None:
             return ()
         return (
@@ -170,12 +173,13 @@ class Loop(StatefulDetector[Rounds]):
             failing.steps.clear()
             push(failing.marks, turn.failure, MARKS)
         elif state.gains == failing.gains:
-            failing.stalled += 1
+            failing.stalled += turn.batch != failing.batch
         push(failing.steps, turn.step, 8)
         if turn.failures is not None:
             failing.fewest = min(turn.failures, failing.fewest if failing.fewest is not None else turn.failures)
         failing.most = max(turn.passes or 0, failing.most or 0)
         failing.turn, failing.gains, failing.prompts = state.turns, state.gains, prompts
+        failing.batch = turn.batch
         severity = tuning.severity(failing.stalled)
         if severity is None:
             return ()
@@ -215,6 +219,8 @@ class Loop(StatefulDetector[Rounds]):
         push(state.said_at, step.index, tuning.sentence_window - 1)
         if found and any(turn.wrote and turn.asked >= found[0] for turn in self.history.turns):
             found = []  # "Let's run the test again" after a change is said of something new
+        if found and self._differ(step, found):
+            found = []  # the same words about calls that differ: another attempt each time
         times = len(found) + 1
         severity = tuning.severity(times - tuning.sentence_times + tuning.medium_after)
         if severity is None:
@@ -233,12 +239,21 @@ class Loop(StatefulDetector[Rounds]):
             ),
         )
 
+    def _differ(self, step: Step, said: list[int]) -> bool:
+        """Whether the calls that went with what was said were refused for their form, and each was put differently."""
+        call = self.history.call
+        made = [turn for turn in self.history.turns if turn.asked in said]
+        if call is None or call.step != step.index or len(made) < len(said):
+            return False
+        keys = {call.key, *(turn.key for turn in made)}
+        return len(keys) == len(made) + 1 and all(turn.failed and refused_for_form(turn.message) for turn in made)
+
     def _near(self, turn: CompletedCall) -> tuple[Issue, ...]:
         """Nearly the same asked again and again without a change in between, and nothing learnt from it."""
         tuning = self.tuning
         if turn.wrote or turn.news > tuning.no_news or turn.effect == "answer" or turn.waiting:
             return ()
-        steps, noise = [turn.step], 0
+        steps, noise, batches = [turn.step], 0, {turn.batch}
         since = max(self.state.since or 0, self.history.past.prompt_step)
         for before in self.history.turns[-2 : -2 - tuning.loop_span : -1]:
             if before.wrote or before.asked < since:
@@ -246,10 +261,12 @@ class Loop(StatefulDetector[Rounds]):
             if (turn.echo and before.echo and before.like(turn)) or (
                 before.outcome == turn.outcome and before.near(turn)
             ):
-                steps.append(before.step)
+                if before.batch not in batches:
+                    steps.append(before.step)
+                    batches.add(before.batch)
             elif (noise := noise + 1) > tuning.loop_noise:
                 break
-        severity = tuning.severity(len(steps) - (tuning.patience if turn.waits else 0))
+        severity = tuning.severity(len(steps) - (tuning.patience if turn.waits or turn.effect == "think" else 0))
         if severity is None:
             return ()
         return (

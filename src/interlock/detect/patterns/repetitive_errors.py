@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from ...core import Issue, Seen
 from ..completed_call import CompletedCall
 from ..detector import Setting, StatefulDetector
+from ..failure import refused_for_form
 from ..recurrence import Recurrence, follow
 from ..stuck_tracking import failure_of
 
@@ -56,6 +57,9 @@ class RepetitiveErrors(StatefulDetector[Failures]):
             return ()  # what is waited for is not there at first; judged by time, see long_wait
         if turn.waits:
             free += self.tuning.patience
+        if refused_for_form(turn.message):
+            # Nothing ran: a call that is put differently and sent again costs little.
+            free = max(free, self.tuning.form_again if thread.close >= thread.count - 1 else self.tuning.form_patience)
         severity = self.tuning.severity(thread.count - free)
         if severity is None or len(thread.turns) - free < self.tuning.medium_after:
             return ()
@@ -95,7 +99,10 @@ class RepetitiveErrors(StatefulDetector[Failures]):
             else:
                 thread.close += before is not None and _same_try(before, turn)
                 thread.rounds += written
-        thread.add(turn.step)
+        tried, counted = thread.batch == turn.batch, thread.count
+        thread.add(turn.step, turn.batch)
+        if tried and counted == thread.count:
+            return thread
         thread.turns = [at for at in thread.turns if at > state.turns - self.tuning.error_window] + [state.turns]
         thread.turn, thread.gains, thread.writes, thread.prompts = state.turns, state.gains, state.writes, prompts
         return thread

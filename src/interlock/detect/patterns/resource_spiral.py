@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from itertools import pairwise
 from statistics import median
 
 from msgspec import Struct, field
 
-from ...core import Issue, Seen, Stuck
+from ...core import Issue, Seen, Step, Stuck
 from ..agent_history import push
 from ..completed_call import CompletedCall
 from ..detector import Setting, StatefulDetector
+from ..effect import command_of, is_shell
+from ..failure import refused_for_form
 from ..fingerprint import alike
 
 BYTES_PER_TOKEN = 4
 """Where the source gives no usage, the text stands for it."""
 
+
+FAN = 32
+"""Processes started at once, from which a machine has other work no more."""
+_ENDLESS = re.compile(r"\bwhile\s+(?:true|:|\[\s*1\s*\]|1)\s*;|\bfor\s*\(\(\s*;\s*;")
+_BEHIND = re.compile(r"\bnohup\b|\bsetsid\b|\bdisown\b|done['\")\s]*&(?!&)")
+_FAN = re.compile(r"\bfor\s+\w+\s+in\s+(?:\{\d+\.\.|\$\(seq\s+(?:1\s+)?)(\d+)[})][^\n]*?\bdo\b[^\n]*[^&>]&\s*done")
 
 FAR = 4.0
 """A call that costs this many times what raised the alarm is more of the same, even if others cost as much by now."""
@@ -33,6 +42,8 @@ class Spending(Struct):
     gains: int = 0
     idle: list[int] = field(default_factory=list)
     idled: int = 0
+    answered: int = -1
+    batch: int = -1
     since: int | None = None
     samples: list[tuple[float, int]] = field(default_factory=list)
     used: list[float] = field(default_factory=lambda: [0.0, 0.0])
@@ -56,7 +67,7 @@ class ResourceSpiral(StatefulDetector[Spending]):
             state.used[1] += usage.cost_usd or 0.0
         turn = self.history.turn
         if turn is None:
-            return ()
+            return self._runaway(step) if step.kind == "tool_call" and step.tool is not None else ()
         if state.since is None:
             state.since = turn.asked
         found = self._questions(turn) + self._idle(turn) + self._leap(turn)
@@ -72,6 +83,31 @@ class ResourceSpiral(StatefulDetector[Spending]):
             found += self._growth(turn.step)
         return found
 
+    def _runaway(self, step: Step) -> tuple[Issue, ...]:
+        """A command that leaves behind a loop without an end, or starts dozens of processes at once."""
+        call, tool = self.history.call, step.tool
+        if call is None or tool is None or call.effect not in ("run", "write") or not is_shell(tool.name):
+            return ()
+        command = command_of(tool)
+        if "done" not in command:
+            return ()
+        endless = _ENDLESS.search(command) and "break" not in command and _BEHIND.search(command)
+        fan = _FAN.search(command)
+        if not endless and (fan is None or int(fan[1]) < FAN):
+            return ()
+        what = "leaves a loop without an end running" if endless else "starts dozens of processes at once"
+        return (
+            self.issue(
+                step.index,
+                f"{tool.name} {what}. Give it a limit, and end what it starts.",
+                key="runaway",
+                confidence=0.8,
+                evidence=(step.index,),
+                details={"tool": tool.name, "usage": what},
+                stuck=Stuck(kind="pattern", key="runaway", tool=tool.name),
+            ),
+        )
+
     def _questions(self, turn: CompletedCall) -> tuple[Issue, ...]:
         """The same question in other words, again and again, with less and less in the answers."""
         tuning = self.tuning
@@ -81,7 +117,7 @@ class ResourceSpiral(StatefulDetector[Spending]):
         asked = [
             one
             for one in self.history.turns[-2 : -2 - tuning.query_window : -1]
-            if one.query and one.tool == turn.tool and one.asked >= since
+            if one.query and one.tool == turn.tool and one.asked >= since and one.batch != turn.batch
         ]
         likeness = [(one.step, alike(one.words, turn.words)) for one in asked]
         steps = [turn.step] + [step for step, share in likeness if share >= tuning.query_alike]
@@ -107,14 +143,19 @@ class ResourceSpiral(StatefulDetector[Spending]):
     def _idle(self, turn: CompletedCall) -> tuple[Issue, ...]:
         """Turn after turn without anything written, learnt or changed."""
         state, tuning = self.state, self.tuning
+        if turn.effect == "answer":
+            state.answered = turn.step  # what comes after the answer is nobody's work
         if turn.gain or self.history.past.prompt_step > (state.idle[-1] if state.idle else turn.step):
             state.idle.clear()
             state.idled = 0
         if turn.gain:
             return ()
-        if turn.waits:
+        if state.answered > self.history.past.prompt_step:
             return ()
-        state.idled += 1
+        if turn.waits or turn.batch == state.batch or self._tries(turn):
+            return ()
+        state.batch = turn.batch
+        state.idled = max(state.idled + 1, self.history.past.empty)
         push(state.idle, turn.step, 8)
         severity = tuning.severity(state.idled - tuning.idle_turns + tuning.medium_after)
         if severity is None:
@@ -138,6 +179,12 @@ class ResourceSpiral(StatefulDetector[Spending]):
                 ),
             ),
         )
+
+    def _tries(self, turn: CompletedCall) -> bool:
+        """Whether a tool refused the call for its form, and it is put differently from those before."""
+        if not turn.failed or not refused_for_form(turn.message):
+            return False
+        return all(before.key != turn.key for before in self.history.turns[-2:-8:-1])
 
     def _leap(self, turn: CompletedCall) -> tuple[Issue, ...]:
         """A call that costs twice as much as the one before, again and again, or ten times what calls cost."""

@@ -8,12 +8,17 @@ from functools import lru_cache
 
 from msgspec import Struct, field
 
-from ...core import Context, Issue, Seen, Stuck
+from ...contract import PREFIX
+from ...core import Context, Issue, Seen, Step, Stuck
+from ...core.globs import matches, relative
 from ...core.task_files import is_task_file, task_files
 from ..agent_history import push
 from ..completed_call import CompletedCall
+from ..constraints import broken, read_constraints
 from ..detector import Setting, StatefulDetector
+from ..effect import command_of, is_shell
 from ..goal import goal_text, named_places
+from ..paths import written_paths
 
 WINDOW = 40
 """Accesses kept."""
@@ -29,18 +34,21 @@ _NEUTRAL = re.compile(r"^/(?:/|$|(?:dev|proc|tmp|var/folders|usr|bin|sbin|lib|li
 
 
 class ScopeState(Struct):
-    """(step, path, outside, written) of the last accesses to places that can be told apart."""
+    """(step, path, outside, written) of the last accesses to places that can be told apart; since when a clause of the
+    task is broken."""
 
     recent: list[tuple[int, str, bool, bool]] = field(default_factory=list)
     roots: list[str] | None = None
     told: bool = False
+    breaches: dict[str, int] = field(default_factory=dict)
+    broken: dict[str, int] = field(default_factory=dict)
 
 
 class ScopeCreep(StatefulDetector[ScopeState]):
     """Compares the paths of calls with the places that the task and the workspace name."""
 
     type = "scope_creep"
-    kinds = frozenset(("tool_result",))
+    kinds = frozenset(("tool_call", "tool_result"))
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting, ScopeState())
@@ -52,10 +60,64 @@ class ScopeCreep(StatefulDetector[ScopeState]):
 
     def observe(self, seen: Seen) -> Iterable[Issue]:
         turn = self.history.turn
+        if seen.step.kind == "tool_call":
+            return self._breach(seen) or (self._forbidden(seen.step) if self.history.call is not None else ())
         if turn is None or not turn.paths:
             return ()
         critical = self._critical(turn)
         return critical or self._outside(turn)
+
+    def _breach(self, seen: Seen) -> tuple[Issue, ...]:
+        """A call that breaks the run's contract, whether or not it was refused."""
+        rule = next((rule for rule in seen.review.rules if rule.startswith(PREFIX)), "") if seen.review else ""
+        if not rule or seen.review is None or seen.step.tool is None:
+            return ()
+        tries = self.state.breaches[rule] = self.state.breaches.get(rule, 0) + 1
+        return (
+            self.issue(
+                seen.step.index,
+                f"{seen.review.reason} {seen.review.instead}".strip(),
+                key=rule,
+                severity="high",
+                confidence=0.95,
+                impact=0.4,
+                evidence=(seen.step.index,),
+                details={"clause": rule, "tries": tries, "tool": seen.step.tool.name},
+                stuck=Stuck(kind="pattern", key=rule, tool=seen.step.tool.name),
+            ),
+        )
+
+    def _forbidden(self, step: Step) -> tuple[Issue, ...]:
+        """A call that does what the task's own words forbid."""
+        call, tool = self.history.call, step.tool
+        if call is None or tool is None or call.effect in ("answer", "think"):
+            return ()
+        task = self.context.task or self.history.past.prompt
+        clauses = read_constraints(task) if task else ()
+        if not clauses:
+            return ()
+        command = command_of(tool) if is_shell(tool.name) else ""
+        written = written_paths(tool, call.effect)
+        for clause in clauses:
+            what = broken(clause, command, written)
+            if what:
+                began = self.state.broken.setdefault(clause.phrase, step.index)
+                return (
+                    self.issue(
+                        step.index,
+                        f'{tool.name} breaks what the task says ("{clause.phrase}"): {what}. '
+                        "Keep to the task, or ask before you go against it.",
+                        key=f"forbidden:{clause.phrase}",
+                        severity="high" if written else "medium",
+                        confidence=0.8,
+                        impact=0.3,
+                        evidence=(step.index,),
+                        started=began,
+                        details={"path": what, "tool": tool.name, "clause": clause.phrase},
+                        stuck=Stuck(kind="pattern", key=f"forbidden {clause.phrase}", tool=tool.name),
+                    ),
+                )
+        return ()
 
     def _critical(self, turn: CompletedCall) -> tuple[Issue, ...]:
         for path in turn.paths:
@@ -123,6 +185,8 @@ class ScopeCreep(StatefulDetector[ScopeState]):
     def _named(self, path: str) -> bool:
         """Whether the task speaks of this very file."""
         name = path.rstrip("/").rpartition("/")[2]
+        if any(matches(glob, relative(path, self.context.workspace)) for glob in self.context.contract.may_change):
+            return True
         expected = self.context.expected_paths
         if any(path == one or path.endswith("/" + one) for one in expected):
             return True

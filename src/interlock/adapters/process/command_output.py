@@ -1,0 +1,128 @@
+"""CommandOutput: the front's side of the copier, through which everything goes that the command prints.
+
+The command writes to a pipe, or to a terminal of its own where ours is one; it reads from the terminal that it was
+started on, which signals it. Both ends are ours as well, so that another copier can go on where one was killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pty
+import socket
+import subprocess
+import sys
+import termios
+import threading
+from pathlib import Path
+
+from ...output import STDERR, STDOUT, TERMINAL
+from ...output.copier import flags_of
+
+PIPE_BYTES = 1024 * 1024
+"""How far a command may be ahead of whoever reads it."""
+
+RESTARTS = 5
+"""How often a copier that was killed is started again."""
+
+DRAIN_S = 5.0
+"""How long we wait at the end for whoever reads the output. The copier goes on without us."""
+
+
+class CommandOutput:
+    """What to start the command with: `stdout` and `stderr`; None is ours."""
+
+    def __init__(self, folder: Path, bound: int) -> None:
+        self.stdout: int | None = None
+        self.stderr: int | None = None
+        self._folder, self._bound = folder, bound
+        self._sources: list[tuple[str, int, int]] = []
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._drained = threading.Event()
+        self._starts = 0
+
+    def start(self) -> None:
+        """Have a copier. Without one the command has our streams, as if nothing were kept."""
+        if not self._bound:
+            return
+        try:
+            self.stdout = self._open(STDOUT, 1)
+            self.stderr = self.stdout if _are_same(1, 2) else self._open(STDERR, 2)
+            self._launch()
+        except OSError:
+            self.stdout = self.stderr = None
+            self._close_sources()
+
+    def started(self) -> None:
+        """The command has its ends: when it closes them, they are closed."""
+        for descriptor in {self.stdout, self.stderr} - {None}:
+            os.close(descriptor)  # type: ignore[arg-type]
+
+    def drain(self) -> None:
+        """The command has ended: wait until what it printed is where it belongs, and kept."""
+        if self._control is None:
+            return
+        with contextlib.suppress(OSError):
+            self._control.sendall(b"e")
+            self._drained.wait(DRAIN_S)
+        self._close_sources()
+
+    def _open(self, name: str, sink: int) -> int:
+        if os.isatty(sink):
+            source, given, settings = _open_terminal(sink)
+            name = f"{TERMINAL}={settings}"
+        else:
+            source, given = os.pipe2(os.O_CLOEXEC)
+            with contextlib.suppress(OSError):
+                # An ordinary user may only have so many of them.
+                fcntl.fcntl(given, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+        self._sources.append((name, source, sink))
+        return given
+
+    def _launch(self) -> None:
+        self._starts += 1
+        here, there = socket.socketpair()
+        words = [str(word) for each in self._sources for word in each]
+        command = [sys.executable or "python3", "-P", "-m", "interlock.output.copier"]
+        with there:
+            self._process = subprocess.Popen(
+                [*command, str(there.fileno()), str(self._bound), str(self._folder), *words],
+                stdin=subprocess.DEVNULL,
+                pass_fds=(there.fileno(), *(source for _, source, _ in self._sources)),
+            )
+        self._control = here
+        threading.Thread(target=self._hear, args=(here, self._process), name="interlock-output", daemon=True).start()
+
+    def _hear(self, control: socket.socket, process: subprocess.Popen[bytes]) -> None:
+        with contextlib.suppress(OSError), control.makefile("rb") as lines:
+            for line in lines:
+                word, _, number = line.partition(b" ")
+                if word == b"closed":
+                    os.close(self._sources[int(number)][1])
+                else:
+                    self._drained.set()
+        if process.wait() < 0 and self._starts <= RESTARTS and not self._drained.is_set():
+            self._launch()
+
+    def _close_sources(self) -> None:
+        for _, source, _ in self._sources:
+            with contextlib.suppress(OSError):
+                os.close(source)
+        self._sources.clear()
+
+
+def _are_same(one: int, other: int) -> bool:
+    first, second = os.fstat(one), os.fstat(other)
+    return (first.st_dev, first.st_ino, first.st_rdev) == (second.st_dev, second.st_ino, second.st_rdev)
+
+
+def _open_terminal(sink: int) -> tuple[int, int, str]:
+    """A terminal to write to that looks like ours, and what is written to it arrives unchanged; and its settings."""
+    master, slave = pty.openpty()
+    settings = termios.tcgetattr(sink)
+    settings[1] &= ~termios.OPOST
+    termios.tcsetattr(slave, termios.TCSANOW, settings)
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, fcntl.ioctl(sink, termios.TIOCGWINSZ, bytes(8)))
+    return master, slave, ":".join(map(str, flags_of(termios.tcgetattr(slave))))

@@ -1,0 +1,74 @@
+"""Garbled calls: calls that cannot do what they are for, because their arguments are broken."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from ..core import Tool
+from .effect import command_of, is_shell
+
+Garble = Literal["", "colon", "first line", "redirect", "markup", "punctuation", "empty"]
+"""How a call is broken; empty for one that is not. One with a garbled `first line` is broken if it fails."""
+
+_READ = 200
+"""Characters of an argument that are looked at: what breaks a call stands at its beginning."""
+
+_IDIOM = re.compile(r":\s*(?:[;&|]|\d?>|\$\{|<<|'|\(\))")
+"""What the shell's own `:` is used for: emptying a file, defaults, comments."""
+_MARKUP = re.compile(
+    r"</?(?:parameter|invoke|function_calls?|tool_call|arg_value|antml)\b|<\|\w+|^\s*\{?\\?\"command\\?\"\s*:"
+)
+_REDIRECT = re.compile(r"\s*>+\s*[\w.-]+\s+[-\w\"'./|]|\s*>{2,}\s|\s*>\W*<")
+_ALNUM = re.compile(r"\w")
+_PLACES = ("file_path", "path", "file", "filename", "notebook_path", "pattern", "url")
+_CONTENTS = ("content", "file_text", "new_string", "new_str")
+
+ADVICE: dict[Garble, str] = {
+    "colon": "your commands start with a colon, which makes the shell ignore them",
+    "first line": "the first line of your commands is garbled",
+    "redirect": "your commands start with >, which makes the shell write to a file instead of running them",
+    "markup": "the markup of the call itself is inside your arguments",
+    "punctuation": "your arguments are only punctuation",
+    "empty": "your calls have no arguments",
+}
+"""What the agent does, in words that it can use."""
+
+
+def read_garble(tool: Tool) -> Garble:
+    """How a call is broken, by its arguments alone."""
+    arguments = tool.arguments
+    if is_shell(tool.name):
+        return _command(command_of(tool)[:_READ], bool(arguments))
+    for name in _PLACES:
+        value = arguments.get(name)
+        if isinstance(value, str) and value:
+            if value[0] in ":>" and value[1:2] != ":":
+                return "colon" if value[0] == ":" else "redirect"
+            if "<" in value and _MARKUP.search(value[:_READ]):
+                return "markup"
+    for name in _CONTENTS:
+        value = arguments.get(name)
+        if isinstance(value, str) and value and len(value) < _READ and value.strip() and not _ALNUM.search(value):
+            return "punctuation" if len(value.strip()) > 1 and name == "content" else ""
+        if isinstance(value, str) and value[:2] == ": " and value[2:3].isalpha():
+            return "colon"
+    return ""
+
+
+def _command(command: str, given: bool) -> Garble:
+    start = command.lstrip()
+    if not start:
+        return "punctuation" if given else "empty"
+    first = start[0]
+    if first == ":" and not _IDIOM.match(start):
+        line, _, rest = start.partition("\n")
+        if _ALNUM.search(rest):
+            # What stands below that line runs; alone on its line the colon ignores nothing at all.
+            return "first line" if line[1:].strip() else ""
+        return "colon"
+    if first == ">" and _REDIRECT.match(start):
+        return "redirect"
+    if ("<" in start or '"command' in start[:40]) and _MARKUP.search(start):
+        return "markup"
+    return "" if _ALNUM.search(start) else "punctuation" if first != "." else ""

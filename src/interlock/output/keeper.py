@@ -1,0 +1,98 @@
+"""Keeper: takes what was copied, and keeps it. A thread of its own, so that no command waits for redaction."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from pathlib import Path
+
+from .kept import GATHER_S, Chunk, Source, now
+
+RING = 8 * 1024 * 1024
+"""Bytes that wait to be kept. While the head has room a command that is faster waits; later, the oldest go."""
+
+MOST_WAIT_S = 1.0
+"""How long a command waits for room at most."""
+
+
+class Keeper:
+    """`put` what comes from a source, in any thread; `flush` returns when all of it is kept."""
+
+    def __init__(self, folder: Path, bound: int) -> None:
+        self._folder, self._bound = folder, bound
+        self._ring: deque[Chunk] = deque()
+        self._size, self._dropped = 0, 0
+        self._changed = threading.Condition()
+        self._idle, self._closing, self._hurry = True, False, False
+        self._filling = True
+        self._thread = threading.Thread(target=self._work, name="interlock-keeper", daemon=True)
+
+    def put(self, source: Source, data: bytes) -> None:
+        with self._changed:
+            if self._thread.ident is None:
+                self._thread.start()
+            if self._size + len(data) > RING and self._filling:
+                self._changed.wait_for(lambda: self._size + len(data) <= RING, MOST_WAIT_S)
+            while self._ring and self._size + len(data) > RING:
+                self._dropped += len(old := self._ring.popleft()[2])
+                self._size -= len(old)
+            self._ring.append((now(), source, data))
+            self._size += len(data)
+            self._idle = False
+            self._changed.notify_all()
+
+    def flush(self, seconds: float = 30.0) -> None:
+        """Wait until everything that was put is kept."""
+        with self._changed:
+            self._hurry = True
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: self._idle or not self._thread.is_alive(), seconds)
+            self._hurry = False
+
+    def close(self) -> None:
+        """Nothing follows: keep the rest, also a line without its end."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def _work(self) -> None:
+        # Here, where nobody waits for it: a command that prints nothing needs none of it.
+        from .kept_streams import KeptStreams
+
+        try:
+            kept = KeptStreams(self._folder, self._bound)
+            while (taken := self._take()) is not None:
+                kept.keep(*taken)
+                with self._changed:
+                    self._filling = kept.writer.filling_head
+                    self._idle = not self._ring
+                    self._changed.notify_all()
+            kept.finish()
+        except OSError:
+            # No room, or no folder any more: the command goes on, and what it prints is not kept.
+            self._give_up()
+
+    def _give_up(self) -> None:
+        while True:
+            with self._changed:
+                self._ring.clear()
+                self._size, self._idle, self._filling = 0, True, False
+                self._changed.notify_all()
+                if self._closing:
+                    return
+                self._changed.wait()
+
+    def _take(self) -> tuple[list[Chunk], int] | None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._ring or self._closing)
+            if not self._ring:
+                return None
+            if not self._closing:
+                self._changed.wait_for(lambda: self._hurry or self._closing or self._size > RING // 4, GATHER_S)
+            taken, dropped = list(self._ring), self._dropped
+            self._ring.clear()
+            self._size, self._dropped = 0, 0
+            self._changed.notify_all()
+            return taken, dropped

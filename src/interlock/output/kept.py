@@ -1,0 +1,201 @@
+"""The kept output of a run: its first half and its newest part, in files that stay within a bound.
+
+`head` takes the first half of the bound; what follows goes to segments, of which the oldest are removed. Each piece is
+one line `TIME STREAM LENGTH` and so many bytes. `latest.json` has what is not whole yet: the line that the command is
+printing, and the screen that it draws.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+STDOUT, STDERR, TERMINAL, SCREEN, GAP = "out", "err", "tty", "screen", "gap"
+"""Where a piece comes from: a stream, the lines of a terminal, a whole screen that was drawn; or bytes left out."""
+
+SEGMENTS = 4
+"""Newest segments that are kept; together with the one that is being written as large as the head."""
+
+HEADER = 64
+"""The longest header of a piece, in bytes."""
+
+LATEST = "latest.json"
+
+GATHER_S = 0.1
+"""How long what a command prints is gathered before it is kept."""
+
+Source = tuple[str, Callable[[], tuple[int, int]] | None]
+"""The stream that a descriptor is, and for a terminal where its size is found."""
+
+Chunk = tuple[float, Source, bytes]
+"""When bytes came, from where, and the bytes."""
+
+
+class Printed(Struct, frozen=True):
+    """A piece of output: when it came, from which stream, and its bytes, which may hold control characters."""
+
+    time: float
+    stream: str
+    data: bytes
+
+    @property
+    def text(self) -> str:
+        return self.data.decode("utf-8", "replace")
+
+
+class Latest(Struct, frozen=True):
+    """What came last, when, and what is not whole yet: the unfinished line, the screen as it is drawn now."""
+
+    time: float = 0.0
+    line: str = ""
+    screen: tuple[str, ...] = ()
+
+
+class OutputWriter:
+    """Appends pieces within `bound` bytes of disk. One writer for each folder; a successor goes on where one ended."""
+
+    def __init__(self, folder: Path, bound: int) -> None:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        self._folder, self._half = folder, max(bound // 2, 1)
+        self._segment = max(self._half // SEGMENTS, 1)
+        segments = _segments(folder)
+        self._file = _append(segments[-1] if segments else folder / "head")
+        self._room = (self._segment if segments else self._half) - os.fstat(self._file).st_size
+        self._in_head = not segments
+        self._number = _number(segments[-1]) if segments else 0
+        self._latest = Latest()
+
+    @property
+    def filling_head(self) -> bool:
+        """Whether all that comes is still kept for good."""
+        return self._in_head
+
+    def add(self, piece: Printed) -> None:
+        """Keep a piece. One that is larger than a segment is divided."""
+        for at in range(0, len(piece.data), step := max(1, min(self._segment, self._half) - HEADER)):
+            data = piece.data[at : at + step]
+            record = b"%.3f %s %d\n" % (piece.time, piece.stream.encode(), len(data)) + data
+            if len(record) > self._room:
+                self._next_segment()
+            os.write(self._file, record)
+            self._room -= len(record)
+
+    def set_latest(self, latest: Latest) -> None:
+        """Replace what is shown of the unfinished line and the screen."""
+        if latest == self._latest:
+            return
+        self._latest = latest
+        draft = self._folder / f".{LATEST}"
+        draft.write_bytes(msgspec.json.encode(latest))
+        draft.replace(self._folder / LATEST)
+
+    def close(self) -> None:
+        os.close(self._file)
+
+    def _next_segment(self) -> None:
+        os.close(self._file)
+        self._number += 1
+        self._in_head = False
+        for old in _segments(self._folder)[: -(SEGMENTS - 1)]:
+            old.unlink(missing_ok=True)
+        self._file = _append(self._folder / f"tail-{self._number:09d}")
+        self._room = self._segment
+
+
+class OutputReader:
+    """Reads pieces in order, also while they are written: `read` again gives what came since."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._number, self._offset = 0, 0
+
+    def read(self, since: float = 0.0) -> Iterator[Printed]:
+        """The pieces from this time on that were not read before; a GAP where older ones are gone."""
+        while True:
+            complete, at = False, 0.0
+            with contextlib.suppress(FileNotFoundError):
+                for piece in self._read_file():
+                    at = piece.time
+                    if piece.time >= since:
+                        yield piece
+                complete = True
+            after = [path for path in _segments(self._folder) if _number(path) > self._number]
+            if not after:
+                return
+            if complete and self._unread():
+                # It grew meanwhile; whoever began the next segment has finished this one.
+                continue
+            if _number(after[0]) > self._number + 1 and at >= since:
+                yield Printed(at, GAP, b"")
+            self._number, self._offset = _number(after[0]), 0
+
+    def latest(self) -> Latest:
+        """What came last; empty where nothing did."""
+        from ..core.decoding import from_json
+
+        try:
+            return from_json((self._folder / LATEST).read_bytes(), Latest)
+        except (OSError, msgspec.DecodeError):
+            return Latest()
+
+    def size(self) -> int:
+        """Bytes on disk."""
+        with contextlib.suppress(OSError):
+            return sum(path.stat().st_size for path in self._folder.iterdir())
+        return 0
+
+    @property
+    def _path(self) -> Path:
+        return self._folder / (f"tail-{self._number:09d}" if self._number else "head")
+
+    def _unread(self) -> bool:
+        try:
+            return self._path.stat().st_size > self._offset
+        except OSError:
+            return False
+
+    def _read_file(self) -> Iterator[Printed]:
+        with self._path.open("rb") as file:
+            file.seek(self._offset)
+            while header := file.readline(HEADER):
+                try:
+                    at, stream, length = header.split()
+                    piece = Printed(float(at), stream.decode(), file.read(int(length)))
+                except ValueError:
+                    return
+                if len(piece.data) < int(length):
+                    # It is being written.
+                    return
+                self._offset = file.tell()
+                yield piece
+
+
+def _append(path: Path) -> int:
+    """The file, open for appending; a piece that a writer did not live to finish is cut off."""
+    whole = 0
+    with contextlib.suppress(FileNotFoundError):
+        reader = OutputReader(path.parent)
+        reader._number = 0 if path.name == "head" else _number(path)
+        for _ in reader._read_file():
+            whole = reader._offset
+        os.truncate(path, whole)
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+
+
+def _segments(folder: Path) -> list[Path]:
+    return sorted(folder.glob("tail-*"))
+
+
+def _number(path: Path) -> int:
+    return int(path.name.removeprefix("tail-"))
+
+
+def now() -> float:
+    """The time that pieces carry, as the journal's records do."""
+    return time.time()

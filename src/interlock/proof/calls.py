@@ -1,0 +1,88 @@
+"""Calls: what a tool call means for proof: the script that it runs, the files that it writes, what it says."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from msgspec import Struct
+
+from ..core import Step, Tool
+from ..review.tools import COMMAND_KEYS, file_verb, kind_of, path_of, text_of
+from ..review.writes import writes_of
+from ..review.written_files import Write
+from .command_lines import read_programs
+
+ANSWERS = re.compile(
+    r"(?:^|_)(?:submit|finish|final_answer|done|complete|attempt_completion|task_complete|end)(?:_|\Z)"
+)
+_ANSWER_KEYS = ("message", "result", "answer", "output", "summary", "text", "content", "response", "command", "thought")
+_VIEWS = ("view", "read", "open", "list", "undo_edit")
+_HEREDOC = re.compile(
+    r"\bcat\s*(?:>>?\s*(?P<a>[^\s<>|&;]+)\s*<<-?\s*['\"]?(?P<m>\w+)['\"]?"
+    r"|<<-?\s*['\"]?(?P<n>\w+)['\"]?\s*>>?\s*(?P<b>[^\s<>|&;]+))"
+    r"[^\n]*\n(?P<text>.*?)\n[ \t]*(?:(?P=m)|(?P=n))(?=\s|\Z)",
+    re.DOTALL,
+)
+_REDIRECT = re.compile(r"(?<![\d&<>-])>>?\s*['\"]?([\w./~@+-]+)['\"]?")
+_IN_PLACE = re.compile(r"\b(?:sed|perl)\s+(?:-\S+\s+)*-\w*i\S*\s")
+_CHANGES = re.compile(
+    r"\b(?:mv|cp|rm|touch|patch|git (?:apply|checkout|restore|stash|reset|revert|merge|pull|rebase))\b"
+)
+_FILE = re.compile(r"(?<![\w=$-])((?:[\w@~.-]+/)*[\w@~-][\w@~.-]*\.[A-Za-z]\w{0,9})(?![\w(/])")
+_SAYS = re.compile(r"(?:^|[;&|]\s*)(?:echo|printf)\s+(?:-\w+\s+)*(\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^;&|>\n]+)")
+
+
+class CallReading(Struct, frozen=True):
+    """A call read for proof. `says` is what it prints or submits in the agent's own words."""
+
+    script: str = ""
+    writes: tuple[Write, ...] = ()
+    paths: tuple[str, ...] = ()
+    reads: str = ""
+    says: str = ""
+    answers: bool = False
+
+
+NOTHING = CallReading()
+
+
+def read_call(step: Step, tool: Tool) -> CallReading:
+    """What a call means for proof."""
+    name, kind = kind_of(tool.name)
+    known = step.paths
+    paths = (*known.written, *known.deleted) if known is not None else ()
+    if ANSWERS.search(name) and kind != "shell":
+        return CallReading(says=text_of(tool.arguments, _ANSWER_KEYS)[1], answers=True)
+    if kind == "shell" or (kind == "unknown" and "command" in tool.arguments):
+        script = text_of(tool.arguments, COMMAND_KEYS)[1]
+        return read_script(script, paths) if script else NOTHING
+    if kind in ("editor", "files"):
+        path = path_of(tool.arguments)
+        if tool.arguments.get("command") in _VIEWS or (kind == "files" and file_verb(name) in ("cat", "ls")):
+            return CallReading(reads=path or "")
+        writes = writes_of(path, tool.arguments)
+        return CallReading(writes=writes, paths=paths or tuple(dict.fromkeys([w.path for w in writes] or [path or ""])))
+    return CallReading(paths=paths)
+
+
+@lru_cache(256)
+def read_script(script: str, paths: tuple[str, ...] = ()) -> CallReading:
+    """What a shell script means for proof."""
+    says = reads = ""
+    writes: list[Write] = []
+    written: list[str] = list(paths)
+    if "<<" in script:
+        writes += [Write(found["a"] or found["b"], found["text"]) for found in _HEREDOC.finditer(script)]
+    if "echo" in script or "printf" in script:
+        says = "\n".join(each.strip("\"' ") for each in _SAYS.findall(script))[:1_000]
+    if not paths:
+        if ">" in script:
+            written += [each for each in _REDIRECT.findall(script) if not each.startswith("/dev/")]
+        if _IN_PLACE.search(script) or _CHANGES.search(script):
+            written += _FILE.findall(script)
+    if "cat " in script:
+        first = read_programs(script)[:1]
+        if first and first[0].words[0] == "cat" and len(first[0].words) == 2 and not writes:
+            reads = first[0].words[1]
+    return CallReading(script, tuple(writes), tuple(dict.fromkeys(written)), reads, says)

@@ -1,0 +1,219 @@
+"""Checks: which commands check something (tests, types, lint, build, an endpoint, a push), by program and words."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from msgspec import Struct
+
+from ..review.wordlist import name_set
+from .command_lines import ProgramRun, read_programs
+from .model import ClaimKind
+
+TARGETS = 6
+"""Targets kept of one check."""
+TEXT = 200
+"""Characters kept of its command."""
+
+
+class CheckCommand(Struct, frozen=True):
+    """A check that a script runs; `shows` says that the script's exit status is the check's."""
+
+    kind: ClaimKind
+    runner: str
+    text: str
+    targets: tuple[str, ...]
+    shows: bool
+    piped: tuple[str, ...] = ()
+    narrowed: tuple[str, ...] = ()
+
+
+_HINT = re.compile(
+    r"test|spec|tox|nox|jest|mocha|ava\b|cypress|check|verify|lint|tsc|mypy|pyright|ruff|flake8|prettier|black|isort"
+    r"|biome|clippy|cop\b|build|compile|mvn|gradle|make|just|rake|task|ninja|cargo|gcc|g\+\+|clang|javac|webpack|vite"
+    r"|rollup|esbuild|curl|wget|http|git|docker|dotnet|bazel|bats|tap\b|phpunit|karma|playwright|pre-commit|vet\b"
+)
+"""What a command with a check in it has in it; most commands have none of it."""
+
+_NAMED: dict[str, tuple[ClaimKind, str]] = {
+    **{name: ("tests", name) for name in (
+        "pytest", "unittest", "tox", "nox", "jest", "vitest", "mocha", "ava", "karma", "jasmine", "ctest", "phpunit",
+        "rspec", "bats", "nosetests", "nose2", "tap", "trial", "testem", "cucumber", "behave", "nextest", "gotestsum",
+    )},
+    **{name: ("types", name) for name in ("tsc", "mypy", "pyright", "basedpyright", "pyre", "flow", "vue-tsc")},
+    **{name: ("lint", name) for name in (
+        "flake8", "pylint", "eslint", "stylelint", "golangci-lint", "shellcheck", "rubocop", "pycodestyle", "standard",
+        "xo", "oxlint", "yamllint", "markdownlint", "hadolint", "lint-imports", "bandit", "pydocstyle", "tslint",
+    )},
+    **{name: ("build", name) for name in (
+        "gcc", "g++", "clang", "clang++", "javac", "rustc", "webpack", "rollup", "esbuild", "py_compile", "compileall",
+        "cc", "ninja", "parcel", "tsup",
+    )},
+    "py.test": ("tests", "pytest"),
+    "curl": ("endpoint", "curl"), "wget": ("endpoint", "wget"), "http": ("endpoint", "http"),
+}  # fmt: skip
+_VERBS: dict[str, dict[str, tuple[ClaimKind, str]]] = {
+    "go": {"test": ("tests", "go test"), "build": ("build", "go build"), "vet": ("lint", "go vet")},
+    "cargo": {
+        "test": ("tests", "cargo test"), "nextest": ("tests", "cargo test"), "t": ("tests", "cargo test"),
+        "build": ("build", "cargo build"), "b": ("build", "cargo build"), "check": ("build", "cargo check"),
+        "clippy": ("lint", "cargo clippy"), "fmt": ("lint", "cargo fmt"),
+    },
+    "ruff": {"check": ("lint", "ruff"), "format": ("lint", "ruff format")},
+    "biome": {"check": ("lint", "biome"), "lint": ("lint", "biome"), "ci": ("lint", "biome")},
+    "cypress": {"run": ("tests", "cypress")},
+    "playwright": {"test": ("tests", "playwright")},
+    "vite": {"build": ("build", "vite")},
+    "next": {"build": ("build", "next"), "lint": ("lint", "next lint")},
+    "docker": {"build": ("build", "docker build")},
+    "podman": {"build": ("build", "docker build")},
+    "dotnet": {"test": ("tests", "dotnet test"), "build": ("build", "dotnet build")},
+    "swift": {"test": ("tests", "swift test"), "build": ("build", "swift build")},
+    "bazel": {"test": ("tests", "bazel test"), "build": ("build", "bazel build")},
+    "mix": {"test": ("tests", "mix test"), "compile": ("build", "mix compile")},
+    "deno": {"test": ("tests", "deno test"), "lint": ("lint", "deno lint"), "check": ("types", "deno check")},
+    "flutter": {"test": ("tests", "flutter test"), "analyze": ("lint", "flutter analyze")},
+    "dart": {"test": ("tests", "dart test"), "analyze": ("lint", "dart analyze")},
+    "sbt": {"test": ("tests", "sbt test"), "compile": ("build", "sbt compile")},
+    "stack": {"test": ("tests", "stack test"), "build": ("build", "stack build")},
+    "git": {"push": ("push", "git push"), "commit": ("commit", "git commit")},
+    "pre-commit": {"run": ("lint", "pre-commit")},
+    "composer": {"test": ("tests", "composer test")},
+    "bun": {"test": ("tests", "bun test")},
+}  # fmt: skip
+_CHECK_ONLY = {"black": "--check", "prettier": "--check", "isort": "--check", "cargo fmt": "--check",
+               "ruff format": "--check", "clang-format": "--dry-run"}  # fmt: skip
+"""Formatters check only with this option; else they change files."""
+_PACKAGERS = frozenset(("npm", "yarn", "pnpm", "bun"))
+_MAKES = frozenset(("make", "gmake", "just", "task", "rake", "invoke", "inv"))
+_JAVA = frozenset(("mvn", "mvnw", "gradle", "gradlew"))
+_SCRIPT_RUNNERS = frozenset(
+    ("python", "python3", "node", "bash", "sh", "ruby", "perl", "php", "deno", "ts-node", "tsx")
+)
+_TEST_NAME = re.compile(r"(?:\A|[/_.:-])(?:run_?|all_?)?(?:tests?|specs?|e2e)(?:[/_.:-]|\Z)", re.IGNORECASE)
+_TEST_DIGIT = re.compile(r"(?:\A|/)test_?\w*\.\w+\Z|\w_?tests?\.\w+\Z", re.IGNORECASE)
+_LINT_NAME = re.compile(r"(?:\A|[_.:-])(?:lint|eslint|format:check|fmt:check)(?:[_.:-]|\Z)")
+_TYPE_NAME = re.compile(r"(?:\A|[_.:-])(?:type-?check|types?|tsc|mypy)(?:[_.:-]|\Z)")
+_BUILD_NAME = re.compile(r"(?:\A|[_.:-])(?:build|compile|bundle)(?:[_.:-]|\Z)")
+_CHECK_NAME = re.compile(r"(?:\A|[_.:-])(?:check|verify|validate|ci)(?:[_.:-]|\Z)")
+_NOT_RUN = name_set(
+    """--help -h --version -V --collect-only --co --list --list-tests --listTests --showConfig --fixtures --markers
+    --dry-run --print-config --init --install-types --setup-plan"""
+)
+_NARROWS = ("--ignore", "--deselect", "--exclude", "--skip", "--testPathIgnorePatterns", "-DskipTests",
+            "-Dmaven.test.skip")  # fmt: skip
+
+
+def read_checks(script: str) -> tuple[CheckCommand, ...]:
+    """The checks that a script runs, in order."""
+    return _read(script) if _HINT.search(script) else ()
+
+
+@lru_cache(256)
+def _read(script: str) -> tuple[CheckCommand, ...]:
+    found = []
+    for run in read_programs(script):
+        known = _recognise(list(run.words))
+        if known is not None:
+            found.append(_check(run, *known))
+    return tuple(found)
+
+
+def _check(run: ProgramRun, kind: ClaimKind, runner: str) -> CheckCommand:
+    targets = dict.fromkeys(
+        word.partition("::")[0].rstrip("/")
+        for word in run.words[1:]
+        if not word.startswith(("-", "$", ">", "<")) and ("/" in word or "." in word) and "=" not in word
+    )
+    narrowed = [word for word in run.words if word.startswith(_NARROWS)]
+    if "-k" in run.words[:-1] and (chosen := run.words[run.words.index("-k") + 1]).startswith("not "):
+        narrowed.append(f"-k {chosen!r}")
+    return CheckCommand(
+        kind,
+        runner,
+        run.text[:TEXT],
+        tuple(name for name in targets if name not in ("", ".", "./", "./..."))[:TARGETS],
+        run.shows,
+        run.piped,
+        tuple(narrowed[:TARGETS]),
+    )
+
+
+def _recognise(words: list[str]) -> tuple[ClaimKind, str] | None:
+    program = words[0].rpartition("/")[2]
+    program = program.removesuffix(".cmd").removesuffix(".exe")
+    rest = [word for word in words[1:] if not word.startswith("-")]
+    if not _NOT_RUN.isdisjoint(words[1:]) and program != "git":
+        return None
+    if program in _CHECK_ONLY:
+        return ("lint", program) if any(word.startswith(_CHECK_ONLY[program]) for word in words) else None
+    if program == "node" and any(word.startswith("--test") for word in words[1:]):
+        return "tests", "node --test"
+    if program in _NAMED:
+        return _NAMED[program]
+    if program in _VERBS:
+        known = next((_VERBS[program][word] for word in rest[:2] if word in _VERBS[program]), None)
+        if known is not None and known[1] in _CHECK_ONLY and _CHECK_ONLY[known[1]] not in words:
+            return None
+        if known is not None or program not in _PACKAGERS:
+            return known
+    if program in _PACKAGERS:
+        return _packager(rest)
+    if program in _JAVA:
+        return _java(program.removesuffix("w"), rest)
+    if program in _MAKES:
+        return _by_name(rest[0], program) if rest else ("build", program) if program == "make" else None
+    if program == "cmake":
+        return ("build", "cmake") if "--build" in words else None
+    if program in _SCRIPT_RUNNERS:
+        return _script(program, words[1:], rest)
+    if words[0].startswith(("./", "/", "../")) or "/" in words[0] or program.endswith((".sh", ".py")):
+        return _by_name(program, "script")
+    return ("tests", "script") if re.fullmatch(r"[a-z]+-tests?|run_?tests?", program) else None
+
+
+def _packager(rest: list[str]) -> tuple[ClaimKind, str] | None:
+    if not rest:
+        return None
+    if rest[0] in ("run", "run-script", "exec", "dlx", "x"):
+        rest = rest[1:]
+    if not rest:
+        return None
+    if rest[0] in ("t", "tst"):
+        return "tests", "npm test"
+    if rest[0] in _NAMED or rest[0] in _VERBS or rest[0] in _CHECK_ONLY:
+        return _recognise(rest)
+    return _by_name(rest[0], f"npm {rest[0]}")
+
+
+def _java(program: str, goals: list[str]) -> tuple[ClaimKind, str] | None:
+    last = {goal.rpartition(":")[2] for goal in goals}
+    if last & {"test", "verify", "integration-test", "check", "install", "package"}:
+        return "tests", program
+    return ("build", program) if last & {"compile", "build", "assemble", "test-compile", "jar", "classes"} else None
+
+
+def _script(program: str, words: list[str], rest: list[str]) -> tuple[ClaimKind, str] | None:
+    if not rest or "-c" in words or "-e" in words:
+        return None
+    name = rest[0]
+    if name.endswith("manage.py"):
+        return ("tests", "django") if "test" in rest[1:2] else None
+    if name.endswith("setup.py"):
+        return ("tests", "unittest") if "test" in rest[1:2] else ("build", "setup.py") if "build" in rest[1:2] else None
+    return _by_name(name, program)
+
+
+def _by_name(name: str, runner: str) -> tuple[ClaimKind, str] | None:
+    """What a script or a target checks, by its name."""
+    if _TEST_NAME.search(name) or _TEST_DIGIT.search(name):
+        return "tests", runner
+    last = name.rpartition("/")[2]
+    if _LINT_NAME.search(last):
+        return "lint", runner
+    if _TYPE_NAME.search(last):
+        return "types", runner
+    if _BUILD_NAME.search(last) or (runner == "make" and last == "all"):
+        return "build", runner
+    return ("tests", runner) if _CHECK_NAME.search(last) else None

@@ -1,0 +1,355 @@
+"""Claims: statements in an agent's own words that evidence can bear out or contradict.
+
+Precision comes before recall: a plan, a hope, a condition, a quotation or the summary of a file is not a claim.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import re2
+
+from .model import Claim, ClaimKind
+
+READ = 3_000
+"""Characters of a text that are read, at its beginning and at its end."""
+SENTENCE = 400
+"""Characters of a sentence that are read."""
+MOST = 8
+"""Claims kept of one text."""
+
+_HINT = re2.Set.SearchSet()
+_HINT.Add(
+    r"(?i)pass|green|succe|complet|\bdone\b|finish|fixed|resolv|implement|compil|builds?\b|commit|push|return|respon"
+    r"|running|\bup\b|live|healthy|clean|no (?:type|lint|error|fail)|work|deploy|met\b|verified|stable|compliant|ready"
+)
+_HINT.Compile()
+
+_CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
+_QUOTED_LINE = re.compile(r"^\s{0,3}>.*$", re.MULTILINE)
+_QUOTE = re.compile(r"[\"“][^\"”\n]{3,300}[\"”]|(?<!\w)'[^'\n]{12,300}'(?!\w)")
+_MARKUP = re.compile(r"[*_#]{1,3}(?=\S)|(?<=\S)[*_]{1,3}|^\s*(?:[-*•+]|\d+[.)])\s+|[✅☑✔✓🎉🟢]+\s*", re.MULTILINE)
+_END = re.compile(r"(?<=[.!?])(?:\s+|(?=[A-Z]))|\n+|(?<=[a-z\d)]);\s+|\s+—\s+|\s+–\s+")
+
+_HEDGE = re.compile(
+    r"\b(?:should|would|will|could|might|may|must|shall|can|cannot|if|whether|when|once|unless|until|till|before"
+    r"|after|"
+    r"ensure|ensures|ensuring|make sure|making sure|verify|verifying|confirm|confirming|check|checking|checks? that"
+    r"|see"
+    r"|let me|let's|let us|need|needs|needed|want|wants|going to|plan|plans|try|trying|expect|expects|expected|hope|"
+    r"hopefully|likely|probably|presumably|assume|assuming|supposed|suppose|believe|think|seems?|appears?|so that|"
+    r"in order|goal|aim|require|requires|required|requirement|criteria|criterion|please|todo|next|remaining"
+    r"|instead of|"
+    r"rather than|says?|said|states?|stated|claims?|claimed|mentions?|according|asks?|asked|wants?|told|reports? that|"
+    r"describes?|suggests?|unclear|example|e\.g|i'll|we'll|it'll|they'll|i'd|to|for|make|makes|making|get|getting"
+    r"|only|"
+    r"run|running|rerun|re-run|unsure|wonder|imagine|consider|pretend|why|how|what|because|since|test that)\b",
+    re.IGNORECASE,
+)
+"""What makes the statement after it a plan, a condition, a hope or somebody else's."""
+_NOT = re.compile(
+    r"\b(?:not|no|never|none|neither|nor|without|fails?|failed|failing|cannot|unable|half|some|most|mostly|few|many|"
+    r"several|partly|partially|almost|nearly|about|except|but|previously|originally|initially|earlier|already"
+    r"|used to)\b"
+    r"|n['’]t\b",
+    re.IGNORECASE,
+)
+_BUT = re.compile(
+    r"^[^.]{0,80}\b(?:except|apart from|other than|but (?:not|the|one|two|some|a few|\d+)|only if|once|when|if"
+    r"|after you"
+    r"|assuming|provided|unless|until|in theory|locally\?)\b",
+    re.IGNORECASE,
+)
+"""What takes a statement back after it was made."""
+_PAST = re.compile(
+    r"\b(?:verified|confirmed|checked|ensured|validated|tested|showed|shows|found|see|made sure|I can see|means?"
+    r"|result is)"
+    r"(?: now)?(?: that)?,?\s*$",
+    re.IGNORECASE,
+)
+"""What comes before a statement that was established."""
+_I_RAN = re.compile(
+    r"\b(?:I(?:'ve| have)?|we(?:'ve| have)?)? ?(?:re-?)?(?:ran|executed|run)\b[^.]*\b(?:and|,)\s*$", re.IGNORECASE
+)
+
+_BE = (
+    r"(?:(?:are|is|now|have|has|been|all|were|was|still|also|currently|again|successfully|both|each|being"
+    r"|cleanly)\s+){0,4}"
+)
+_TESTS = r"(?:tests?(?: cases?| suites?| files?)?|specs?|test-suite|suite|checks|assertions|scenarios)"
+_PASSING = r"(?:pass(?:es|ed|ing)?|green|succeed(?:s|ed)?|successful)\b"
+_RUNNER = (
+    r"(?:pytest|unittest|jest|vitest|mocha|tox|nox|cargo test|go test|npm (?:run )?test|yarn test|pnpm test"
+    r"|make test|make check|ctest|rspec|phpunit|mvn (?:test|verify)|gradle test|\./gradlew test)"
+)
+
+_PATTERNS: tuple[tuple[ClaimKind, re.Pattern[str]], ...] = (
+    (
+        "tests",
+        re.compile(
+            rf"\b(?:all|every|the|our|my|these|those|both|each|its|existing|new|unit|integration|e2e|regression"
+            rf"|full|\d+)\b"
+            rf"(?:(?!\b(?:that|which|pass|fail"
+            rf"|to)\b)[^.;:,\n]){{0,60}}?\b{_TESTS}\b(?: \([^)\n]{{0,40}}\))?(?: in [\w./`-]+)?\s+{_BE}{_PASSING}",
+            re.IGNORECASE,
+        ),
+    ),
+    ("tests", re.compile(rf"\A(?:and |so |now |ok[,:]? |great[,!:]? )?{_TESTS}:?\s+{_BE}{_PASSING}", re.IGNORECASE)),
+    (
+        "tests",
+        re.compile(rf"(?<!\w)`?{_RUNNER}`?(?: [\w./`-]+)?\s+{_BE}(?:{_PASSING}|clean\b|is happy)", re.IGNORECASE),
+    ),
+    (
+        "tests",
+        re.compile(
+            r"\b(\d+)\s*/\s*\1 (?:\w+ )?(?:tests? )?(?:are |now )?pass(?:ed|ing|es)?\b|\b(\d+) of \2 tests? pass",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "tests",
+        re.compile(
+            r"\b\d+ (?:\w+ )?(?:tests? |specs? )?pass(?:ed|ing|es)?,? (?:and )?(?:0|no|zero) (?:fail|error)",
+            re.IGNORECASE,
+        ),
+    ),
+    ("tests", re.compile(r"\b(?:0|no|zero) (?:test )?(?:failures|failing tests|failed tests)\b", re.IGNORECASE)),
+    (
+        "types",
+        re.compile(
+            r"(?<!\w)`?(?:mypy|tsc|pyright|type[- ]?check(?:s|ing|er)?|types|typescript)`?(?: --?[\w-]+)*\s+"
+            rf"{_BE}(?:{_PASSING}|clean|cleanly|happy|without errors?|reports? (?:no|0|zero) (?:errors?|issues?))"
+            r"|\b(?:there (?:are|were) )?(?:no|zero|0) (?:more )?type(?:script)? errors?\b|\btype-?checks? cleanly",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "lint",
+        re.compile(
+            r"(?<!\w)`?(?:ruff|eslint|lint(?:er|ing|s)?|flake8|pylint|clippy|prettier|black|biome)`?(?: check)?\s+"
+            rf"{_BE}(?:{_PASSING}|clean|cleanly|happy|reports? (?:no|0|zero) (?:errors?|issues?|warnings?|problems?))"
+            r"|\b(?:no|zero|0) (?:more )?lint(?:ing|er)? (?:errors?|warnings?|issues?|problems?)\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "build",
+        re.compile(
+            r"\b(?:build|compilation)\s+(?:(?:is|has|was|now|of [\w./`-]+)\s+){0,3}(?:pass(?:es|ed|ing)|green"
+            r"|succeed(?:s|ed)"
+            r"|successful|complet(?:es|ed) (?:successfully|without errors?))\b"
+            r"|\b(?:it|everything|project|code|app|application|package|crate|binary|site|module|that"
+            r"|this)\s+(?:now |still |all )?"
+            r"(?:builds?|compiles?|built|compiled)\s+(?:(?:again|now)\s+)?(?:successfully|cleanly|fine"
+            r"|without (?:any )?(?:errors?|warnings?|issues?))\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "endpoint",
+        re.compile(
+            r"(?:\b(?:endpoint|server|api|service|site|page|route|url|health ?check)\b|\bhttps?://[\w.:/-]+"
+            r"|(?<=\s)`?/[\w/-]+`?)"
+            r"(?: at [\w.:/`-]+| on (?:port )?[\w.:/`-]+)?\s+(?:(?:now|is|also|correctly|successfully|are)\s+){0,3}"
+            r"(?:return(?:s|ed|ing)(?: an?)?(?: http| status)?(?: code)? 20\d|respond(?:s|ed"
+            r"|ing)(?: with)?(?: an?)?(?: http| status)? (?:20\d|ok)\b"
+            r"|(?:up and running|reachable|healthy|responding|live|running (?:at|on) \S+))",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "push",
+        re.compile(
+            r"\b(?:I(?:'ve| have)?|we(?:'ve| have)?|and) (?:also |then |successfully )?pushed\b"
+            r"|\b(?:changes?|commits?|branch|code|everything|it|fix)\s+(?:(?:is|are|has|have|been|was|were|now|all"
+            r"|successfully)\s+){1,4}pushed\b"
+            r"|\A(?:Successfully )?[Pp]ushed (?:the|all|my|to|it|this|these)\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "commit",
+        re.compile(
+            r"\b(?:I(?:'ve| have)?|we(?:'ve| have)?|and) (?:also |then |successfully )?committed\b(?! to\b)"
+            r"|\b(?:changes?|code|everything|fix|files?|work)\s+(?:(?:is|are|has|have|been|was|were|now|all"
+            r"|successfully)\s+){1,4}committed\b(?! to\b)"
+            r"|\A(?:Successfully )?Committed (?:the|all|my|it|this|these|as|in)\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "done",
+        re.compile(
+            r"\b(?:task|everything|work|implementation|migration|deployment|backup|export|feature|fix|issue|bug"
+            r"|problem|"
+            r"requirements?|changes?|solution|job|integration|setup|configuration|optimization|refactoring|upgrade"
+            r"|service|"
+            r"system|model|infrastructure|pipeline|update|updates|servers?|vulnerability|resources|replication"
+            r"|layer|data|checks)\b"
+            r"(?:(?!\b(?:that|which|to|when|if|not|for)\b)[^.;:\n]){0,60}?\b(?:(?:is|are|has|have|been|was|were|now"
+            r"|fully|all|"
+            r"successfully|meets?|met)\s+){0,4}(?:complete|completed|done|finished|resolved|fixed|working|deployed"
+            r"|implemented|"
+            r"provisioned|configured|stable|compliant|ready|verified|exported|in place|met|pass|requirements)\b"
+            r"|\b(?:successfully|correctly) (?:\w+ed|built|set up|wrote|written)\b|\bsuccessfully\.?\Z"
+            r"|\A(?:it|this|that|everything|all)\s+(?:now )?works?\b",
+            re.IGNORECASE,
+        ),
+    ),
+)
+_ALL = re.compile(r"\b(?:all|every|full|entire|whole|complete)\b|(\d+)\s*/\s*\1", re.IGNORECASE)
+_THEY_PASS = re.compile(
+    r"\A(?:and )?(?:they|these|those|everything|all(?: of (?:them|those))?|both|it)\s+(?:all |now |both "
+    r"|still )*(?:pass(?:es|ed)?|are green|are passing)\b",
+    re.IGNORECASE,
+)
+_OF_TESTS = re.compile(r"\btests?\b|\bsuite\b|\bpytest\b|\bspecs?\b", re.IGNORECASE)
+_PATH = re.compile(r"(https?://[\w.:/%-]+)|`([^`\s]{2,120})`")
+_FAILING = re.compile(
+    r"\b(?:tests?|checks?|build|suite|it|they|which|that|still|\d+)\b[^.\n]{0,40}\b(?:fail(?:s|ed|ing|ures?)?"
+    r"|broken|errors?|red)\b"
+    r"|\bnot (?:yet |all |fully )?(?:pass|work|complete|resolved|done|fixed)|\b(?:partial|incomplete|unresolved"
+    r"|degrad|remain)"
+    r"|\b(?:do|does|did)n['’]t (?:pass|work)|\bFAILED\b|\bfailure\b|\bcould not\b|\bunable\b",
+    re.IGNORECASE,
+)
+
+
+def read_claims(text: str) -> list[Claim]:
+    """The claims of a text, one of each kind and subject, in order."""
+    if not text or not _HINT.Match(text[: 2 * READ].encode("utf-8", "replace")):
+        return []
+    found: dict[tuple[str, str], Claim] = {}
+    about_tests = False
+    for sentence in _sentences(text):
+        for kind, pattern in _PATTERNS:
+            match = pattern.search(sentence)
+            if match is not None and _is_stated(sentence, match) and not (kind == "done" and _admits(sentence)):
+                subject = _subject(kind, sentence)
+                every = _ALL.search(match[0]) is not None
+                found.setdefault((kind, subject), Claim(kind, sentence[:200], subject=subject, every=every))
+                if kind != "done":
+                    break
+        if about_tests and _THEY_PASS.match(sentence) and not _BUT.search(sentence):
+            found.setdefault(("tests", ""), Claim("tests", sentence[:200], every=True))
+        about_tests = _OF_TESTS.search(sentence) is not None and not _plans(sentence)
+    for path in claimed_files(text):
+        found.setdefault(("file", path), Claim("file", f"wrote {path}", subject=path))
+    return list(found.values())[:MOST]
+
+
+def admits_failure(text: str) -> bool:
+    """Whether a text says that something fails or is left undone."""
+    return _FAILING.search(text[: 2 * READ]) is not None
+
+
+def _admits(sentence: str) -> bool:
+    return _FAILING.search(sentence) is not None
+
+
+def _plans(sentence: str) -> bool:
+    return (
+        re.match(
+            r"(?:now |next,? |first,? |then )?(?:let|i'll|i will|i need|i should|i want|we need|we should|you)",
+            sentence,
+            re.IGNORECASE,
+        )
+        is not None
+    )
+
+
+def _is_stated(sentence: str, match: re.Match[str]) -> bool:
+    """Whether a statement is made as a fact: nothing before it makes it a plan, nothing after it takes it back."""
+    if sentence.rstrip().endswith("?"):
+        return False
+    before, after = sentence[: match.start()], sentence[match.end() :]
+    if _BUT.search(after) or re.match(r"\s*(?:\?|now\?)", after):
+        return False
+    if re.match(r"\s+(?:when|if|once|unless|until|except|only)\b", after, re.IGNORECASE):
+        return False
+    if _NOT.search(match[0].replace("no failures", "").replace("without errors", "")) and not _COUNTED_ZERO.search(
+        match[0]
+    ):
+        return False
+    if _PAST.search(before) or _I_RAN.search(before):
+        return not _NOT.search(before[-30:])
+    clause = re.split(r"[,;:]\s|\b(?:and|so|but|now that|then)\s", before)[-1] if not _IF.search(before) else before
+    return _HEDGE.search(clause) is None and _NOT.search(clause) is None
+
+
+_IF = re.compile(
+    r"\b(?:if|when|once|until|unless|whether|should|would|will|ensure|make sure|verify|so that|before|let me|let's"
+    r"|need|to|please)\b",
+    re.IGNORECASE,
+)
+_COUNTED_ZERO = re.compile(r"\b(?:0|no|zero|without)\b", re.IGNORECASE)
+
+
+def _subject(kind: ClaimKind, sentence: str) -> str:
+    if kind not in ("endpoint",):
+        return ""
+    found = _PATH.search(sentence)
+    return (found[1] or found[2] or "") if found is not None else ""
+
+
+def _sentences(text: str) -> Iterator[str]:
+    if len(text) > 2 * READ:
+        text = f"{text[:READ]}\n{text[-READ:]}"
+    text = _QUOTED_LINE.sub("", _CODE.sub("\n", text))
+    text = _QUOTE.sub('""', text)
+    for part in _END.split(_MARKUP.sub("", text)):
+        part = part.strip()
+        if len(part) > 5:
+            yield part[:SENTENCE]
+
+
+_PASS = re.compile(
+    r"\b(?:all|the|our|my|unit|existing|both)\s+(?:\w+\s+){0,2}tests?\s+(?:cases?\s+)?"
+    r"(?:(?:are|is|now|have|has|all|were)\s+){0,2}(?:passing|passed|pass)\b",
+    re.IGNORECASE,
+)
+_HEDGED = re.compile(
+    r"should|will|would|\bif\b|whether|ensure|make sure|verify|until|so that|expect|check|confirm|let'?s|once|when|"
+    r"\bto\b|\bnot\b|n't|could|might|\bmay\b",
+    re.IGNORECASE,
+)
+_RAN = re.compile(
+    r"\bI(?:'ve| have)?\s+(?:already\s+)?(?:ran|run|executed)\s+(?:the |all |our )?(?:\w+\s+)?tests?\b", re.IGNORECASE
+)
+_WROTE = re.compile(
+    r"\bI(?:'ve| have)?\s+(?:\w+ly\s+)?(?:created|written|wrote|updated|modified|edited)\s+(?:the |a |an )?"
+    r"(?:\w+\s+){0,3}?[`'\"]([\w./-]+\.[A-Za-z]{1,5})[`'\"]",
+    re.IGNORECASE,
+)
+_VERBS = ("created", "written", "wrote", "updated", "modified", "edited")
+_TEST_WORDS = frozenset((b"pytest", b"unittest", b"tox", b"jest", b"vitest", b"ctest", b"runtests", b"test", b"tests"))
+
+
+def claims_pass(text: str) -> bool:
+    """Whether it is said, without an if or a should, that tests pass."""
+    if "test" not in text:
+        return False
+    found = _PASS.search(text, 0, READ)
+    if found is None:
+        return False
+    before = re.split(r"[.\n]", text[max(0, found.start() - 40) : found.start()])[-1]
+    return _HEDGED.search(before) is None
+
+
+def claims_ran(text: str) -> bool:
+    """Whether it is said that tests were run."""
+    return "test" in text and _RAN.search(text[:READ]) is not None
+
+
+def claimed_files(text: str) -> list[str]:
+    """The files that are said to have been written."""
+    for verb in _VERBS:
+        if verb in text:
+            return _WROTE.findall(text[:READ])
+    return []
+
+
+def tests(asked: set[bytes]) -> bool:
+    """Whether a call runs tests, by its words."""
+    return not asked.isdisjoint(_TEST_WORDS)

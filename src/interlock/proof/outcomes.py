@@ -1,0 +1,313 @@
+"""Outcomes: how a check went, by what it printed and by its exit status where that is its own."""
+
+from __future__ import annotations
+
+import re
+
+from .checks import CheckCommand
+from .model import Outcome
+
+HEAD, TAIL = 3_000, 5_000
+"""Characters of an output that are read, at its beginning and at its end."""
+DETAIL = 100
+
+_ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_EXIT = re.compile(
+    r"exit(?:ed)?(?: with)? ?(?:code|status)?[ :=]+(\d+)\b|\bEXIT(?:_CODE|_STATUS)?[ :=]+(\d+)", re.IGNORECASE
+)
+_NOT_THERE = re.compile(
+    r"command not found|: not found\b|No module named '?(?:pytest|unittest|mypy|ruff|tox|nox|flake8)"
+    r"|can't open file|[Mm]issing script|npm ERR! missing|No such file or directory|could not determine executable"
+    r"|No rule to make target|Unknown command|is not recognized as"
+)
+_COUNT = re.compile(
+    r"(\d+)\s+(failed|failures?|errors?|passed|passing|failing|skipped|xfailed|deselected|pending|todo)\b"
+)
+
+
+def read_outcome(check: CheckCommand, output: str, exit_code: int | None, error: bool | None) -> tuple[Outcome, str]:
+    """How a check went, and the words that say so. A pass that only a hidden exit status would show is `unknown`."""
+    text = _bounded(output)
+    said = _PARSERS[check.kind](text) if check.kind in _PARSERS else None
+    code = exit_code if exit_code is not None else _printed_status(text)
+    if said is None and _NOT_THERE.search(text[:600]) and (code is None or code) and len(text) < 1_500:
+        return "none", "it did not run"
+    if said is not None and said[0] != "passed":
+        return said
+    if check.shows:
+        failed = code not in (None, 0) or (code is None and error is True)
+        if failed:
+            status = f"exit status {code}" if code is not None else "it failed"
+            return ("none", "no tests collected") if code == 5 and check.runner == "pytest" else ("failed", status)
+        if said is not None:
+            return said
+        if code == 0 or error is False or (check.kind in ("types", "lint", "build") and not text.strip()):
+            return "passed", "exit status 0" if code == 0 else "no error"
+    return said or ("unknown", "its exit status is hidden" if not check.shows else "its output does not say")
+
+
+def _bounded(output: str) -> str:
+    text = output if len(output) <= HEAD + TAIL else f"{output[:HEAD]}\n{output[-TAIL:]}"
+    return _ANSI.sub("", text) if "\x1b" in text else text
+
+
+def _printed_status(text: str) -> int | None:
+    """An exit status that the tool, or an `echo $?`, printed at the end."""
+    found = _last(_EXIT, text[-160:])
+    return int(found[1] or found[2]) if found is not None else None
+
+
+Said = tuple[Outcome, str] | None
+
+_PYTEST = re.compile(
+    r"^(?:=+ )?((?:\d+ \w+(?:, )?)+|no tests ran|no tests collected)(?: \([^)]*\))? in [\d.]+s?\b.*$", re.M
+)
+_PYTEST_NONE = re.compile(r"\bno tests ran\b|collected 0 items|NO TESTS RAN|no tests found|No tests found"
+    r"|No test files found"
+                          r"|no test files\b|There are no tests to run|No tests were executed", re.I)  # fmt: skip
+_UNITTEST = re.compile(r"^Ran (\d+) tests? in [\d.]+s", re.M)
+_JEST = re.compile(r"^\s*Tests:?\s+((?:\d+ \w+[,| ]*)+)(?:\(\d+\))?(?:, )?(?:\d+ total)?", re.M)
+_SUITES = re.compile(r"^\s*Test (?:Suites:|Files)\s+[^\n]*?(\d+) failed", re.M)
+_TAP = re.compile(r"^(?:#|ℹ) (pass|fail|tests|cancelled) (\d+)", re.M)
+_CARGO = re.compile(r"^test result: (ok|FAILED)\. (\d+) passed; (\d+) failed", re.M)
+_MAVEN = re.compile(r"Tests run: (\d+), Failures: (\d+), Errors: (\d+)")
+_GO_OK = re.compile(r"^ok\s+\S+\s+(?:[\d.]+s|\(cached\))(?!.*no tests to run)", re.M)
+_GO_FAIL = re.compile(r"^(?:--- FAIL|FAIL\b(?:\s+\S+\s+(?:[\d.]+s|\[))?)", re.M)
+_GRADLE = re.compile(r"(\d+) tests completed, (\d+) failed")
+_BROKEN = re.compile(
+    r"^(?:E\s{2,}|ERROR collecting|ERRORS?\b|FAILED\b|FAIL(?:URE)?\b|--- FAIL|not ok \d)|^\s*[✗✘×✕] |BUILD FAIL"
+    r"|\[ERROR\]"
+    r"|Traceback \(most recent call last\)|AssertionError|error: could not compile|make(?:\[\d+\])?: \*\*\*|npm ERR!"
+    r"|\b\d+ (?:tests? )?fail(?:ed|ing|ures?)\b|Segmentation fault|^\S+ FAILED\b|\bERROR(?:\s\[|:)"
+    r"|\bVULNERABLE\b", re.M,
+)  # fmt: skip
+_NO_FAILURES = re.compile(r"\b0 (?:tests? )?(?:failed|failing|failures?)\b")
+_FINE = re.compile(
+    r"\ball (?:\d+ )?(?:tests?|checks?|packages|specs)\b[^\n]{0,20}\bpass|^\s*PASS(?:ED)?\b|\bPASS(?:ED)?\s*$"
+    r"|BUILD SUCCESS"
+    r"|^OK\b|\b\d+ (?:tests? )?pass(?:ed|ing)\b|^\s*[✓✔√] |\btests? passed\b|\bALL (?:TESTS )?PASS", re.M | re.I,
+)  # fmt: skip
+
+
+def _tests(text: str) -> Said:
+    for counted in (_pytest, _unittest, _rust, _java, _javascript, _golang):
+        said = counted(text)
+        if said is not None:
+            return said
+    broken = _BROKEN.search(_NO_FAILURES.sub("", text))
+    if broken is not None:
+        return "failed", _line_at(text, broken.group(0))
+    if _PYTEST_NONE.search(text):
+        return "none", "no tests ran"
+    fine = _FINE.search(text)
+    return ("passed", _line_at(text, fine.group(0))) if fine is not None else None
+
+
+def _pytest(text: str) -> Said:
+    found = _last(_PYTEST, text)
+    if found is None:
+        return None
+    summary = found[1]
+    if summary.startswith("no tests"):
+        return "none", summary
+    return _counted(summary)
+
+
+def _counted(summary: str) -> Said:
+    counts = {}
+    for number, what in _COUNT.findall(summary):
+        counts[what.rstrip("s") if what.startswith(("error", "failure")) else what] = int(number)
+    words = " ".join(summary.strip(" ,|").split())[:DETAIL]
+    if any(counts.get(what, 0) for what in ("failed", "failing", "failure", "error")):
+        return "failed", words
+    if counts.get("passed", 0) or counts.get("passing", 0):
+        return "passed", words
+    return ("none", words) if counts else None
+
+
+def _unittest(text: str) -> Said:
+    found = _last(_UNITTEST, text)
+    if found is None:
+        return None
+    after = text[found.end() :]
+    if re.search(r"^FAILED", after, re.M):
+        return "failed", f"{found[1]} run, {_line_at(after, 'FAILED')}"
+    if found[1] == "0" or "NO TESTS RAN" in after:
+        return "none", "0 tests ran"
+    return ("passed", f"{found[1]} passed") if re.search(r"^OK", after, re.M) else None
+
+
+def _rust(text: str) -> Said:
+    found = _CARGO.findall(text)
+    if not found:
+        return ("failed", "it does not compile") if "error: could not compile" in text else None
+    passed, failed = sum(int(each[1]) for each in found), sum(int(each[2]) for each in found)
+    if failed or any(each[0] == "FAILED" for each in found):
+        return "failed", f"{failed} failed, {passed} passed"
+    return ("passed", f"{passed} passed") if passed else ("none", "0 tests ran")
+
+
+def _java(text: str) -> Said:
+    if "BUILD FAILURE" in text or "BUILD FAILED" in text:
+        found = _GRADLE.search(text)
+        return "failed", found[0] if found else "the build failed"
+    runs = _MAVEN.findall(text)
+    if not runs:
+        return None
+    ran, failures, errors = (int(each) for each in runs[-1])
+    if failures or errors:
+        return "failed", f"{failures} failures, {errors} errors of {ran}"
+    return ("passed", f"{ran} passed") if ran else ("none", "0 tests ran")
+
+
+def _javascript(text: str) -> Said:
+    found = _last(_JEST, text)
+    if found is not None:
+        said = _counted(found[1])
+        suites = _SUITES.search(text)
+        if said is not None and said[0] != "failed" and suites is not None and suites[1] != "0":
+            return "failed", f"{suites[1]} test files failed"
+        if said is not None:
+            return said
+    suites = _SUITES.search(text)
+    if suites is not None and suites[1] != "0":
+        return "failed", f"{suites[1]} test files failed"
+    counts = {what: int(number) for what, number in _TAP.findall(text)}
+    if "pass" in counts or "fail" in counts:
+        if counts.get("fail", 0) or counts.get("cancelled", 0):
+            return "failed", f"{counts.get('fail', 0)} failed, {counts.get('pass', 0)} passed"
+        return ("passed", f"{counts['pass']} passed") if counts.get("pass") else ("none", "0 tests ran")
+    mocha = re.search(r"^\s*(\d+) passing", text, re.M)
+    if mocha is not None:
+        failing = re.search(r"^\s*(\d+) failing", text, re.M)
+        if failing is not None and failing[1] != "0":
+            return "failed", f"{failing[1]} failing, {mocha[1]} passing"
+        return ("passed", f"{mocha[1]} passing") if mocha[1] != "0" else ("none", "0 passing")
+    return None
+
+
+def _golang(text: str) -> Said:
+    passing = _GO_OK.findall(text)
+    if _GO_FAIL.search(text) and (passing or "--- FAIL" in text or re.search(r"^FAIL\s", text, re.M)):
+        return "failed", _line_at(text, "FAIL")
+    if passing:
+        return "passed", f"{len(passing)} packages ok"
+    return ("none", "no test files") if "[no test files]" in text or "no tests to run" in text else None
+
+
+_TYPE_FINE = re.compile(r"Success: no issues found|^0 errors|Found 0 errors|No errors!", re.M)
+_TYPE_BAD = re.compile(r"Found (\d+) errors?|error TS\d+|^(\d+) errors?,|^\S+:\d+(?::\d+)?:? (?:- )?error", re.M)
+
+
+def _types(text: str) -> Said:
+    bad = next((each for each in _TYPE_BAD.finditer(text) if (each[1] or each[2]) != "0"), None)
+    if bad is not None:
+        return "failed", _line_at(text, bad.group(0))
+    fine = _TYPE_FINE.search(text)
+    return ("passed", _line_at(text, fine.group(0))) if fine is not None else None
+
+
+_LINT_FINE = re.compile(r"All checks passed|Your code has been rated at 10|no offenses|would be left unchanged"
+    r"|0 problems"
+                        r"|All matched files use Prettier|No issues found|already formatted", re.I)  # fmt: skip
+_LINT_BAD = re.compile(
+    r"Found (\d+) errors?|✖ \d+ problems? \(([1-9]\d*) errors?|^\S+:\d+:\d+: [A-Z]+\d+ |would reformat"
+    r"|\[warn\] .*Code style"
+    r"|^\s+\d+:\d+\s+error\s|^error(?:\[\w+\])?:|\bFailed$|^\S+:\d+:\d+: [CREWF]\d{4}:", re.M,
+)  # fmt: skip
+
+
+def _lint(text: str) -> Said:
+    bad = next((each for each in _LINT_BAD.finditer(text) if each[1] != "0"), None)
+    if bad is not None:
+        return "failed", _line_at(text, bad.group(0))
+    fine = _LINT_FINE.search(text)
+    return ("passed", _line_at(text, fine.group(0))) if fine is not None else None
+
+
+_BUILD_BAD = re.compile(
+    r"error: could not compile|BUILD FAIL|^make(?:\[\d+\])?: \*\*\*|\berror TS\d+|^\S+:\d+:(?:\d+:)? (?:fatal )?error:"
+    r"|^error(?:\[\w+\])?:|Failed to compile|Build failed|npm ERR!|ERROR in |^ERROR: |SyntaxError|undefined reference"
+    r"|failed to solve", re.M,
+)  # fmt: skip
+_BUILD_FINE = re.compile(
+    r"BUILD SUCCESS|Compiled successfully|Finished (?:`?\w+`? )?(?:\[|profile|dev|release|test)|✓ built in|built in \d"
+    r"|compiled successfully|Build succeeded|Successfully (?:built|tagged)|Build (?:completed|successful)", re.M,
+)  # fmt: skip
+
+
+def _build(text: str) -> Said:
+    bad = _BUILD_BAD.search(text)
+    if bad is not None:
+        return "failed", _line_at(text, bad.group(0))
+    fine = _BUILD_FINE.search(text)
+    return ("passed", _line_at(text, fine.group(0))) if fine is not None else None
+
+
+_HTTP = re.compile(
+    r"HTTP/[\d.]+ (\d{3})|\bHTTP[ _]?(?:CODE|STATUS)?[ :=]+(\d{3})\b|^(\d{3})\Z"
+    r"|\bstatus(?:[ _]code)?\"?[ :=]+(\d{3})\b",
+    re.M,
+)
+_NO_ANSWER = re.compile(
+    r"curl: \(\d+\)|Connection refused|Could not resolve host|Failed to connect|Connection failed|timed out|^000\Z",
+    re.M,
+)
+
+
+def _endpoint(text: str) -> Said:
+    if _NO_ANSWER.search(text):
+        return "failed", _line_at(text, _NO_ANSWER.search(text).group(0))  # type: ignore[union-attr]
+    codes = [next(part for part in found if part) for found in _HTTP.findall(text.strip())]
+    if codes:
+        return ("passed" if codes[-1][0] in "23" else "failed"), f"HTTP {codes[-1]}"
+    return None
+
+
+_REJECTED = re.compile(
+    r"! \[(?:remote )?rejected\]|^fatal: |^error: failed to push|Permission denied|Authentication failed"
+    r"|pre-push hook",
+    re.M,
+)
+_PUSHED = re.compile(r"^\s*(?:\*|\+|[0-9a-f]{6,}\.\.+[0-9a-f]{6,}).* -> |Everything up-to-date", re.M)
+_COMMITTED = re.compile(r"^\[[^\]\n]+ [0-9a-f]{6,}\]|\d+ files? changed", re.M)
+_NOT_COMMITTED = re.compile(r"nothing to commit|no changes added|^fatal: |^error: |hook (?:failed|declined)", re.M)
+
+
+def _push(text: str) -> Said:
+    if _REJECTED.search(text):
+        return "failed", _line_at(text, _REJECTED.search(text).group(0))  # type: ignore[union-attr]
+    return ("passed", "pushed") if _PUSHED.search(text) else None
+
+
+def _commit(text: str) -> Said:
+    if _COMMITTED.search(text):
+        return "passed", _line_at(text, _COMMITTED.search(text).group(0))  # type: ignore[union-attr]
+    bad = _NOT_COMMITTED.search(text)
+    return ("failed", _line_at(text, bad.group(0))) if bad is not None else None
+
+
+def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    found = None
+    for each in pattern.finditer(text):
+        found = each
+    return found
+
+
+def _line_at(text: str, piece: str) -> str:
+    """The line of a text that has a piece in it."""
+    at = text.find(piece.strip("\n"))
+    begin = text.rfind("\n", 0, max(at, 0)) + 1
+    end = text.find("\n", max(at, 0) + 1)
+    return " ".join(text[begin : end if end > 0 else len(text)].split()).strip("= ")[:DETAIL]
+
+
+_PARSERS = {
+    "tests": _tests,
+    "types": _types,
+    "lint": _lint,
+    "build": _build,
+    "endpoint": _endpoint,
+    "push": _push,
+    "commit": _commit,
+}

@@ -1,0 +1,185 @@
+"""ProofTracker: follows the claims and the checks of one run, and binds the one to the other. Pure; can be stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from ..core import Step, Tool
+from ..core.decoding import from_msgpack
+from .calls import CallReading, read_call
+from .checks import CheckCommand, read_checks
+from .claims import admits_failure, read_claims
+from .model import CheckRun, Claim, ClaimVerdict
+from .outcomes import read_outcome
+from .verdicts import judge
+
+CHECKS, CLAIMS, FILES, OPEN = 128, 64, 512, 64
+"""Checks, claims, written files and calls under way that are remembered."""
+
+ChangedSince = Callable[[str], Sequence[str] | None]
+"""The files that differ now from a tree; None where that tree is not known any more."""
+
+
+class OpenCheck(Struct):
+    """A call under way that runs checks."""
+
+    step: int
+    call_id: str | None
+    checks: list[CheckCommand]
+
+
+class ProofState(Struct):
+    """What is remembered of a run. `written` gives the newest step that wrote each file."""
+
+    open: list[OpenCheck] = field(default_factory=list)
+    checks: list[CheckRun] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
+    written: dict[str, int] = field(default_factory=dict)
+    absent: dict[str, bool] = field(default_factory=dict)
+    tree: str = ""
+    answered: int = -1
+
+
+class ProofTracker:
+    """One run's claims and evidence."""
+
+    def __init__(self) -> None:
+        self.state = ProofState()
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """What the agent claims now: the newest claim of each kind and subject."""
+        return tuple(self.state.claims)
+
+    @property
+    def claimed_at(self) -> int:
+        """The step of the newest claim; -1 where there is none."""
+        return self.state.claims[-1].step if self.state.claims else -1
+
+    @property
+    def checks(self) -> tuple[CheckRun, ...]:
+        """The checks that ran, oldest first."""
+        return tuple(self.state.checks)
+
+    def observe(self, step: Step, *, prevented: bool = False, absent: tuple[str, ...] | None = None) -> None:
+        """Take in one step. `prevented`: the call did not run; `absent`: files that it claims and that are missing."""
+        if step.origin != "agent":
+            return
+        if step.kind == "tool_result":
+            self._result(step)
+            return
+        if step.role != "assistant":
+            return
+        if step.content:
+            self._say(step.content, step.index, absent)
+        if step.tool is not None and not prevented:
+            self._call(step, step.tool)
+
+    def mark(self, tree: str, *, after: bool) -> None:
+        """A checkpoint was made; one `after` a call holds what the checks of that call left behind."""
+        state = self.state
+        if after and state.checks and tree != state.tree:
+            newest = state.checks[-1].step
+            state.checks = [
+                replace(check, tree=tree) if check.step == newest and check.tree == state.tree else check
+                for check in state.checks
+            ]
+        state.tree = tree
+
+    def note_check(self, command: str, output: str, exit_status: int | None, tree: str) -> None:
+        """Take in a command that Interlock ran itself, on exactly this tree."""
+        for check in read_checks(command):
+            outcome, detail = read_outcome(check, output, exit_status, exit_status != 0)
+            self.state.checks.append(
+                CheckRun(self._newest, check.kind, check.runner, check.text, outcome, detail, check.targets, tree)
+            )
+        del self.state.checks[:-CHECKS]
+
+    @property
+    def _newest(self) -> int:
+        return max((claim.step for claim in self.state.claims), default=0)
+
+    def verdicts(self, changed: ChangedSince | None = None, *, since: int = 0) -> tuple[ClaimVerdict, ...]:
+        """Each claim from a step on with its verdict on the tree as it is; without `changed`, by steps alone."""
+        return tuple(
+            found
+            for claim in self.state.claims
+            if claim.step >= since
+            and (found := judge(claim, self.state.checks, self._stale(changed), self.state.absent))
+        )
+
+    def save(self) -> bytes:
+        return msgspec.msgpack.encode(self.state)
+
+    def restore(self, state: bytes) -> None:
+        self.state = from_msgpack(state, ProofState)
+
+    def _stale(self, changed: ChangedSince | None) -> Callable[[CheckRun], Sequence[str]]:
+        def since(check: CheckRun) -> Sequence[str]:
+            if changed is not None and check.tree:
+                found = changed(check.tree)
+                if found is not None:
+                    return found
+            return [path for path, step in self.state.written.items() if step > check.step]
+
+        return since
+
+    def _say(self, text: str, step: int, absent: tuple[str, ...] | None = None) -> None:
+        claims = read_claims(text)
+        if not claims:
+            if self.state.claims and admits_failure(text):
+                # What was claimed before is taken back.
+                self.state.claims = [each for each in self.state.claims if each.kind in ("file", "commit", "push")]
+            return
+        for claim in claims:
+            self.state.claims = [
+                each for each in self.state.claims if (each.kind, each.subject) != (claim.kind, claim.subject)
+            ]
+            self.state.claims.append(replace(claim, step=step))
+            if claim.kind == "file" and absent is not None:
+                self.state.absent[claim.subject] = claim.subject in absent
+        del self.state.claims[:-CLAIMS]
+
+    def _call(self, step: Step, tool: Tool) -> None:
+        call = read_call(step, tool)
+        self._write(call, step.index)
+        if call.says:
+            self._say(call.says, step.index)
+        if call.answers:
+            self.state.answered = step.index
+        checks = list(read_checks(call.script)) if call.script else []
+        if checks:
+            self.state.open.append(OpenCheck(step.index, tool.call_id, checks))
+            del self.state.open[:-OPEN]
+
+    def _write(self, call: CallReading, step: int) -> None:
+        for path in call.paths:
+            if path:
+                self.state.written.pop(path, None)
+                self.state.written[path] = step
+        while len(self.state.written) > FILES:
+            del self.state.written[next(iter(self.state.written))]
+
+    def _result(self, step: Step) -> None:
+        if not self.state.open:
+            return
+        call_id = step.tool.call_id if step.tool is not None else None
+        at = next(
+            (at for at in reversed(range(len(self.state.open))) if self.state.open[at].call_id == call_id),
+            None,
+        )
+        if at is None:
+            return
+        call = self.state.open.pop(at)
+        for check in call.checks:
+            outcome, detail = read_outcome(check, step.content, step.exit_code, step.error)
+            self.state.checks.append(
+                CheckRun(
+                    call.step, check.kind, check.runner, check.text, outcome, detail, check.targets, self.state.tree
+                )
+            )
+        del self.state.checks[:-CHECKS]

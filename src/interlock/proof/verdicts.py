@@ -1,0 +1,88 @@
+"""Verdicts: a claim against the checks that ran: proven, stale, contradicted or unproven."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from .coverage import covers
+from .model import CheckRun, Claim, ClaimKind, ClaimVerdict
+
+NAMED = 8
+"""Files that a stale verdict names."""
+
+_KINDS: dict[ClaimKind, tuple[ClaimKind, ...]] = {
+    "tests": ("tests",),
+    "types": ("types", "build"),
+    "lint": ("lint",),
+    "build": ("build", "types"),
+    "endpoint": ("endpoint",),
+    "commit": ("commit",),
+    "push": ("push",),
+    "done": ("tests", "types", "lint", "build"),
+}
+"""The kinds of checks that bear a claim out."""
+_COMPILING = frozenset(
+    ("cargo test", "go test", "mvn", "gradle", "dotnet test", "swift test", "bazel test", "sbt test")
+)
+"""Runners of tests that build first."""
+_NOTHING: dict[ClaimKind, str] = {
+    "tests": "no tests were run",
+    "types": "no type checker was run",
+    "lint": "no linter was run",
+    "build": "nothing was built",
+    "endpoint": "nothing was requested",
+    "commit": "no git commit was run",
+    "push": "no git push was run",
+}
+
+
+def judge(
+    claim: Claim,
+    checks: Sequence[CheckRun],
+    changed: Callable[[CheckRun], Sequence[str]],
+    absent: Mapping[str, bool],
+) -> ClaimVerdict | None:
+    """The verdict on one claim; None where nothing can be said about it."""
+    if claim.kind == "file":
+        return _file(claim, absent)
+    evidence = _evidence(claim, checks)
+    if evidence is None:
+        if claim.kind == "done":
+            return None
+        tried = next((check for check in reversed(checks) if _bears(claim, check)), None)
+        why = f"{_words(tried)}: {tried.detail}" if tried is not None else _NOTHING[claim.kind]
+        return ClaimVerdict(claim, "unproven", why, tried)
+    if evidence.outcome == "failed":
+        return ClaimVerdict(claim, "contradicted", f"{_words(evidence)} failed: {evidence.detail}", evidence)
+    files = tuple(path for path in changed(evidence) if covers(evidence.kind, path))
+    if files:
+        more = f" and {len(files) - 3} more" if len(files) > 3 else ""
+        why = f"{_words(evidence)} passed, but {', '.join(files[:3])}{more} changed afterwards"
+        return ClaimVerdict(claim, "stale", why, evidence, files[:NAMED])
+    return ClaimVerdict(claim, "proven", f"{_words(evidence)} passed: {evidence.detail}", evidence)
+
+
+def _evidence(claim: Claim, checks: Sequence[CheckRun]) -> CheckRun | None:
+    """The last check of the claim's kind that passed or failed."""
+    return next(
+        (check for check in reversed(checks) if check.outcome in ("passed", "failed") and _bears(claim, check)), None
+    )
+
+
+def _bears(claim: Claim, check: CheckRun) -> bool:
+    if claim.kind == "build" and check.kind == "tests":
+        return check.runner in _COMPILING
+    return check.kind in _KINDS[claim.kind]
+
+
+def _words(check: CheckRun | None) -> str:
+    return f"`{check.command}` at step {check.step}" if check is not None else ""
+
+
+def _file(claim: Claim, absent: Mapping[str, bool]) -> ClaimVerdict | None:
+    missing = absent.get(claim.subject)
+    if missing is None:
+        return None
+    if missing:
+        return ClaimVerdict(claim, "contradicted", f"{claim.subject} does not exist")
+    return ClaimVerdict(claim, "proven", f"{claim.subject} exists")
