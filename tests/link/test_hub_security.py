@@ -103,7 +103,8 @@ def test_requests_of_strangers_are_refused_counted_and_told(
     sign_and_send(mallory, good, control_subject("run-1"), make("cancel", id="old"), earlier=3600)
     sign_and_send(mallory, good, control_subject("run-1"), make("pause", id="x"), instead=make("cancel", id="x"))
     assert ask(alice, "pause").outcome == "success"
-    assert owned.endpoint.state.status == "paused" and owned.endpoint.counts["", "quarantined"] == 6
+    assert owned.endpoint.state.status == "paused"
+    until(lambda: owned.endpoint.counts["", "quarantined"] == 6)
     told = [str(row["problem"]) for row in owned.audits() if row["what"] == "quarantined"]
     for words in ("no signature", "not trusted as controller", "signature is wrong", "a replay"):
         assert any(words in problem for problem in told), words

@@ -9,7 +9,7 @@ import msgspec
 import typer
 
 from .app import new_app
-from .output import print_json
+from .output import print_json, say
 
 if TYPE_CHECKING:
     from ..config.model import Hub
@@ -41,11 +41,11 @@ def keys(context: typer.Context, json: JsonOption = False) -> None:
     if json:
         print_json({"own": own.public if own else None, "trusted": [msgspec.to_builtins(key) for key in trusted]})
         return
-    typer.echo(f"own key: {own.public}" if own else "no key of our own yet: interlock hub keys make")
+    say(f"own key: {own.public}" if own else "no key of our own yet: interlock hub keys make")
     for key in trusted:
-        typer.echo(f"{key.public}  {','.join(key.roles)}  {key.name}")
+        say(f"{key.public}  {','.join(key.roles)}  {key.name}")
     if not trusted:
-        typer.echo("no other key is trusted: interlock hub keys add PUBLIC --role owner,controller --name NAME")
+        say("no other key is trusted: interlock hub keys add PUBLIC --role owner,controller --name NAME")
 
 
 @keys_app.command()
@@ -56,7 +56,7 @@ def make() -> None:
     """
     from ..core.keys import create_key
 
-    typer.echo(create_key(_own(_settings())).public)
+    say(create_key(_own(_settings())).public)
 
 
 @keys_app.command()
@@ -74,7 +74,7 @@ def add(
     place = _trusted(_settings())
     key = trusted_key(public, [part.strip() for part in role.split(",")], " ".join(name.split()))
     write_trusted([*(known for known in read_trusted(place) if known.public != public), key], place)
-    typer.echo(f"{key.name} is trusted as {' and '.join(key.roles)}")
+    say(f"{key.name} is trusted as {' and '.join(key.roles)}")
 
 
 @keys_app.command()
@@ -86,7 +86,7 @@ def remove(key: Annotated[str, typer.Argument(help="A public key, its beginning,
     from ..core.keys import remove_trusted
 
     gone = remove_trusted(key, _trusted(_settings()))
-    typer.echo(f"{gone.name} ({gone.public}) is not trusted any more")
+    say(f"{gone.name} ({gone.public}) is not trusted any more")
 
 
 @app.command()
@@ -114,7 +114,7 @@ def config(
         found.insert(0, TrustedKey(own.public, ("owner", "controller"), "own key"))
     if not found:
         raise BadInput("there are no keys", todo="Make one with: interlock hub keys make")
-    typer.echo(server_config(found, listen, store), nl=False)
+    say(server_config(found, listen, store), nl=False)
 
 
 def _settings() -> Hub:

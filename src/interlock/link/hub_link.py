@@ -15,7 +15,7 @@ from typing import Any
 from msgspec import Struct
 
 from ..config.model import Hub as HubSettings
-from ..control import EXPIRY_S, LogEntry
+from ..control import EXPIRY_S, LogEntry, TransportNoted
 from ..core import InterlockError
 from ..journal.interface import JournalWriting
 from .endpoint import Endpoint
@@ -84,7 +84,7 @@ class HubLink:
         self.run_id = journal.run_id
         self.token = os.urandom(12).hex()
         """What our messages' ids begin with. The broker drops an id that it has seen: nobody may guess the next one."""
-        self.trouble = HubTrouble(journal, endpoint.counts)
+        self.trouble = HubTrouble(lambda note: self._worker.submit(self._note, note), endpoint.counts)
         self._settings, self._endpoint, self._journal = settings, endpoint, journal
         self._thread = LoopThread(f"hub {self.run_id}")
         self._worker = ThreadPoolExecutor(1, f"hub {self.run_id}")
@@ -263,6 +263,10 @@ class HubLink:
         except Exception as error:
             log.warning("run %s: a request from the hub failed", self.run_id, exc_info=True)
             self.trouble.quarantine(f"a request that cannot be handled ({type(error).__name__})", message.subject)
+
+    def _note(self, note: TransportNoted) -> None:
+        with contextlib.suppress(InterlockError):
+            self._endpoint.post(note)
 
     def _is_flooded(self) -> bool:
         arrivals = self._arrivals

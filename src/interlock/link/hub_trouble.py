@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Callable
 
-import msgspec
-
-from ..control import Audit, format_time
-from ..journal import JournalEntry
-from ..journal.interface import JournalWriting
+from ..control import TransportNoted
 
 TELL_AFTER_S = 10.0
 """A hub that is away for less than this is not worth a row."""
@@ -19,11 +16,11 @@ TELL_EVERY_S = 60.0
 
 
 class HubTrouble:
-    """Writes audit rows: few, whatever happens."""
+    """Has audit rows written: few, whatever happens. `tell` must not block."""
 
-    def __init__(self, journal: JournalWriting, counts: Counter[tuple[str, str]]) -> None:
+    def __init__(self, tell: Callable[[TransportNoted], object], counts: Counter[tuple[str, str]]) -> None:
         self.problem = "not connected yet"
-        self._journal, self._counts = journal, counts
+        self._tell, self._counts = tell, counts
         self._since = time.monotonic()
         self._told = False
         self._last: dict[str, float] = {}
@@ -46,15 +43,14 @@ class HubTrouble:
 
     def quarantine(self, why: str, subject: str, data: bytes = b"") -> None:
         """Something was put aside and is not acted upon."""
-        self._counts["", "quarantined"] += 1
         now = time.monotonic()
         if now - self._last.get(why, -TELL_EVERY_S) < TELL_EVERY_S or len(self._last) > 100:
             self._more[why] += 1
+            self._counts["", "quarantined"] += 1
             return
         self._last[why] = now
         more = self._more.pop(why, 0)
         self._write("quarantined", f"{subject}: {why}" + (f", and {more:,} more like it" if more else ""), len(data))
 
     def _write(self, what: str, problem: str, size: int = 0) -> None:
-        row = Audit(what=what, time=format_time(time.time()), problem=problem[:500], bytes=size or None, actor="hub")
-        self._journal.append([JournalEntry("audit", msgspec.Raw(msgspec.json.encode(row)))])
+        self._tell(TransportNoted(what, problem[:500], size or None, "hub"))
