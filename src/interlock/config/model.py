@@ -300,10 +300,23 @@ class Checkpoints(Section, frozen=True, kw_only=True):
 
 
 class Hub(Section, frozen=True, kw_only=True):
-    url: Annotated[str | None, Meta(description="nats://host:port")] = None
+    url: Annotated[str | None, Meta(description="nats://host:port or tls://host:port; several with commas.")] = None
     credentials_file: Annotated[str | None, Meta(description="A NATS .creds file.")] = None
     token_file: Annotated[str | None, Meta(description="A file with the token.")] = None
     tls: Annotated[dict[str, str], Meta(description="ca_file, cert_file, key_file.")] = {}
+    key_file: Annotated[
+        str | None, Meta(description="Our private key; default: key in the user's configuration directory.")
+    ] = None
+    trusted_file: Annotated[
+        str | None, Meta(description="The public keys we trust; default: hub-keys in the same directory.")
+    ] = None
+    unsigned: Annotated[bool, Meta(description="Accept requests, answers and runs that no trusted key has signed.")] = (
+        False
+    )
+    replicas: Annotated[
+        Annotated[int, Meta(ge=1, le=5)] | None,
+        Meta(description="Copies the hub keeps; default: 3 if the cluster has them, else 1."),
+    ] = None
 
 
 class Store(Section, frozen=True, kw_only=True):

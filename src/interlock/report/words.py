@@ -57,6 +57,9 @@ AUDITS = {
     "unreadable": "request could not be read",
     "bad_request": "invalid request",
     "expired": "request expired",
+    "quarantined": "put aside on the hub",
+    "hub_away": "not on the hub",
+    "hub_back": "on the hub again",
 }
 
 SALIENT = ("command", "cmd", "file_path", "path", "url", "query", "code")
