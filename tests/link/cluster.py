@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 import signal
 import socket
@@ -17,7 +16,6 @@ from interlock.config.model import Hub
 from .broker import find_free_port, find_server
 
 SIZE = 3
-LIBFAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"
 
 
 class Wire:
@@ -85,8 +83,7 @@ class Cluster:
     def store(self, index: int) -> Path:
         return self.place / f"server-{index}"
 
-    def start(self, index: int, *, ahead: str = "") -> None:
-        """Start a server, perhaps with a clock that is `ahead` ("+3600s")."""
+    def start(self, index: int) -> None:
         routes = ", ".join(f'"nats://127.0.0.1:{self.wires[index, j].port}"' for j in range(SIZE) if j != index)
         config = self.place / f"server-{index}.conf"
         config.write_text(
@@ -95,13 +92,8 @@ class Cluster:
             f"cluster {{ name: c, listen: 127.0.0.1:{self._routes[index]}, no_advertise: true, pool_size: -1, "
             f"routes: [{routes}] }}\n"
         )
-        env = dict(os.environ)
-        command = [find_server(), "-c", str(config)]
-        if ahead:
-            command = ["faketime", "-f", ahead, *command]
-        log = (self.place / f"server-{index}.log").open("ab")
-        self.processes[index] = subprocess.Popen(command, stdout=log, stderr=log, env=env)
-        log.close()
+        with (self.place / f"server-{index}.log").open("ab") as log:
+            self.processes[index] = subprocess.Popen([find_server(), "-c", str(config)], stdout=log, stderr=log)
 
     def kill(self, index: int) -> None:
         process = self.processes[index]
@@ -144,7 +136,7 @@ class Cluster:
         self.kill(index)
         self.start(index)
 
-    def mount_small_disk(self, index: int, size: str = "24m") -> bool:
+    def mount_small_disk(self, index: int, size: str = "192m") -> bool:
         done = subprocess.run(
             ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", self.store(index)], capture_output=True
         )

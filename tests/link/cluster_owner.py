@@ -6,9 +6,10 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import TextIO
 
 from interlock.config.model import Hub
-from interlock.control import Frame, new_state
+from interlock.control import Frame, LogEntry, new_state
 from interlock.core import RunSpec
 from interlock.journal import Journal, RunFolder, Store
 from interlock.link import Endpoint, JournalLog
@@ -26,21 +27,30 @@ def main(root: str, run_id: str, url: str) -> None:
     journal = Journal.open(folder)
     frame = Frame(id=run_id, mode="loop", iter=1, max=None, model="claude-haiku-4-5")
     endpoint = Endpoint(new_state(run_id, stack=(frame,)), JournalLog(journal), TestActuator(folder))
+    notes = (Path(root) / f"{run_id}.ticks").open("a", buffering=1)
+    endpoint.follow(lambda _, entry: _note_result(notes, entry))
     endpoint.start()
-    threading.Thread(target=_iterate, args=(endpoint, Path(root) / f"{run_id}.ticks"), daemon=True).start()
+    notes.write(f"{'open' if endpoint.state.status == 'running' else 'shut'} {time.monotonic()}\n")
+    threading.Thread(target=_iterate, args=(endpoint, notes), daemon=True).start()
     HubLink(Hub(url=url, unsigned=True), endpoint, journal).start()
     threading.Event().wait()
 
 
-def _iterate(endpoint: Endpoint, file: Path) -> None:
+def _note_result(notes: TextIO, entry: LogEntry) -> None:
+    """A RESULT is durable: from here on the run stands still, or may go on. The wall clock may jump, this one not."""
+    if entry.kind == "result" and b'"status":"success"' in entry.body:
+        word = "shut" if b'"command":"pause"' in entry.body else "open"
+        notes.write(f"{word} {time.monotonic()}\n")
+
+
+def _iterate(endpoint: Endpoint, notes: TextIO) -> None:
     """Note the moments before and after an iteration was allowed to start."""
-    with file.open("a", buffering=1) as ticks:
-        while True:
-            before = time.time()
-            if endpoint.enter("tick"):
-                ticks.write(f"{before} {time.time()}\n")
-                endpoint.leave("tick")
-            time.sleep(0.005)
+    while True:
+        before = time.monotonic()
+        if endpoint.enter("tick"):
+            notes.write(f"tick {before} {time.monotonic()}\n")
+            endpoint.leave("tick")
+        time.sleep(0.005)
 
 
 if __name__ == "__main__":

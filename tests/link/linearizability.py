@@ -30,17 +30,19 @@ def read_history(files: Iterable[Path]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def judge(records: list[Record], operations: dict[str, dict[str, Any]], ticks: list[tuple[float, float]]) -> list[str]:
+def judge(records: list[Record], operations: dict[str, dict[str, Any]], notes: list[str]) -> list[str]:
     """Every violation of one run, in words."""
     found: list[str] = []
     order: dict[str, int] = {}
     told: dict[str, tuple[str, str | None]] = {}
     effects: dict[str, int] = {}
-    status, shut_since = "running", None
-    shut: list[tuple[float, float]] = []
+    acknowledged: set[str] = set()
+    status = "running"
     for record in records:
-        message = msgspec.json.decode(record.body) if record.kind in ("result", "state") else {}
+        message = msgspec.json.decode(record.body)
         request_id = message.get("request_id")
+        if record.kind == "ack":
+            acknowledged.add(request_id)
         if record.kind == "result":
             payload = message["payload"]
             if request_id in order:
@@ -53,22 +55,36 @@ def judge(records: list[Record], operations: dict[str, dict[str, Any]], ticks: l
                 found.append(f"illegal: {message['command']} while {status} gave {payload}")
             if payload["status"] == "success":
                 status = "paused" if wanted == "running" else "running"
-                if status == "paused":
-                    shut_since = record.time
-                elif shut_since is not None:
-                    shut.append((shut_since, record.time))
-                    shut_since = None
         elif record.kind == "state" and request_id and message.get("status") != "paused":
             effects[request_id] = effects.get(request_id, 0) + 1
-    if shut_since is not None:
-        shut.append((shut_since, float("inf")))
     found += [f"doubled: two effects of {request_id}" for request_id, count in effects.items() if count > 1]
-    found += _check_told(operations, told, order)
-    found += [
-        f"a step at {before} while paused"
-        for before, after in ticks
-        if any(since < before and after < until for since, until in shut)
-    ]
+    # What was in flight when the owner was killed for good is finished by the next one.
+    lost = sorted(acknowledged - set(order))
+    found += [f"lost: {request_id} was acknowledged and has no RESULT" for request_id in lost[1:]]
+    return [*found, *_check_told(operations, told, order), *_check_steps(notes)]
+
+
+def _check_steps(notes: list[str]) -> list[str]:
+    """No step starts between RESULT(pause) and RESULT(resume)."""
+    shut_at: float | None = None
+    found = []
+    shut: list[tuple[float, float]] = []
+    steps: list[tuple[float, float]] = []
+    for words in (line.split() for line in notes):
+        if words[0] == "tick" and len(words) == 3:
+            steps.append((float(words[1]), float(words[2])))
+        elif words[0] == "shut" and len(words) == 2:
+            shut_at = float(words[1]) if shut_at is None else shut_at
+        elif words[0] == "open" and len(words) == 2 and shut_at is not None:
+            shut.append((shut_at, float(words[1])))
+            shut_at = None
+    shut.append((float("inf") if shut_at is None else shut_at, float("inf")))
+    at = 0
+    for before, after in sorted(steps):
+        while shut[at][1] <= before:
+            at += 1
+        if shut[at][0] < before and after < shut[at][1]:
+            found.append(f"a step at {before} while paused")
     return found
 
 
