@@ -129,12 +129,13 @@ export function Waits({ head }: { head: Head }) {
   const [reason, setReason] = useState("");
   const [sent, setSent] = useState("");
   const runId = head.summary.run_id;
-  const key = waiting ? `${waiting.kind}:${waiting.step}` : "";
+  const key = waiting ? `${waiting.kind}:${waiting.step}:${waiting.digest ?? ""}` : "";
   useEffect(() => setSent(""), [key]);
   const answer = async (command: "approve" | "reject") => {
     if (!waiting || sent) return;
     setSent(command);
-    const payload = reason ? { step: waiting.step, reason } : { step: waiting.step };
+    const call = waiting.digest ? { step: waiting.step, digest: waiting.digest } : { step: waiting.step };
+    const payload = reason ? { ...call, reason } : call;
     if (await send(runId, command, payload, reason)) setReason("");
     else setSent("");
   };

@@ -61,8 +61,11 @@ def answer_to_step(command: Command, about: str) -> typer.Typer:
         verbose: VerboseOption = False,
     ) -> None:
         def payload(place: LocalRuns, run_id: str) -> dict[str, object]:
-            chosen = place.waiting_step(run_id) if step is None else step
-            return {"step": chosen} if reason is None else {"step": chosen, "reason": reason}
+            if step is not None:
+                return {"step": step, **({"reason": reason} if reason is not None else {})}
+            call = place.waiting_call(run_id)
+            given = {"step": call.step, "digest": call.digest or None, "reason": reason}
+            return {key: value for key, value in given.items() if value is not None}
 
         control_run(command, RunChoice(run=run, hub=hub, timeout=timeout, json=json, verbose=verbose), payload, reason)
 

@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..control import Command, Request, RequestOutcome, decode_current, new_request
+from ..control.messages import State, Waiting
 from ..core import ENDED, BadInput, InterlockError, InvalidState, Status
 from ..journal import JournalReader, RunFolder, RunSummary
 from ..journal.folder import HELD, PARKED, TREE
@@ -22,7 +23,7 @@ from ..link.owner_client import Notice
 from ..link.runs import Runs
 from .app import finite
 from .completion import offer_live_runs
-from .output import print_json, say_error
+from .output import print_json, say, say_error
 
 RunArgument = Annotated[
     str | None,
@@ -170,13 +171,13 @@ class LocalRuns(Runs):
             return " is pausing: the step under way may finish"
         return f" {DONE.get(command, '')}"
 
-    def waiting_step(self, run_id: str) -> int:
-        """The step of a run that waits for a person."""
+    def waiting_call(self, run_id: str) -> Waiting:
+        """The call of a run that waits for a person."""
         if self.hub is not None:
-            return step_that_waits(self.hub.current(run_id) or b"")
+            return call_that_waits(self.hub.current(run_id) or b"")
         with JournalReader.open(self.folder(run_id)) as reader:
             last = reader.last("state")
-        return step_that_waits(bytes(last.body) if last is not None else b"")
+        return call_that_waits(bytes(last.body) if last is not None else b"")
 
 
 def _adopt(folder: RunFolder) -> bool:
@@ -240,22 +241,22 @@ def parse_condition(text: str) -> tuple[str, str]:
     return key, value
 
 
-def step_that_waits(body: bytes) -> int:
-    """The step of the last state of a run that waits for a person."""
+def call_that_waits(body: bytes) -> Waiting:
+    """The call that waits for a person in the last state of a run."""
     event = decode_current(body)
-    waiting = getattr(event, "waiting", None)
+    waiting = event.waiting if isinstance(event, State) else None
     if waiting is None or waiting.kind != "approval":
         raise InvalidState("no step of this run waits for a person", todo="See interlock show RUN.")
-    return int(waiting.step)
+    return waiting
 
 
 def _say(command: Command, done: list[tuple[RunSummary, RequestOutcome]], choice: RunChoice, place: LocalRuns) -> None:
     if not done:
-        typer.echo("No live run fits." if choice.where else "No live runs.")
+        say("No live run fits." if choice.where else "No live runs.")
     for run, answer in done:
         line = _line(command, run, answer, choice.verbose, place.done(command, run.run_id, answer))
         if answer.outcome == "success":
-            typer.echo(line)
+            say(line)
         else:
             say_error(line)
 

@@ -87,8 +87,11 @@ def begin_escalate(turn: Transition, payload: EscalatePayload) -> None:
 
 
 def begin_answer(turn: Transition, request: Request, payload: AnswerPayload) -> None:
-    if all(item.step != payload.step for item in turn.state.waiting):
+    asked = next((item for item in turn.state.waiting if item.step == payload.step), None)
+    if asked is None:
         refuse(turn, f"step {payload.step} does not wait for a person")
+    elif payload.digest and asked.digest and payload.digest != asked.digest:
+        refuse(turn, f"the call of step {payload.step} has changed since you were asked: look at it again")
     else:
         turn.change(phase="executing")
         turn.execute(request)

@@ -14,11 +14,13 @@ Command = Literal["pause", "resume", "cancel", "escalate", "approve", "reject", 
 Code = Literal["bad_request", "not_found", "invalid_state", "failed", "duplicate"]
 LiveStatus = Literal["running", "pausing", "paused"]
 AbortReason = Literal["USER_CANCELLED", "EMERGENCY_STOP", "CRITICAL_FAILURE", "ERROR"]
-DoneReason = Literal["COMPLETE", "MAX_ITERATIONS", "STUCK", "NO_MORE_ISSUES", "MAX_ISSUES"]
+DoneReason = Literal["COMPLETE", "MAX_ITERATIONS", "STUCK", "NO_MORE_ISSUES", "MAX_ISSUES", "UNPROVEN"]
 
 COMMANDS: tuple[Command, ...] = ("pause", "resume", "cancel", "escalate", "approve", "reject", "rollback")
 ABORT_REASONS: tuple[AbortReason, ...] = ("USER_CANCELLED", "EMERGENCY_STOP", "CRITICAL_FAILURE", "ERROR")
-DONE_REASONS: tuple[DoneReason, ...] = ("COMPLETE", "MAX_ITERATIONS", "STUCK", "NO_MORE_ISSUES", "MAX_ISSUES")
+DONE_REASONS: tuple[DoneReason, ...] = (
+    "COMPLETE", "MAX_ITERATIONS", "STUCK", "NO_MORE_ISSUES", "MAX_ISSUES", "UNPROVEN",
+)  # fmt: skip
 
 RequestId = Annotated[str, Meta(min_length=1, max_length=128, description="A UUID v4; any such string is accepted.")]
 Timestamp = Annotated[
@@ -58,10 +60,11 @@ class EscalatePayload(Struct, frozen=True, omit_defaults=True):
 
 
 class AnswerPayload(Struct, frozen=True, omit_defaults=True):
-    """The step that waits for a person."""
+    """The step that waits for a person, and the digest of the call that the person saw."""
 
     step: Annotated[int, Meta(ge=0)]
     reason: Note | None = None
+    digest: Name | None = None
 
 
 class RollbackPayload(Struct, frozen=True, omit_defaults=True):
@@ -165,12 +168,14 @@ class Frame(Struct, frozen=True, omit_defaults=True, kw_only=True):
     filter: str | None = None
 
 
-class Waiting(Struct, frozen=True):
-    """What the run needs a person for."""
+class Waiting(Struct, frozen=True, omit_defaults=True):
+    """What the run needs a person for. An approval is of the call with this `digest`, and expires at `until`."""
 
     kind: str
     step: int
     text: str
+    digest: str = ""
+    until: float = 0.0
 
 
 class State(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="event", tag="STATE"):

@@ -1,36 +1,75 @@
-"""Approvals: steps that wait for a person, and what the person said."""
+"""Approvals: steps that wait for a person, and what the person said of exactly this call."""
 
 from __future__ import annotations
 
+import hashlib
+import time
+from collections.abc import Callable
 from typing import Literal
+
+import msgspec
+from msgspec import Struct
 
 from ..core import Decision, InvalidState, Review, Step
 
 Answer = Literal["approved", "rejected"]
+
+HOUR = 3600.0
+
+REMEMBERED = 1024
+"""Calls whose digest is known."""
+
+
+class WaitingCall(Struct, frozen=True):
+    """A call that waits: what it wants to do, a digest of its tool and arguments, until when it can be answered."""
+
+    what: str
+    digest: str
+    until: float
 
 
 class Approvals:
     """Which steps have to wait, and the answers that came. Off unless the run was continued after an incident.
 
     `needed`: writes, deletes and commands wait for a person, reads do not. `removed`: actions that are refused. A call
-    whose review asks for a person waits in any case.
+    whose review asks for a person waits in any case. An answer holds for the call that was asked about: one that comes
+    again with other arguments waits again, and one that nobody answers within `hours` is refused.
     """
 
     def __init__(self, needed: bool = False, removed: frozenset[str] = frozenset()) -> None:
         self.needed = needed
         self.removed = removed
-        self._waiting: dict[int, str] = {}
-        self._answers: dict[int, tuple[Answer, str]] = {}
+        self.hours = 12.0
+        self.clock: Callable[[], float] = time.time
+        self._digests: dict[int, str] = {}
+        self._waiting: dict[int, WaitingCall] = {}
+        self._answers: dict[int, tuple[Answer, str, str]] = {}
 
     @property
     def waiting(self) -> dict[int, str]:
         """The steps that wait, with what each wants to do."""
-        return dict(self._waiting)
+        return {step: call.what for step, call in self._waiting.items()}
 
     @property
     def next_waiting(self) -> str | None:
         """What the step that waits longest wants to do."""
-        return next(iter(self._waiting.values()), None)
+        return next(iter(self.waiting.values()), None)
+
+    def call(self, step: int) -> WaitingCall | None:
+        """The call that waits at a step."""
+        return self._waiting.get(step)
+
+    def see(self, told: Step) -> bool:
+        """Know a call as its agent told it, before anything of it is redacted; whether it is another than before.
+
+        An agent whose connection broke may ask again, under the same number, for something else.
+        """
+        digest = call_digest(told)
+        before = self._digests.pop(told.index, digest)
+        self._digests[told.index] = digest
+        while len(self._digests) > REMEMBERED:
+            del self._digests[next(iter(self._digests))]
+        return before != digest
 
     def check(self, step: Step, review: Review | None) -> Decision | None:
         """Hold until a person answers, deny where the answer was no, None where the step may go on."""
@@ -40,14 +79,15 @@ class Approvals:
         asked = review is not None and review.ask
         if not asked and (not self.needed or action == "read"):
             return None
-        answer = self._answers.get(step.index)
+        answer = self._answer_to(step)
         if answer is None:
-            self._waiting[step.index] = describe(step)
             why = f": {review.reason}" if asked and review is not None else ""
             return Decision("hold", reason=f"step {step.index} waits for a person to approve or reject it{why}")
         said, why = answer
         if said == "approved":
             return None
+        if why == EXPIRED:
+            return Decision("deny", reason=why)
         return Decision("deny", reason=f"A person rejected this step{f': {why}' if why else '.'}")
 
     def has_approved(self, step: Step) -> bool:
@@ -55,17 +95,50 @@ class Approvals:
         answer = self._answers.get(step.index)
         return answer is not None and answer[0] == "approved"
 
-    def answer(self, step: int, said: Answer, reason: str = "") -> str:
-        """Take a person's answer; gives what the step wanted to do."""
-        if step not in self._waiting:
+    def answer(self, step: int, said: Answer, reason: str = "", digest: str | None = None) -> str:
+        """Take a person's answer to a call, to the one with this digest if it names one; gives what it wanted to do."""
+        call = self._waiting.get(step)
+        if call is None:
             known = ", ".join(str(index) for index in self._waiting) or "none"
             raise InvalidState(f"step {step} does not wait for a person", todo=f"Waiting: {known}")
-        self._answers[step] = (said, reason)
-        return self._waiting.pop(step)
+        if digest and digest != call.digest:
+            raise InvalidState(CHANGED.format(step=step))
+        if self.clock() > call.until:
+            raise InvalidState(f"the question about step {step} has expired", todo="The call is refused.")
+        self._answers[step] = (said, reason, call.digest)
+        del self._waiting[step]
+        return call.what
 
     def withdraw(self, step: int) -> bool:
         """A step waits no longer; whether it did."""
         return self._waiting.pop(step, None) is not None
+
+    def _answer_to(self, step: Step) -> tuple[Answer, str] | None:
+        """What was said of exactly this call; None where it waits."""
+        digest = self._digests.get(step.index) or call_digest(step)
+        answer = self._answers.get(step.index)
+        if answer is not None and answer[2] == digest:
+            return answer[:2]
+        self._answers.pop(step.index, None)
+        call = self._waiting.get(step.index)
+        if call is None or call.digest != digest:
+            self._waiting[step.index] = WaitingCall(describe(step), digest, self.clock() + self.hours * HOUR)
+        elif self.clock() > call.until:
+            del self._waiting[step.index]
+            self._answers[step.index] = ("rejected", EXPIRED, digest)
+            return "rejected", EXPIRED
+        return None
+
+
+CHANGED = "the call of step {step} is not the one that you were asked about: it has changed. Look at it again"
+EXPIRED = "Nobody approved this step in time: it is refused. Go on without it, or try again later."
+
+
+def call_digest(step: Step) -> str:
+    """A digest of exactly what a call does: its tool and its arguments."""
+    tool = step.tool
+    body = (tool.name, tool.arguments) if tool is not None else ("", step.content)
+    return hashlib.sha256(msgspec.json.encode(body, order="deterministic")).hexdigest()[:16]
 
 
 def describe(step: Step) -> str:

@@ -65,4 +65,6 @@ class CommandExecutor:
         said: Answer = "approved" if order.command == "approve" else "rejected"
         step = payload.get("step")
         reason = str(payload.get("reason") or "")
-        return Applied(True, self._supervisor.answer(step if isinstance(step, int) else None, said, reason))
+        digest = payload.get("digest")
+        number = step if isinstance(step, int) else None
+        return Applied(True, self._supervisor.answer(number, said, reason, str(digest) if digest else None))

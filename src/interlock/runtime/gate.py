@@ -15,6 +15,9 @@ from .open_calls import OpenCalls, call_key
 LOOK_S = 0.5
 """How often a step that waits checks whether its client is still connected."""
 
+EXPIRES_LOOK_S = 30.0
+"""How often a held step in an event loop asks again: the question that it waits for may have expired."""
+
 Wait = tuple[int, float | None]
 """Wait until the gate has changed since this version, at most this long."""
 
@@ -176,7 +179,8 @@ class Gate:
                 if now is None:
                     decision = await asyncio.to_thread(ask_once)
                 else:
-                    await self.wait_async(*now)
+                    version, left = now
+                    await self.wait_async(version, EXPIRES_LOOK_S if left is None else left)
         except BaseException:
             given_up.set()
             asyncio.get_running_loop().run_in_executor(None, give_up)

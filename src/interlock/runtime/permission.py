@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msgspec.structs import replace
 
 from ..core import PROCEED, Capability, Decision, Review, Step
-from .approvals import Approvals
+from .approvals import Approvals, WaitingCall
 from .call_decision import decide_call
 from .decision_pipeline import DecisionPipeline
 from .guard import Guard, PartFailed
@@ -13,6 +15,9 @@ from .limit_enforcer import LimitEnforcer
 from .open_calls import OpenCalls
 from .review_and_observe import Observation, review_and_observe
 from .run import Run
+
+if TYPE_CHECKING:
+    from .judge import Judge
 
 APPROVED = 0.6
 """The risk of a call that a person has approved, at most."""
@@ -30,11 +35,13 @@ class Permission:
         approvals: Approvals,
         *,
         observe: bool,
+        judge: Judge | None = None,
     ) -> None:
+        self._judge = judge
         self._run, self._pipeline, self._guard, self._limiting = run, pipeline, guard, limiting
         self._approvals, self._observe = approvals, observe
         self._reviews: OpenCalls[Review | None] = OpenCalls()
-        self._told: set[int] = set()
+        self._told: dict[int, str] = {}
 
     def forget(self, step: Step) -> Review | None:
         """A call is over, or its result is there: gives its review."""
@@ -42,7 +49,7 @@ class Permission:
 
     def withdraw(self, step: Step) -> bool:
         """A step waits no longer; whether it did. Asked about again, it waits again."""
-        self._told.discard(step.index)
+        self._told.pop(step.index, None)
         return self._approvals.withdraw(step.index)
 
     def wait_for_person(self, step: Step) -> Decision | None:
@@ -55,7 +62,7 @@ class Permission:
             except PartFailed:
                 # Its review is tried again behind the gate, where what is broken is answered for.
                 return None
-        answered = self._approvals.check(step, self._reviews.get(step))
+        answered = self._check(step, self._reviews.get(step))
         if answered is None or answered.action != "hold":
             return None
         self._tell_once(step.index)
@@ -78,10 +85,11 @@ class Permission:
         """What the person said, then the limits, then the verdict; a call that may go on may still have to wait."""
         if self._observe:
             return PROCEED
+        review = self._judged(step, review)
         if "hold" not in capabilities or not self._pipeline.person_reachable:
             # An unattended run does not wait all night for a yes: the verdict holds.
             review = without_asking(review)
-        answered = self._approvals.check(step, review)
+        answered = self._check(step, review)
         if answered is not None and answered.action == "hold":
             self._tell_once(step.index)
         if answered is not None:
@@ -98,13 +106,30 @@ class Permission:
             return review
         return replace(review, verdict="warn", risk=min(review.risk, APPROVED), ask=False)
 
-    def _tell_once(self, step: int) -> None:
-        if step not in self._told and self._guard.part("journal", self._tell, False, step):
-            self._told.add(step)
+    def _judged(self, step: Step, review: Review | None) -> Review | None:
+        """The review with the judge's word on a call that needs approval: it may block, and never allows."""
+        if self._judge is None or review is None or not review.ask or self._approvals.has_approved(step):
+            return review
+        why = self._judge.forbids(step, review, self._run.spec.task)
+        return replace(review, verdict="block", reason=f"{review.reason} {why}".strip(), ask=False) if why else review
 
-    def _tell(self, step: int) -> bool:
+    def _check(self, step: Step, review: Review | None) -> Decision | None:
+        """What a person says; a question that nobody answered in time is no longer asked."""
+        waited = self._approvals.call(step.index) is not None
+        answered = self._approvals.check(step, review)
+        if waited and self._approvals.call(step.index) is None:
+            self._guard.part("journal", self._run.stop_waiting, None, step.index, self._approvals.next_waiting)
+        return answered
+
+    def _tell_once(self, step: int) -> None:
+        call = self._approvals.call(step)
+        told = call is None or self._told.get(step) == call.digest
+        if not told and call is not None and self._guard.part("journal", self._tell, False, step, call):
+            self._told[step] = call.digest
+
+    def _tell(self, step: int, call: WaitingCall) -> bool:
         """Have it known that a step waits; what could not be written down is told again when it asks again."""
-        self._run.wait_for_person(step, self._approvals.waiting[step])
+        self._run.wait_for_person(step, call.what, call.digest, call.until)
         return True
 
 

@@ -27,7 +27,7 @@ class ControlPort(Protocol):
 
     def resume(self) -> bool: ...
 
-    def wait(self, step: int, what: str) -> None: ...
+    def wait(self, step: int, what: str, digest: str, until: float) -> None: ...
 
     def stop_waiting(self, step: int) -> None: ...
 
@@ -138,11 +138,14 @@ class Run:
         finally:
             self.on_waiting(step, hold.reason)
 
-    def wait_for_person(self, step: int, what: str) -> None:
-        """A step waits for approve or reject. Whoever is told of it finds it written down."""
+    def wait_for_person(self, step: int, what: str, digest: str = "", until: float = 0.0) -> None:
+        """A step waits for approve or reject. Whoever is told of it finds it written down.
+
+        An answer is to the call with this `digest`, and can be given `until` then.
+        """
         try:
             if self.steering is not None:
-                self.steering.wait(step, what)
+                self.steering.wait(step, what, digest, until)
             else:
                 self.append([], durable=True, changes={"waiting": what})
         finally:

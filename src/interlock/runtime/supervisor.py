@@ -31,9 +31,10 @@ from ..redact import StepRedactor, redact_text, withhold
 from ..review import rough_review
 from .approvals import Answer, Approvals
 from .call_decision import degrade, refusal
-from .checkpoint_causes import AFTER_STEP
+from .checkpoint_causes import AFTER_STEP, END_OF_TURN
 from .checkpointing import Checkpointing, may_change
 from .containers import is_contained
+from .contract_enforcer import ContractEnforcer
 from .decision_pipeline import DecisionPipeline
 from .directive_executor import DirectiveExecutor
 from .directive_runner import DirectiveRunner
@@ -47,13 +48,16 @@ from .permission import Permission
 from .plugins import Plugins
 from .review_and_observe import observe_result
 from .run import Run
-from .second_opinion import SecondOpinion
+from .run_proof import RunProof
 from .step_client import StepClient
 from .step_outcome import StepOutcome
 from .step_recorder import StepRecorder
+from .stop_gate import StopGate
 
 if TYPE_CHECKING:
     from .assembly import Options
+    from .judge import Judge
+    from .prices import Prices
 
 log = logging.getLogger("interlock")
 
@@ -86,6 +90,7 @@ class Supervisor(StepClient):
         self.executor = executor
         self.context = context or Context(original_prompt=run.spec.task, workspace=run.spec.workspace)
         self.approvals = approvals or Approvals()
+        self.approvals.hours, self.approvals.clock = config.review.approval_hours, run.clock.time
         self.faults = 0
         self._observe = config.interventions.observe
         self._redactor = StepRedactor()
@@ -102,26 +107,35 @@ class Supervisor(StepClient):
             guard=self._guard,
             restorable=executor.workspace is not None,
             contained=is_contained(),
+            attended=self.approvals.needed,
         )
+        self.context = self.pipeline.context
         self._guard.part("reviewer", self.pipeline.reviewer.warm, None)
         self.recorder = StepRecorder(run, self.pipeline, metrics, executor.notifier)
         self.runner = DirectiveRunner(run, executor, self._guard)
         self._limiting = LimitEnforcer(run, self.pipeline, executor, self.recorder, self._guard, self._hold)
         self._checkpointing = Checkpointing(run, self.pipeline, executor, self._guard, self.context)
+        self._enforcer = ContractEnforcer(
+            run, self.pipeline, executor, self._checkpointing, self._guard, observe=self._observe
+        )
+        self.stop_gate = StopGate(
+            run, self.pipeline, executor, self._checkpointing, config.contract, self._lock, observe=self._observe
+        )
+        self.proof = RunProof(run, self.pipeline.proof, executor.workspace, self._guard)
         self._metrics = metrics
         self._since_snapshot = 0
+        judge = _judge(config, self.pipeline.prices)
         self._permission = Permission(
-            run, self.pipeline, self._guard, self._limiting, self.approvals, observe=self._observe
+            run, self.pipeline, self._guard, self._limiting, self.approvals, observe=self._observe, judge=judge
         )
         self._judged: OpenCalls[Decision] = OpenCalls()
         self._told: set[str] = set()
-        opinion = config.detect.second_opinion
         self.late_results = LateResults(
             run,
             self.pipeline,
             self._record_and_act,
             self.recorder.describe,
-            SecondOpinion(opinion, self.pipeline.prices) if opinion.enabled else None,
+            judge,
         )
         self._looks_for_person = executor.notifier is None and not self.approvals.needed
         if not self._looks_for_person:
@@ -156,6 +170,8 @@ class Supervisor(StepClient):
         status: Status = "done" if error is None else "aborted"
         reason = "COMPLETE" if error is None else "ERROR"
         message = "" if error is None else redact_text(f"{type(error).__name__}: {error}")
+        with self._lock:
+            self.proof.record(settled=True)
         # A journal that cannot be written is our trouble, not that of the agent's code around us.
         self._guard.part("journal", lambda: self.run.end(status, reason, message), None)
         if self.executor.notifier is not None:
@@ -169,6 +185,9 @@ class Supervisor(StepClient):
             self._note_trouble()
             self.late_results.catch_up()
             self._look_for_person()
+            if self.approvals.see(step):
+                self._judged.end(step)
+                self._permission.forget(step)
             told, step = step, self._admit(step)
             decision = self._permission.wait_for_person(step) or self.run.gate.enter(step)
             if decision.action == "proceed":
@@ -213,9 +232,12 @@ class Supervisor(StepClient):
                 # Before the files go back: what this call did would not be known for the run's, and left alone.
                 self._checkpointing.make(cause=AFTER_STEP, step=step.index + 1)
             self._record_and_act(StepRecord(step, seen.review, absent=absent), seen.judgement)
+            self._guard.part("proof", self.proof.note, None, step)
             if works:
                 # After a rollback as well: what it brought back of the run's earlier work is the run's.
-                self._checkpointing.make(cause=AFTER_STEP, step=step.index + 1)
+                before = self._checkpointing.newest
+                now = self._checkpointing.make(cause=AFTER_STEP, step=step.index + 1)
+                self._enforcer.after(step, before, now)
             used_up = None if self._observe else self._limiting.check_spend()
             self._time(begin)
             return degrade(self._standing(used_up or PROCEED, before=False), self.executor.adapter.capabilities)
@@ -236,6 +258,28 @@ class Supervisor(StepClient):
             if not self._observe and not self.run.ended and self.run.gate.status == "running":
                 self._limiting.check_use(memory_mb, elapsed_s)
 
+    def check_done(self) -> str:
+        """The agent has ended by itself: why the run is not proven, or broke its contract; empty where it kept it.
+
+        Restores what still differs against the contract, and runs `done_when`. Call it before `finish`.
+        """
+        with self._lock:
+            if self.run.ended:
+                return ""
+            now = self._checkpointing.make(cause=END_OF_TURN, step=self.next_index)
+            left = self._enforcer.settle(self._checkpointing.start(), now, self.next_index)
+        why = self.stop_gate.settle()
+        if left and not self._observe:
+            broken = f"against the contract: {', '.join(left[:4])} changed and could not be restored"
+            why = f"{why}; {broken}" if why else broken
+        if why and not self._observe and self.executor.notifier is not None:
+            self.executor.notifier.unproven(why)
+        return "" if self._observe else why
+
+    def record_contract(self) -> None:
+        """Write down what the run may and must do."""
+        self._guard.part("journal", self._enforcer.record_contract, None)
+
     def finish(self, status: Status, reason: str, message: str) -> None:
         """The agent has ended by itself; where it was made to, that stands, and is waited for.
 
@@ -246,6 +290,7 @@ class Supervisor(StepClient):
         if reason not in reasons:
             raise ValueError(f"a run cannot end as {status!r} with the reason {reason!r}; known: {', '.join(reasons)}")
         with self._lock:
+            self.proof.record(settled=False)
             if self.run.reason is None:
                 self.run.end(status, reason, message)
         if self.run.steering is not None:
@@ -262,11 +307,14 @@ class Supervisor(StepClient):
         """Know that the run was paused or goes on. Never waits: the next step finds it."""
         self.late_results.note_status(status)
 
-    def answer(self, step: int | None, said: Answer, reason: str = "") -> str:
-        """Take a person's answer to a waiting step; without a number, to the one that waits longest."""
+    def answer(self, step: int | None, said: Answer, reason: str = "", digest: str | None = None) -> str:
+        """Take a person's answer to a waiting step; without a number, to the one that waits longest.
+
+        With a `digest` it is an answer to that call, and refused where the step has become another one.
+        """
         waiting = self.approvals.waiting
         number = next(iter(waiting), -1) if step is None else step
-        what = self.approvals.answer(number, said, reason)
+        what = self.approvals.answer(number, said, reason, digest)
         self.run.update(waiting=self.approvals.next_waiting)
         self.run.gate.notify()
         return f"step {number} {said}: {what}"
@@ -291,6 +339,8 @@ class Supervisor(StepClient):
             if decision.action == "hold":
                 return decision
             review = self._permission.settle(step, review)
+            if decision.action in LET:
+                self._enforcer.approve(step, review)
             if decision.action in LET and may_change(review):
                 self._checkpointing.make(cause="before step", step=step.index)
             record = StepRecord(step, review, None if decision is PROCEED else decision, absent=absent)
@@ -400,3 +450,13 @@ class Supervisor(StepClient):
     def _hold(self, hold: Hold) -> str:
         self.note_status("paused")
         return self.run.hold(hold, self.next_index - 1)
+
+
+def _judge(config: Config, prices: Prices) -> Judge | None:
+    """The judge where one is configured; whoever has none does not load what it needs."""
+    settings = config.detect.judging
+    if not settings.enabled:
+        return None
+    from .judge import Judge
+
+    return Judge(settings, prices)

@@ -126,7 +126,7 @@ class Steered(Screen[None]):
             verb = "Approve" if command == "approve" else "Reject"
             self.top.push_screen(
                 Question(f"{verb} step {waiting.step}?", waiting.text, yes=verb, no="Not now", fields=(REASON,)),
-                lambda answers: self._order(command, run, answers, step=waiting.step),
+                lambda answers: self._order(command, run, answers, **call_of(waiting)),
             )
 
         run_errand(
@@ -146,3 +146,8 @@ class Steered(Screen[None]):
         if reason is not None and command in ("escalate", "approve", "reject"):
             payload["reason"] = reason
         self.top.send(command, run, payload, reason)
+
+
+def call_of(waiting: Waiting) -> dict[str, object]:
+    """The step and the digest of the call that the person saw."""
+    return {"step": waiting.step, **({"digest": waiting.digest} if waiting.digest else {})}

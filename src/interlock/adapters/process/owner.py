@@ -74,7 +74,7 @@ log = logging.getLogger("interlock")
 LAST_WORDS_S = 600.0
 """How far back the last words of a client reach."""
 
-EXIT_OF = {"MAX_ITERATIONS": 124, "EMERGENCY_STOP": 125, "USER_CANCELLED": 130}
+EXIT_OF = {"UNPROVEN": 123, "MAX_ITERATIONS": 124, "EMERGENCY_STOP": 125, "USER_CANCELLED": 130}
 """Why a run was ended, and the exit status that says so."""
 
 
@@ -145,7 +145,8 @@ class Owner:
         def ask(step: int, what: str) -> None:
             tell(step, what)
             if step in supervisor.approvals.waiting:
-                channel.send(ApprovalAsked(step, what))
+                call = supervisor.approvals.call(step)
+                channel.send(ApprovalAsked(step, what, call.digest if call is not None else ""))
 
         supervisor.run.on_waiting = ask
         self._say = lambda words: channel.send(ApprovalGiven(words))
@@ -192,7 +193,13 @@ class Owner:
             supervisor.finish("done", "MAX_ITERATIONS", "; ".join(limits or self.limits_reached()))
         else:
             failed = status not in (0, None)
-            supervisor.finish(*(("aborted", "ERROR") if failed else ("done", "COMPLETE")), _words(status))
+            if not failed:
+                self._keep_own_work()
+            why = "" if failed or run.reason is not None else supervisor.check_done()
+            if why:
+                supervisor.finish("done", "UNPROVEN", why)
+            else:
+                supervisor.finish(*(("aborted", "ERROR") if failed else ("done", "COMPLETE")), _words(status))
         if self._proxy is not None:
             self._proxy.close()
         self._steps.close()

@@ -56,6 +56,7 @@ class ApprovalAsked(Struct, frozen=True, tag_field="say", tag="asks"):
 
     step: int
     what: str
+    digest: str = ""
 
 
 class ApprovalGiven(Struct, frozen=True, tag_field="say", tag="says"):

@@ -13,6 +13,7 @@ import uuid
 
 from ...control import Command, new_request
 from ...core import InterlockError
+from ...core.printable import printable
 from ...journal import JournalReader, RunFolder
 from ...link import ask_owner
 from .foreground import Foreground
@@ -30,15 +31,15 @@ class TerminalApproval:
     def __init__(self, folder: RunFolder, foreground: Foreground | None = None) -> None:
         self._folder, self._foreground = folder, foreground
         self._questions: queue.SimpleQueue[ApprovalAsked] = queue.SimpleQueue()
-        self._asked: set[int] = set()
+        self._asked: set[tuple[int, str]] = set()
         self._untold: list[str] = []
         self._thread = threading.Thread(target=self._work, name="interlock-person", daemon=True)
 
     def ask(self, question: ApprovalAsked) -> None:
         """Have this asked, once."""
-        if question.step in self._asked:
+        if (question.step, question.digest) in self._asked:
             return
-        self._asked.add(question.step)
+        self._asked.add((question.step, question.digest))
         self._questions.put(question)
         if self._thread.ident is None:
             self._thread.start()
@@ -106,7 +107,8 @@ class TerminalApproval:
 
     def _answer(self, command: Command, question: ApprovalAsked, why: str) -> str:
         """Give the answer; what came in its way, if anything did."""
-        payload: dict[str, object] = {"step": question.step, **({"reason": why} if why else {})}
+        given = {"step": question.step, "digest": question.digest, "reason": why}
+        payload: dict[str, object] = {key: value for key, value in given.items() if value != ""}
         request = new_request(str(uuid.uuid4()), command, self._folder.run_id, payload, actor="terminal")
         answer = ask_owner(self._folder, request, timeout=10.0)
         return "" if answer.outcome == "success" else answer.message or answer.outcome
@@ -129,11 +131,11 @@ def open_line_terminal(foreground: Foreground | None = None) -> int | None:
 
 
 def _write(terminal: int, words: str) -> None:
-    os.write(terminal, words.encode())
+    os.write(terminal, printable(words).encode())
 
 
 def _tell(words: str) -> None:
     if sys.stderr is not None:
         with contextlib.suppress(OSError):
-            sys.stderr.write(words)
+            sys.stderr.write(printable(words))
             sys.stderr.flush()

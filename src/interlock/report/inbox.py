@@ -1,0 +1,257 @@
+"""The inbox: everything that needs a person, newest first, with what each answer does.
+
+A kind is one function in KINDS: it looks at a run and gives its items.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
+from msgspec import Struct
+
+from ..control import decode_current
+from ..control.messages import State, Waiting
+from ..core import ENDED, InterlockError, NotFound
+from ..core.decoding import from_json
+from ..journal import JournalReader, RunFolder, RunSummary, Store, write_durably
+from ..records import read_body
+from ..runtime.incidents import read_incidents
+
+if TYPE_CHECKING:
+    from ..link.outbox import RemoteRun
+
+DISMISSED = "dismissed.json"
+"""The file in the store that lists what a person has seen and put aside."""
+
+KEPT_DISMISSED = 2000
+
+
+class InboxAnswer(Struct, frozen=True, omit_defaults=True):
+    """One thing that a person can do: its name, what it does, and for a terminal the command that does it.
+
+    `command` is the control command that it sends with `payload`; without one it is carried out here (`dismiss`), or
+    only by typing `words`.
+    """
+
+    name: str
+    does: str
+    command: str = ""
+    payload: dict[str, object] = {}
+    words: str = ""
+
+
+class InboxItem(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """Something that needs a person. `id` is of exactly this: a call that changes is another item."""
+
+    id: str
+    kind: str
+    run_id: str
+    run: str
+    time: float
+    title: str
+    text: str = ""
+    answers: tuple[InboxAnswer, ...] = ()
+    expires: float | None = None
+    host: str = ""
+
+
+class _Looked(Struct, frozen=True):
+    """What is known of a run."""
+
+    folder: RunFolder
+    run: RunSummary
+    waiting: Waiting | None
+
+    def item(self, kind: str, which: object, at: float, title: str, text: str, *answers: InboxAnswer) -> InboxItem:
+        return InboxItem(
+            id=hashlib.sha256(f"{self.run.run_id}/{kind}/{which}".encode()).hexdigest()[:8],
+            kind=kind,
+            run_id=self.run.run_id,
+            run=self.run.name or self.run.run_id,
+            time=at,
+            title=title,
+            text=text,
+            answers=answers,
+        )
+
+    @property
+    def control(self) -> tuple[InboxAnswer, InboxAnswer]:
+        ref = self.run.run_id
+        return (
+            InboxAnswer("resume", "The run continues.", "resume", words=f"interlock resume {ref}"),
+            InboxAnswer(
+                "cancel", "The run ends, and its processes with it.", "cancel", words=f"interlock cancel {ref}"
+            ),
+        )
+
+    @property
+    def dismiss(self) -> InboxAnswer:
+        words = f"interlock show {self.run.run_id}"
+        return InboxAnswer("dismiss", "You have seen it: it leaves the inbox. Nothing else changes.", words=words)
+
+
+def _approvals(seen: _Looked) -> Iterator[InboxItem]:
+    call = seen.waiting
+    if call is None or call.kind != "approval":
+        return
+    payload: dict[str, object] = {"step": call.step, **({"digest": call.digest} if call.digest else {})}
+    yield msgspec.structs.replace(
+        seen.item(
+            "approval",
+            f"{call.step}/{call.digest}",
+            seen.run.updated,
+            f"Step {call.step} asks for your approval",
+            call.text,
+            InboxAnswer("approve", "Exactly this call runs.", "approve", payload),
+            InboxAnswer("reject", "The call does not run; the agent is told your reason.", "reject", payload),
+        ),
+        expires=call.until or None,
+    )
+
+
+def _holds(seen: _Looked) -> Iterator[InboxItem]:
+    hold = seen.waiting
+    if hold is None or hold.kind in ("approval", "parked"):
+        return
+    titles = {"limit": "Paused at a limit", "budget": "Paused by a budget", "recovery": "Paused after a restart"}
+    kind = hold.kind if hold.kind in ("limit", "budget") else "paused"
+    yield seen.item(
+        kind, hold.text, seen.run.updated, titles.get(hold.kind, "Paused for you"), hold.text, *seen.control
+    )
+
+
+def _liveness(seen: _Looked) -> Iterator[InboxItem]:
+    doing = getattr(seen.run, "doing", None)
+    if doing is None or (seen.waiting is not None and seen.waiting.kind == "approval"):
+        return
+    cancel = seen.control[1]
+    if doing.word == "waiting for a person" and doing.question:
+        here = InboxAnswer("answer", "Type the answer in the terminal of the run.")
+        yield seen.item("question", doing.since, doing.since, "Asks a question", doing.question, here, cancel)
+    elif doing.word == "wedged":
+        yield seen.item("wedged", doing.since, doing.since, f"Hangs: {doing.wedged}", doing.evidence, cancel)
+    elif doing.word == "parked" and doing.wake is None:
+        why = doing.evidence or "It does not resume by itself."
+        yield seen.item("parked", doing.since, doing.since, "Parked until you resume it", why, *seen.control)
+
+
+def _incidents(seen: _Looked) -> Iterator[InboxItem]:
+    if seen.run.reason != "EMERGENCY_STOP":
+        return
+    for stored in read_incidents(seen.folder.incidents):
+        if stored.status == "open":
+            answers = (
+                InboxAnswer(option.name, option.description, words=option.command)
+                for option in stored.options
+                if option.applicable
+            )
+            at, title = stored.incident.time, "Interlock stopped the run"
+            yield seen.item("incident", stored.id, at, title, stored.report.summary, *answers)
+
+
+def _tampering(seen: _Looked) -> Iterator[InboxItem]:
+    if seen.run.tampering:
+        more = () if seen.run.status in ENDED else (seen.control[1],)
+        title = "Supervision was interfered with"
+        yield seen.item(
+            "tampering", seen.run.tampering, seen.run.updated, title, seen.run.tampering, *more, seen.dismiss
+        )
+
+
+def _unproven(seen: _Looked) -> Iterator[InboxItem]:
+    if seen.run.reason == "UNPROVEN":
+        title = "Ended, but its claims are not proven"
+        yield seen.item("unproven", "", seen.run.ended or seen.run.updated, title, seen.run.task, seen.dismiss)
+
+
+def _lost(seen: _Looked) -> Iterator[InboxItem]:
+    if seen.run.shown == "lost":
+        text = "The process that supervised it is gone."
+        yield seen.item("lost", "", seen.run.updated, "Nobody supervises this run", text, seen.control[1], seen.dismiss)
+
+
+KINDS: dict[str, Callable[[_Looked], Iterator[InboxItem]]] = {
+    "approval": _approvals,
+    "hold": _holds,
+    "liveness": _liveness,
+    "incident": _incidents,
+    "tampering": _tampering,
+    "unproven": _unproven,
+    "lost": _lost,
+}
+"""What can need a person, each with the function that finds it."""
+
+
+class RemoteStates(Protocol):
+    """Something that knows runs of other machines and their last state, like a hub's client."""
+
+    def runs(self) -> list[RemoteRun]: ...
+
+    def current(self, run_id: str) -> bytes | None: ...
+
+
+def read_inbox(store: Store, hub: RemoteStates | None = None) -> list[InboxItem]:
+    """Everything that needs a person, on this machine and on those that a hub knows, newest first."""
+    dismissed = frozenset(read_dismissed(store))
+    now = time.time()
+    found = []
+    for run in store.runs():
+        if run.status == "unreadable":
+            continue
+        folder = RunFolder(store.root / run.run_id)
+        seen = _Looked(folder, run, _waiting(folder) if run.waiting and run.status not in ENDED else None)
+        found += [item for find in KINDS.values() for item in find(seen)]
+    here = {folder.run_id for folder in store.folders()}
+    for remote in hub.runs() if hub is not None else ():
+        if remote.summary.run_id not in here:
+            found += [msgspec.structs.replace(item, host=remote.host) for item in _look_afar(store, remote, hub)]
+    fresh = [item for item in found if item.id not in dismissed and (item.expires is None or item.expires > now)]
+    return sorted(fresh, key=lambda item: item.time, reverse=True)
+
+
+def _look_afar(store: Store, remote: RemoteRun, hub: RemoteStates | None) -> list[InboxItem]:
+    run = remote.summary
+    event = decode_current(hub.current(run.run_id) or b"") if hub is not None and run.waiting else None
+    # Only what the hub tells: the folder of this run is elsewhere.
+    seen = _Looked(RunFolder(store.root / run.run_id), run, event.waiting if isinstance(event, State) else None)
+    return [item for find in KINDS.values() for item in find(seen)]
+
+
+def find_item(store: Store, ref: str, hub: RemoteStates | None = None) -> InboxItem:
+    """The item with this id, or a unique beginning of it."""
+    found = [item for item in read_inbox(store, hub) if item.id.startswith(ref)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise NotFound(f"{ref!r} fits {len(found)} items of the inbox", todo="Give more of the id.")
+    raise NotFound(
+        f"the inbox has no item {ref!r}", todo="It was answered, has changed or has expired: see interlock inbox."
+    )
+
+
+def read_dismissed(store: Store) -> list[str]:
+    """The ids that a person has put aside."""
+    try:
+        return from_json((store.root / DISMISSED).read_bytes(), list[str])
+    except (OSError, msgspec.DecodeError):
+        return []
+
+
+def dismiss(store: Store, item: InboxItem) -> None:
+    """Put an item aside, for good."""
+    kept = [*read_dismissed(store), item.id][-KEPT_DISMISSED:]
+    write_durably(store.root / DISMISSED, msgspec.json.encode(kept))
+
+
+def _waiting(folder: RunFolder) -> Waiting | None:
+    try:
+        with JournalReader.open(folder) as reader:
+            last = reader.last("state")
+    except InterlockError:
+        return None
+    state = read_body(last) if last is not None else None
+    return state.waiting if isinstance(state, State) else None

@@ -1,0 +1,142 @@
+"""The inbox has everything that needs a person, once, and its answers do what they say."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+from pathlib import Path
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from interlock.core import BadInput, Hold, NotFound, RunSpec
+from interlock.journal import Store
+from interlock.link.runs import Runs
+from interlock.records import TamperRecord
+from interlock.report.inbox import KINDS, InboxItem, find_item, read_inbox
+from interlock.report.inbox_answers import answer_item
+from interlock.runtime import Run
+from tests.cli.calling import interlock
+from tests.web.runs import stop_run, supervised, write_run
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "runs")
+
+
+def only(store: Store, kind: str) -> InboxItem:
+    (item,) = [item for item in read_inbox(store) if item.kind == kind]
+    return item
+
+
+def tampered(store: Store, run_id: str, *, end: bool = True) -> None:
+    with Run.create(RunSpec(run_id=run_id, name=run_id, adapter="process"), store) as run:
+        run.append([TamperRecord("it removed the hooks")], changes={"tampering": "it removed the hooks"})
+        if end:
+            run.end("done", "COMPLETE")
+
+
+def test_every_kind_is_in_one_list_newest_first(store: Store, tmp_path: Path) -> None:
+    write_run(store, "quiet")
+    tampered(store, "tampered")
+    stop_run(store, "stopped", ("agent",), tmp_path)
+    with Run.create(RunSpec(run_id="unproven", name="unproven", adapter="process"), store) as run:
+        run.end("done", "UNPROVEN")
+    write_run(store, "lost", end=False)
+    with supervised(store, "asks", approvals=True) as asks, supervised(store, "held") as held:
+        asks.before(asks.call("bash", {"command": "touch a"}))
+        held.executor.carry_out(Hold("spent too much", "limit"))
+        items = read_inbox(store)
+    assert {item.kind for item in items} == {"tampering", "incident", "unproven", "lost", "approval", "limit"}
+    assert [item.time for item in items] == sorted((item.time for item in items), reverse=True)
+    assert all(item.answers and all(answer.does for answer in item.answers) for item in items)
+    assert len({item.id for item in items}) == len(items)
+    assert "touch a" in next(item for item in items if item.kind == "approval").text
+    assert set(KINDS) >= {"approval", "hold", "liveness", "incident", "tampering", "unproven"}
+
+
+def test_an_approval_given_in_the_inbox_lets_exactly_that_call_run(store: Store) -> None:
+    with supervised(store, "asks", approvals=True) as run:
+        step = run.call("bash", {"command": "touch a"})
+        assert run.before(step).action == "hold"
+        item = only(store, "approval")
+        _, answered = answer_item(Runs(store), item.id[:5], "approve")
+        assert answered.ok
+        assert run.before(step).action == "proceed"
+        assert read_inbox(store) == []
+        with pytest.raises(NotFound, match="answered, has changed or has expired"):
+            answer_item(Runs(store), item.id, "approve")
+
+
+def test_an_item_whose_call_changed_can_no_longer_be_answered(store: Store) -> None:
+    with supervised(store, "asks", approvals=True) as run:
+        step = run.call("bash", {"command": "touch a"})
+        run.before(step)
+        before = only(store, "approval")
+        changed = replace(step, tool=replace(step.tool, arguments={"command": "rm -r src"}))
+        assert run.before(changed).action == "hold"
+        with pytest.raises(NotFound):
+            answer_item(Runs(store), before.id, "approve")
+        assert run.before(changed).action == "hold"
+        after = only(store, "approval")
+        assert "rm -r src" in after.text
+        answer_item(Runs(store), after.id, "reject", "not the sources")
+        decision = run.before(changed)
+        assert (decision.action, "not the sources" in decision.reason) == ("deny", True)
+
+
+def test_an_expired_question_leaves_the_inbox(store: Store) -> None:
+    with supervised(store, "asks", approvals=True) as run:
+        run.approvals.hours = -1
+        run.before(run.call("bash", {"command": "touch a"}))
+        assert read_inbox(store) == []
+
+
+def test_a_held_run_is_resumed_from_the_inbox(store: Store) -> None:
+    with supervised(store, "held") as run:
+        run.executor.carry_out(Hold("look at this"))
+        item = only(store, "paused")
+        assert item.text == "look at this"
+        assert answer_item(Runs(store), item.id, "resume")[1].ok
+        assert run.run.status == "running"
+
+
+def test_what_was_seen_is_put_aside_and_new_trouble_is_not(store: Store) -> None:
+    tampered(store, "one")
+    tampered(store, "two")
+    item = next(item for item in read_inbox(store) if item.run == "one")
+    assert answer_item(Runs(store), item.id, "dismiss")[1].ok
+    assert [left.run for left in read_inbox(store)] == ["two"]
+
+
+def test_an_answer_that_does_not_exist_is_named_with_those_that_do(store: Store) -> None:
+    tampered(store, "one")
+    with pytest.raises(BadInput, match="dismiss"):
+        answer_item(Runs(store), only(store, "tampering").id, "approve")
+    with pytest.raises(NotFound):
+        find_item(store, "zzzz")
+
+
+def test_the_command_lists_and_answers(store: Store, tmp_path: Path) -> None:
+    def call(*words: str) -> subprocess.CompletedProcess[str]:
+        return interlock(*words, home=tmp_path, INTERLOCK_STORE__DIR=str(store.root))
+
+    with supervised(store, "asks", approvals=True) as run:
+        step = run.call("bash", {"command": "touch \x1b[31ma"})
+        decided: list[str] = []
+        waiting = threading.Thread(target=lambda: decided.append(run.ask(step).action))
+        assert run.before(step).action == "hold"
+        waiting.start()
+        shown = call("inbox")
+        assert shown.returncode == 0
+        assert "approve: Exactly this call runs." in shown.stdout
+        assert "\x1b" not in shown.stdout
+        (item,) = msgspec.json.decode(call("inbox", "--json").stdout)["items"]
+        answered = call("inbox", item["id"], "approve")
+        assert answered.returncode == 0, answered
+        waiting.join(30)
+        assert decided == ["proceed"]
+        assert call("inbox", item["id"], "approve").returncode == 3
+    assert call("inbox").stdout.strip() == "Nothing needs you."
