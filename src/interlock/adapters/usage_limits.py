@@ -59,7 +59,7 @@ def find_in_words(words: str, now: datetime, source: str) -> UsageLimit | None:
     for line in reversed(words[-WINDOW:].splitlines()):
         for each in patterns():
             if (found := each.pattern.search(line)) is not None:
-                said = line[max(0, found.start() - 20) : found.end() + 200].strip()
+                said = line[found.start() : found.end() + 200].split('","')[0].strip()
                 return UsageLimit(reason=said, source=source, resets_in=find_reset(line, now), passes=each.passes)
     return None
 

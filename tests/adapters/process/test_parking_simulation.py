@@ -105,7 +105,7 @@ class World:
     def reopen(self) -> None:
         while True:
             try:
-                self.supervisor.run.journal.close()
+                self.supervisor.run.close()
                 self.supervisor = Supervisor.reopen(
                     self.folder, spec=self.spec, store=self.store, clock=self.clock, config=self.config
                 )
@@ -206,7 +206,7 @@ def play(world: World, limits: int) -> int:
         assert world.supervisor.run.status == "running", "it does not go on"
         assert world.client_lives, "the client was not started again"
         world.lot.answered()
-    world.supervisor.run.journal.close()
+    world.supervisor.run.close()
     return by_timer
 
 

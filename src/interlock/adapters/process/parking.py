@@ -93,13 +93,19 @@ class ParkingLot:
         """The model's API refuses requests. A limit that passes soon is left to the client."""
         with self._lock:
             self._pending = limit
+            if self._woken:
+                # It was woken, and is limited again.
+                self._forget()
             if not limit.passes or (limit.resets_in is not None and limit.resets_in >= SHORT_S):
                 self._park(limit)
 
     def answered(self) -> None:
         """The model has answered: there is no limit any more."""
-        if self._pending is not None or self._unknown:
-            self._pending, self._unknown = None, 0
+        if self._pending is not None or self._unknown or self._woken:
+            with self._lock:
+                self._pending, self._unknown = None, 0
+                if self._woken and self._client_status is None:
+                    self._forget()
 
     def exited(self, status: int) -> bool:
         """The client has ended; whether the run is parked, and goes on later."""
@@ -107,14 +113,18 @@ class ParkingLot:
             self._client_status = status
             if self._supervisor.run.ended:
                 return False
-            if self._parked is not None:
-                if self._woken:
-                    self.relaunch(self._parked)
-                else:
-                    self._keep(replace(self._parked, status=status, session=self._session() or self._parked.session))
-                return True
             now = datetime.now().astimezone()
             limit = self._pending or (find_in_words(self._last_words(), now, "last words") if status else None)
+            known = self._parked
+            if known is not None and (not self._woken or limit is not None or known.status is not None):
+                known = replace(known, status=status, session=self._session() or known.session)
+                self._keep(known)
+                if self._woken:
+                    # What it ended with is the limit from before: it has not asked the model since.
+                    self.relaunch(known)
+                return True
+            if known is not None:
+                self._forget()
             parked = self._park(limit) if limit is not None else None
             if parked is not None:
                 self._keep(replace(parked, status=status))
@@ -215,8 +225,6 @@ class ParkingLot:
         if parked.number in numbers:
             self._woken = True
             run.resume()
-            if parked.status is None:
-                self._forget()
             return
         if journal.count("parked") < parked.number:
             self._record(parked)
@@ -240,9 +248,7 @@ class ParkingLot:
         self._woken, self._pending = True, None
         self._supervisor.run.resume()
         self._supervisor.run.update(liveness=None)
-        if self._client_status is None:
-            self._forget()
-        else:
+        if self._client_status is not None:
             self.relaunch(parked)
 
     def _forget(self) -> None:
