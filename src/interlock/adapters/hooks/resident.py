@@ -56,7 +56,7 @@ class ResidentSupervisor:
         self._lock = threading.Lock()
         self._over = threading.Event()
         self._looker = threading.Thread(target=self._look, name="interlock-look", daemon=True)
-        self.on_look: Callable[[], None] = lambda: None
+        self.on_look: Callable[[], object] = lambda: None
         gates_folder().mkdir(mode=0o700, exist_ok=True)
 
     @property

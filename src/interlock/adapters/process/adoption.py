@@ -13,9 +13,12 @@ import sys
 import time
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from ...core import InterlockError
 from ...journal import RunFolder
 from ...journal.parked_file import parked_runs
+from ..proxy.environment import stand_ins
 from .launch import Launch
 from .stored_launch import has_front, hold_front, read_launch
 
@@ -65,6 +68,9 @@ def main() -> None:
     from ..hooks.clients import recognise
     from .front import continue_run
 
+    proxied = stored.proxied
+    if proxied is not None and stored.has_keys:
+        proxied = replace(proxied, keys=stand_ins(os.environ, proxied.upstreams))
     launch = Launch(
         spec=stored.spec,
         config=stored.config,
@@ -73,7 +79,7 @@ def main() -> None:
         needs_approval=stored.needs_approval,
         removed_actions=stored.removed_actions,
         wiring=recognise(stored.spec.argv),
-        proxied=stored.proxied,
+        proxied=proxied,
     )
     missing = tuple(name for name in stored.lacks if name not in os.environ)
     with contextlib.suppress(InterlockError):

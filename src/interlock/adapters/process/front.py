@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import uuid
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from ...contain import API_PORT
 from ...control import new_request
 from ...core import BadInput, InterlockError
 from ...core.printable import printable
@@ -29,9 +31,9 @@ from ...process.proc import boot_id
 from ...process.program import refuse_missing_program
 from ..hooks.resumption import RESUMPTIONS
 from ..hooks.wiring import RunAddress, Wired, unwire, wire
-from ..proxy import OPENAI, address, redirect_environment, relay_without_owner
+from ..proxy import OPENAI, address, redirect_environment, relay_without_owner, replace_keys
 from .command_output import CommandOutput
-from .containing import Level, Places, build_enclosure, decide_containment, is_attended, resolve
+from .containing import Level, Places, build_enclosure, decide_containment, is_attended, proxy_variables, resolve
 from .foreground import Foreground
 from .job_control import Signalled, Signals, fill_standard_streams, keep_settings, pass_on, stop_with
 from .launch import Launch
@@ -116,10 +118,16 @@ class _Front:
         left = read_tree(self._folder) if stored is not None else None
         # After a reboot, or where its processes are gone, there is nothing to attach to.
         self._left = left if left is not None and left.boot == boot_id() and attach(left).alive() else None
+        if self._left is not None and level == "fence":
+            # What was on its only way out is gone, and so is the key that it was given.
+            attach(self._left).end(END_S)
+            self._left = None
+        self._temporary = Path(tempfile.mkdtemp(prefix="interlock-")) if level == "fence" else None
         self._door = self._open_door() if launch.proxied is not None else None
+        self._egress = listen(self._steps.with_name("egress")) if level == "fence" else None
         self._api = ""
         if self._door is not None and launch.proxied is not None:
-            self._api = address(launch.proxied, self._door.getsockname()[1], OPENAI)
+            self._api = address(launch.proxied, self._port, OPENAI)
         self._wired = self._wire()
         begin = BeginRun(
             spec=launch.spec,
@@ -136,10 +144,11 @@ class _Front:
             reopen=stored is not None,
             tree=self._left,
             lacks=missing,
+            fenced=level == "fence",
         )
         self._launched = stored.launched if stored is not None else 0
         self._no_client = False
-        doors = (self._door,) if self._door is not None else ()
+        doors = tuple(door for door in (self._door, self._egress) if door is not None)
         self._ownership = OwnerProcess(begin, (listen(self._control), listen(self._steps), *doors), self._events)
         self._person = TerminalApproval(self._folder, self._foreground)
         self._output = CommandOutput(self._folder.output, launch.config.store.output_bytes)
@@ -185,6 +194,8 @@ class _Front:
                 self._bare.wait()
             self._control.unlink(missing_ok=True)
             shutil.rmtree(self._steps.parent, ignore_errors=True)
+            if self._temporary is not None:
+                shutil.rmtree(self._temporary, ignore_errors=True)
             if self._wired is not None:
                 unwire(self._place, self._wired)
 
@@ -246,16 +257,6 @@ class _Front:
     def _command(self) -> tuple[str, ...]:
         return self._wired.argv if self._wired is not None else self._launch.spec.argv
 
-    @property
-    def _port(self) -> int:
-        return int(self._door.getsockname()[1]) if self._door is not None else 0
-
-    def _open_door(self) -> socket.socket:
-        """The proxy's socket; for a client that lives on, at the port that it knows."""
-        if self._stored is not None and self._left is not None and self._stored.port:
-            return socket.create_server((LOOPBACK, self._stored.port), backlog=128)
-        return socket.create_server((LOOPBACK, 0), backlog=128)
-
     def _begin(self) -> None:
         """Have an owner; where none can be had, or somebody thinks better of it, there was no run."""
         try:
@@ -270,6 +271,21 @@ class _Front:
     def _place(self) -> RunAddress:
         folder = self._control.with_suffix(".d")
         return RunAddress(socket=self._steps, gate=self._folder.gate, folder=folder, closed=self._closed, api=self._api)
+
+    def _open_door(self) -> socket.socket:
+        """Where the agent asks for the model: a port of this machine, or a socket behind the bridge of a fence."""
+        return (
+            listen(self._steps.with_name("api"))
+            if self._level == "fence"
+            # A client that lives on knows the port.
+            else socket.create_server((LOOPBACK, self._stored.port if self._left and self._stored else 0), backlog=128)
+        )
+
+    @property
+    def _port(self) -> int:
+        if self._door is None:
+            return 0
+        return API_PORT if self._level == "fence" else int(self._door.getsockname()[1])
 
     def _wire(self) -> Wired | None:
         """Hooks for an agent that we know."""
@@ -293,7 +309,10 @@ class _Front:
             "INTERLOCK_FAIL": "closed" if self._closed else "open",
         }
         if self._door is not None and self._launch.proxied is not None:
-            environment |= redirect_environment(environment, self._launch.proxied, self._door.getsockname()[1])
+            environment |= redirect_environment(environment, self._launch.proxied, self._port)
+            environment |= replace_keys(environment, self._launch.proxied)
+        if self._egress is not None:
+            environment |= proxy_variables()
         if self._wired is not None:
             environment |= self._wired.environment
         if self._launched:
@@ -325,6 +344,7 @@ class _Front:
             wiring=self._place.folder,
             files=wired.files if wired is not None else (),
             workspaces=tuple(Path(place) for place in (self._launch.context.workspace, spec.cwd) if place),
+            temporary=self._temporary,
         )
         return build_enclosure(places, self._launch.config, self._foreground, self._keep)
 

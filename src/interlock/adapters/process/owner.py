@@ -1,7 +1,7 @@
 """The owner of one run: journal, control endpoint, step lines, limits, checkpoints. Started by the front.
 
-python -m interlock.adapters.process.owner FRONT CONTROL STEPS [PROXY]: descriptors of a pair of sockets with the front
-and of listening sockets. When the front is gone, the owner goes on until the command has ended.
+python -m interlock.adapters.process.owner FRONT CONTROL STEPS [PROXY] [EGRESS]: descriptors of a pair of sockets with
+the front and of listening sockets. When the front is gone, the owner goes on until the command has ended.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...config.hosts import parse_hosts
 from ...config.models import Models
 from ...contain import Insiders, late_places
 from ...core import Adapter, Hold, InterlockError, NotFound
@@ -29,7 +30,7 @@ from ...journal.folder import HELD
 from ...link import socket_path
 from ...output import OutputReader
 from ...process import UNKNOWN_STATUS, ProcessTree, attach
-from ...records import StartedRecord
+from ...records import FenceRecord, StartedRecord
 from ...runtime import Supervisor
 from ...runtime.approvals import Approvals
 from ...runtime.assembly import Options
@@ -67,12 +68,16 @@ from .parking import ParkingLot
 from .selfwatch import SelfWatch
 
 if TYPE_CHECKING:
+    from ..proxy.egress import Egress
     from ..proxy.proxy import Proxy
 
 log = logging.getLogger("interlock")
 
 LAST_WORDS_S = 600.0
 """How far back the last words of a client reach."""
+
+MOST_REFUSALS = 1000
+"""So many refused hosts are recorded of a run."""
 
 EXIT_OF = {"UNPROVEN": 123, "MAX_ITERATIONS": 124, "EMERGENCY_STOP": 125, "USER_CANCELLED": 130}
 """Why a run was ended, and the exit status that says so."""
@@ -81,9 +86,7 @@ EXIT_OF = {"UNPROVEN": 123, "MAX_ITERATIONS": 124, "EMERGENCY_STOP": 125, "USER_
 class Owner:
     """One run, from the first message to the last."""
 
-    def __init__(
-        self, begin: BeginRun, control: socket.socket, steps: socket.socket, door: socket.socket | None = None
-    ) -> None:
+    def __init__(self, begin: BeginRun, control: socket.socket, steps: socket.socket, *doors: socket.socket) -> None:
         self._begin = begin
         self._choice = ModelChoice(Models.from_config(begin.config).aliases if begin.proxied is not None else None)
         self._rewind = Rewind()
@@ -117,7 +120,8 @@ class Owner:
             session=lambda: self._steps.numbering.session,
             lacks=begin.lacks,
         )
-        self._proxy = self._make_proxy(door)
+        self._proxy = self._make_proxy(doors[0] if begin.proxied is not None and doors else None)
+        self._egress = self._make_egress(doors[-1]) if begin.fenced else None
         self.held.speaks = lambda: self._steps.spoken
         run = self._supervisor.run
         if begin.reopen:
@@ -135,6 +139,8 @@ class Owner:
         self._steps.start()
         if self._proxy is not None:
             self._proxy.start()
+        if self._egress is not None:
+            self._egress.start()
         self._monitor.start()
         clean_up_store(Store(Path(self._begin.store)), self._begin.config, self._supervisor.run.clock.time())
 
@@ -202,6 +208,8 @@ class Owner:
                 supervisor.finish(*(("aborted", "ERROR") if failed else ("done", "COMPLETE")), _words(status))
         if self._proxy is not None:
             self._proxy.close()
+        if self._egress is not None:
+            self._egress.close()
         self._steps.close()
         self._keep_own_work()
         finished = self._summarize(status, limits)
@@ -316,8 +324,7 @@ class Owner:
         proxy = Proxy(
             door,
             self._steps.numbering,
-            proxied.upstreams,
-            proxied.token,
+            proxied,
             choice=self._choice,
             rewind=self._rewind,
             steps=hooked is None,
@@ -325,6 +332,22 @@ class Owner:
         )
         proxy.on_limit, proxy.on_answer = self.parking.see, self.parking.answered
         return proxy
+
+    def _make_egress(self, door: socket.socket) -> Egress:
+        """The only way out of a fence; a host that it refuses is recorded with the step that asked for it, once."""
+        from ..proxy.egress import Egress
+
+        proxied, noted = self._begin.proxied, set[tuple[str, int, int]]()
+
+        def refused(host: str, port: int, why: str) -> None:
+            step = max(0, self._supervisor.next_index - 1)
+            if (host, port, step) in noted or len(noted) >= MOST_REFUSALS:
+                return
+            noted.add((host, port, step))
+            with contextlib.suppress(InterlockError):
+                self._supervisor.run.record(FenceRecord(why, host, port, step))
+
+        return Egress(door, parse_hosts(self._begin.config.contain.hosts, proxied.hosts if proxied else ()), refused)
 
     def _keep_own_work(self) -> None:
         """What has no checkpoint after it yet: all that a silent process does, and a call that is under way."""

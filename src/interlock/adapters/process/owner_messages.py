@@ -28,7 +28,8 @@ class BeginRun(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
     `watched` are files of ours that nobody else is to change while the run lasts, `settings` files
     of the user in which hooks can be switched off; `proxied` says that there is a third
     listening socket, for the model's API. `tree` is the command's, where it runs already. `contained` says that there
-    is a wall around it. `lacks` are variables that a parked client had and that are not set where it is to resume.
+    is a wall around it, `fenced` that the last socket is its only way out. `lacks` are variables that a parked client
+    had and that are not set where it is to resume.
     """
 
     spec: RunSpec
@@ -45,6 +46,7 @@ class BeginRun(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
     tree: TreeHandle | None = None
     contained: bool = False
     lacks: tuple[str, ...] = ()
+    fenced: bool = False
 
 
 class OwnerReady(Struct, frozen=True, tag_field="say", tag="ready"):

@@ -8,6 +8,7 @@ import re
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ...config import Config
 from ...core import Context, RunSpec
@@ -24,7 +25,7 @@ SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH", re.I)
 
 class StoredLaunch(Struct, frozen=True, kw_only=True):
     """How a run is started again. `lacks` names variables that were set and are not stored; `launched` is the park
-    after which the client was started last, written before it is."""
+    after which the client was started last, written before it is; `has_keys` says that the proxy knows the keys."""
 
     spec: RunSpec
     config: Config
@@ -33,6 +34,7 @@ class StoredLaunch(Struct, frozen=True, kw_only=True):
     removed_actions: tuple[str, ...] = ()
     proxied: Proxied | None = None
     port: int = 0
+    has_keys: bool = False
     environment: dict[str, str] = {}
     lacks: tuple[str, ...] = ()
     launched: int = 0
@@ -47,7 +49,8 @@ def store_launch(folder: RunFolder, launch: Launch, port: int, launched: int = 0
         context=launch.context,
         needs_approval=launch.needs_approval,
         removed_actions=launch.removed_actions,
-        proxied=launch.proxied,
+        proxied=replace(launch.proxied, keys={}) if launch.proxied is not None else None,
+        has_keys=launch.proxied is not None and bool(launch.proxied.keys),
         port=port,
         environment=ours,
         lacks=tuple(sorted(os.environ.keys() - ours.keys())),

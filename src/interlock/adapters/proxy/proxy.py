@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from ...core import PROCEED, Decision
 from ...journal.interface import JournalReading
@@ -16,6 +16,7 @@ from ..usage_limits import UsageLimit
 from .adapter import ModelChoice
 from .client_connection import ClientConnection, ClientGone, ClientRequest
 from .conversation_memory import ConversationMemory
+from .environment import Proxied
 from .exchange import Exchange
 from .formats import format_of
 from .relay import relay
@@ -37,8 +38,7 @@ class Proxy:
         self,
         listener: socket.socket,
         numbering: StepNumbering,
-        upstreams: Mapping[str, str],
-        token: str,
+        proxied: Proxied,
         *,
         choice: ModelChoice | None = None,
         rewind: Rewind | None = None,
@@ -54,7 +54,7 @@ class Proxy:
         self.on_limit: Callable[[UsageLimit], None] = lambda _: None
         self.on_answer: Callable[[], None] = lambda: None
         self._told: set[str] = set()
-        self._door = ProxyServer(listener, upstreams, token, self._answer)
+        self._door = ProxyServer(listener, proxied, self._answer)
 
     def recall(self, journal: JournalReading) -> None:
         """Know what a predecessor knew."""
