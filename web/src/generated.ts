@@ -160,6 +160,28 @@ export interface IncidentLine {
   summary: string;
 }
 
+export interface InboxItem {
+  id: string;
+  kind: string;
+  run_id: string;
+  run: string;
+  time: number;
+  title: string;
+  text?: string;
+  answers?: InboxAnswer[];
+  expires?: number | null;
+  host?: string;
+}
+
+export interface InboxAnswer {
+  name: string;
+  does: string;
+  command?: string;
+  payload?: Record<string, unknown>;
+  words?: string;
+  here?: boolean;
+}
+
 export interface Series {
   steps: number[];
   tokens: number[];
