@@ -24,6 +24,7 @@ def check(config: Config) -> Iterator[ConfigProblem]:
     yield from _exceptions(config)
     yield from _models(config)
     yield from _screen_models(config)
+    yield from _budgets(config)
 
 
 def _channels(config: Config) -> Iterator[ConfigProblem]:
@@ -100,6 +101,19 @@ def _screen_models(config: Config) -> Iterator[ConfigProblem]:
             find_screen_model(name, config.models)
         except BadInput as error:
             yield ConfigProblem(path=path, what=error.what, todo=error.todo)
+
+
+def _budgets(config: Config) -> Iterator[ConfigProblem]:
+    seen: set[str] = set()
+    for place, budget in enumerate(config.budgets):
+        if budget.name in seen:
+            yield ConfigProblem(
+                path=f"budgets[{place}].name", what=f"there are two budgets {budget.name!r}", todo="Rename one."
+            )
+        seen.add(budget.name)
+        if budget.max_cost_usd is None and budget.max_tokens is None:
+            what = f"the budget {budget.name!r} limits nothing"
+            yield ConfigProblem(path=f"budgets[{place}]", what=what, todo="Set max_cost_usd or max_tokens.")
 
 
 def _known(name: str, names: Iterable[str]) -> str:

@@ -118,11 +118,10 @@ def _holds(seen: _Looked) -> Iterator[InboxItem]:
     hold = seen.waiting
     if hold is None or hold.kind in ("approval", "parked"):
         return
-    titles = {"limit": "Paused at a limit", "budget": "Paused by a budget", "recovery": "Paused after a restart"}
-    kind = hold.kind if hold.kind in ("limit", "budget") else "paused"
-    yield seen.item(
-        kind, hold.text, seen.run.updated, titles.get(hold.kind, "Paused for you"), hold.text, *seen.control
-    )
+    titles = {"limit": "Paused at a limit", "budget": "Paused by a budget"}
+    kind = "budget" if hold.text.startswith("budget ") else "limit" if hold.kind == "limit" else "paused"
+    title = titles.get(kind, "Paused for you")
+    yield seen.item(kind, hold.text, seen.run.updated, title, hold.text, *seen.control)
 
 
 def _liveness(seen: _Looked) -> Iterator[InboxItem]:
