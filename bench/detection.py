@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 
+import judge_verdicts
 import report
 import rivals
 import scoring
@@ -28,7 +29,7 @@ from traces import DEFAULT, ROOT, SOURCES, Trace, load
 OUTPUT = ROOT / "bench" / "DETECTION.md"
 SUCCESSFUL = ("openhands", "tau", "intercode")
 FOLDS = 5
-ALLOWED = 0.03
+ALLOWED = 0.02
 """Successful traces with an alarm that choosing thresholds may cost; beyond it each costs dearly."""
 
 GRID: dict[str, tuple[float, ...]] = {
@@ -40,6 +41,7 @@ GRID: dict[str, tuple[float, ...]] = {
 """What is chosen on the folds; the first alarms after three, five and eight are not up for choice."""
 
 Alarms = dict[str, list[Alarm]]
+Tried = list[tuple[dict[str, float], Alarms]]
 
 
 def detect(traces: Sequence[Trace], tuning: Tuning | None = None) -> Alarms:
@@ -117,36 +119,87 @@ def questions(traces: dict[str, list[Trace]]) -> list[Question]:
     return [question for question in asked if question.traces]
 
 
-def cross_validate(asked: list[Question], healthy: list[Trace], quick: bool) -> tuple[Alarms, list[str]]:
-    """Alarms of each trace with the thresholds that were best on the folds it is not in; and which these were."""
+def try_settings(asked: list[Question], healthy: list[Trace], quick: bool) -> Tried:
+    """The alarms of every trace that has labels or succeeded, with each combination of thresholds."""
     every = {trace.trace_id: trace for question in asked for trace in question.traces}
     every.update({trace.trace_id: trace for trace in healthy})
-    fold = {name: zlib.crc32(trace.group.encode()) % FOLDS for name, trace in every.items()}
     grid = {name: values[:2] for name, values in GRID.items()} if quick else GRID
     settings = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
-    tried = [
+    return [
         (setting, detect(list(every.values()), msgspec.structs.replace(Tuning(), **setting))) for setting in settings
     ]
+
+
+def cross_validate(tried: Tried, asked: list[Question], healthy: list[Trace]) -> tuple[Alarms, list[str]]:
+    """Alarms of each trace with the thresholds that were best on the folds it is not in; and which these were."""
+    groups = {trace.trace_id: trace.group for question in asked for trace in question.traces}
+    groups.update({trace.trace_id: trace.group for trace in healthy})
+    fold = {name: zlib.crc32(group.encode()) % FOLDS for name, group in groups.items()}
     chosen: Alarms = {}
     said = []
     for held in range(FOLDS):
-        setting, alarms = max(tried, key=lambda one: _worth(one, asked, healthy, fold, held))
-        said.append(", ".join(f"{name} {value:g}" for name, value in setting.items()))
-        chosen.update({name: alarms[name] for name in every if fold[name] == held})
+        kept = {name for name in groups if fold[name] != held}
+        setting, alarms = max(tried, key=lambda one: _worth(one, asked, healthy, kept))
+        said.append(named(setting))
+        chosen.update({name: alarms[name] for name in groups if name not in kept})
     return chosen, said
 
 
+class LeftOut(msgspec.Struct):
+    """One question answered with thresholds that were chosen without its source.
+
+    `worst` and `best` are the F1 of all settings that are as good on the other sources.
+    """
+
+    question: Question
+    setting: str
+    alarms: Alarms
+    worst: float
+    best: float
+
+
+def leave_out(tried: Tried, asked: list[Question], healthy: list[Trace]) -> list[LeftOut]:
+    """Each question with a target, with thresholds chosen on the other sources alone."""
+    found = []
+    for question in asked:
+        if question.title not in report.TARGETS:
+            continue
+        own = {_family(trace) for trace in question.traces}
+        kept = {
+            trace.trace_id
+            for some in (*(one.traces for one in asked), healthy)
+            for trace in some
+            if _family(trace) not in own
+        }
+        worths = [_worth(one, asked, healthy, kept) for one in tried]
+        top = max(worth[0] for worth in worths)
+        equal = [one for one, worth in zip(tried, worths, strict=True) if worth[0] == top]
+        scores = [scoring.score(question.cases(alarms)).f1 for _, alarms in equal]
+        setting, alarms = max(tried, key=lambda one: _worth(one, asked, healthy, kept))
+        found.append(LeftOut(question, named(setting), alarms, min(scores), max(scores)))
+    return found
+
+
+def _family(trace: Trace) -> str:
+    """The source of a trace as its file is called."""
+    return trace.source.partition("-")[0]
+
+
+def named(setting: dict[str, float]) -> str:
+    return ", ".join(f"{name} {value:g}" for name, value in setting.items())
+
+
 def _worth(
-    tried: tuple[dict[str, float], Alarms], asked: list[Question], healthy: list[Trace], fold: dict[str, int], held: int
+    tried: tuple[dict[str, float], Alarms], asked: list[Question], healthy: list[Trace], kept: set[str]
 ) -> tuple[float, int]:
-    """How good a setting is on all folds but one; of equals the one nearest to what ships."""
+    """How good a setting is on the traces that are kept; of equals the one nearest to what ships."""
     setting, alarms = tried
     total = 0.0
     for question in asked:
-        cases = [case for case in question.cases(alarms) if fold[case.trace_id] != held]
-        if question.title in report.TARGETS:
+        cases = [case for case in question.cases(alarms) if case.trace_id in kept]
+        if question.title in report.TARGETS and cases:
             total += scoring.score(cases).f1
-    others = [trace for trace in healthy if fold[trace.trace_id] != held]
+    others = [trace for trace in healthy if trace.trace_id in kept]
     told = sum(bool(alarms[trace.trace_id]) for trace in others) / max(1, len(others))
     shipped = Tuning()
     return round(total - 10 * max(0.0, told - ALLOWED), 6), sum(getattr(shipped, k) == v for k, v in setting.items())
@@ -167,7 +220,9 @@ def main() -> None:
     asked = questions(traces)
     healthy = [trace for source in SUCCESSFUL for trace in traces[source] if trace.outcome == "success"]
     shipped = detect(every)
-    validated, settings = cross_validate(asked, healthy, given.quick)
+    tried = try_settings(asked, healthy, given.quick)
+    validated, settings = cross_validate(tried, asked, healthy)
+    left_out = leave_out(tried, asked, healthy)
     others = {f"same call {times}x": {t.trace_id: rivals.same_call(t, times) for t in every} for times in (3, 4)}
     skipped = "not asked for (--peers)"
     if given.peers:
@@ -175,8 +230,11 @@ def main() -> None:
         if peer:
             others["Gemini CLI"] = peer
     wanted = [question for question in asked if question.title in report.TARGETS]
-    flat = sensitivity.measure(detect, every, wanted, healthy, given.quick)
-    text = report.write(traces, asked, healthy, shipped, validated, settings, others, skipped, flat, given.traces)
+    flat = sensitivity.measure(detect, [t for t in every if _family(t) != "stepshield"], wanted, healthy, given.quick)
+    verdicts = judge_verdicts.measure(asked, given.traces)
+    text = report.write(
+        traces, asked, healthy, shipped, validated, settings, left_out, others, skipped, flat, verdicts, given.traces
+    )
     given.output.write_text(text)
     print(text)
 

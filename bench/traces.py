@@ -14,7 +14,7 @@ from interlock.core import Context, Step, Tool, Usage, derive_kind
 
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT = ROOT.parent / "shared" / "traces"
-SOURCES = ("sola", "trail", "whowhen", "agentrx", "openhands", "tau", "intercode")
+SOURCES = ("sola", "trail", "whowhen", "agentrx", "openhands", "tau", "intercode", "codetracer", "stepshield")
 
 
 class Label(Struct):

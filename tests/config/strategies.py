@@ -56,6 +56,9 @@ def fit_together(config: dict[str, object]) -> dict[str, object]:
     if isinstance(config.get("gui"), dict):
         # Only models of the data file can be asked.
         config["gui"] = {name: value for name, value in config["gui"].items() if name not in ("model", "small_model")}  # type: ignore[attr-defined]
+    if isinstance(config.get("contract"), dict):
+        for name in ("may_change", "protect"):
+            config["contract"].pop(name, None)  # type: ignore[attr-defined]
     hub, stop = config.get("hub"), config.get("interventions")
     if isinstance(hub, dict) and "tls" in hub:
         hub["tls"] = dict(zip(("ca_file", "cert_file", "key_file"), hub["tls"].values(), strict=False))

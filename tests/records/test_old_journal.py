@@ -79,7 +79,7 @@ def test_every_record_of_it_has_words(folder):
 def test_it_is_shown(folder, home):
     shown = interlock("show", folder.run_id, home=home)
     assert shown.returncode == 0, shown.stderr
-    for words in ("run started", "emergency stop: incident", "second opinion", "recovery plan for loop"):
+    for words in ("run started", "emergency stop: incident", "judge on", "recovery plan for loop"):
         assert words in shown.stdout
     said = json.loads(interlock("show", folder.run_id, "--json", "--kind", "tamper", home=home).stdout)
     assert [record["body"]["answer"] for record in said["records"]] == ["pause"]
@@ -115,7 +115,7 @@ def test_the_dashboard_serves_every_line_of_it(folder):
     with TestClient(app, base_url="http://127.0.0.1:7717", headers=headers) as client:
         lines = client.get(f"/api/runs/{folder.run_id}/lines?limit=400").json()["lines"]
         whole = {kind: line for line in lines if (kind := _record(client, folder, line["seq"])) is not None}
-    since = {"episode", "person", "parked", "woken", "liveness", "unwedge"}
+    since = {"episode", "person", "parked", "woken", "liveness", "unwedge", "contract", "breach", "stop_gate", "proof"}
     assert KINDS.keys() - whole.keys() - since == {"snapshot", "status"}
 
 

@@ -23,6 +23,9 @@ export interface Records {
   snapshot: SnapshotRecord;
   status: StatusRecord;
   hold: Hold;
+  contract: ContractRecord;
+  breach: BreachRecord;
+  stop_gate: StopGateRecord;
   limit: LimitRecord;
   incident: IncidentRecord;
   fault: Fault;
@@ -39,6 +42,7 @@ export interface Records {
   result: Result;
   state: State | Abort | Done;
   audit: Audit;
+  proof: ProofRecord;
   end: EndRecord;
   gui_session: GuiSessionRecord;
   gui_chunk: GuiChunkRecord;
@@ -55,14 +59,14 @@ export const RECORDS: Record<MomentKind, (keyof Records)[]> = {
   review: ["step"],
   issue: ["issue", "episode"],
   intervention: ["intervention", "applied", "effect", "unwedge"],
-  checkpoint: ["checkpoint", "restored", "history"],
+  checkpoint: ["checkpoint", "restored", "history", "breach"],
   control: ["request", "ack", "result", "audit"],
-  state: ["spec", "started", "hold", "state", "end", "parked", "woken", "liveness"],
+  state: ["spec", "contract", "started", "hold", "state", "end", "parked", "woken", "liveness"],
   limit: ["limit"],
   incident: ["incident", "plan"],
   approval: ["state"],
   picture: ["gui_event"],
-  note: ["opinion", "person", "fault", "tamper", "transcript", "proxied", "lost", "gui_session", "gui_trouble", "gui_event", "gui_model_call", "gui_verification", "gui_result"],
+  note: ["opinion", "person", "proof", "stop_gate", "fault", "tamper", "transcript", "proxied", "lost", "gui_session", "gui_trouble", "gui_event", "gui_model_call", "gui_verification", "gui_result"],
 };
 
 /** Records that timelines leave out. */
@@ -490,6 +494,7 @@ export interface RunSpec {
   continues?: string | null;
   model?: string | null;
   issue_id?: string | null;
+  labels?: string[];
 }
 
 export interface StartedRecord {
@@ -719,6 +724,7 @@ export interface Opinion {
   agrees?: boolean | null;
   why?: string;
   cost_usd?: number;
+  issue?: Issue | null;
 }
 
 export interface Plan {
@@ -770,6 +776,35 @@ export interface SnapshotRecord {
 
 export interface StatusRecord {
   status: "aborted" | "done" | "paused" | "pausing" | "running";
+}
+
+export interface ContractRecord {
+  contract: Contract;
+}
+
+export interface BreachRecord {
+  step: number;
+  clause: string;
+  restored?: string[];
+  left?: string[];
+  safety_id?: string;
+}
+
+export interface StopGateRecord {
+  step: number;
+  outcome: "asked" | "observed" | "passed" | "returned" | "unproven";
+  results?: CommandResult[];
+  claims?: string[];
+  returns?: number;
+  tree?: string;
+}
+
+export interface CommandResult {
+  command: string;
+  exit_status?: number | null;
+  seconds?: number;
+  output?: string;
+  why?: string;
 }
 
 export interface LimitRecord {
@@ -946,7 +981,7 @@ export interface Abort {
 export interface Done {
   event: "DONE";
   schema: 0 | 1;
-  reason: "COMPLETE" | "MAX_ISSUES" | "MAX_ITERATIONS" | "NO_MORE_ISSUES" | "STUCK";
+  reason: "COMPLETE" | "MAX_ISSUES" | "MAX_ITERATIONS" | "NO_MORE_ISSUES" | "STUCK" | "UNPROVEN";
   stack: Frame[];
   run_id?: string | null;
   updated_at?: string | null;
@@ -965,6 +1000,47 @@ export interface Audit {
   problem?: string | null;
   bytes?: number | null;
   actor?: string | null;
+}
+
+export interface ProofRecord {
+  claims?: ClaimVerdict[];
+  tests?: TestFact[];
+  tree?: string;
+  step?: number;
+}
+
+export interface ClaimVerdict {
+  claim: Claim;
+  verdict: "contradicted" | "proven" | "stale" | "unproven";
+  why: string;
+  evidence?: CheckRun | null;
+  changed?: string[];
+}
+
+export interface Claim {
+  kind: "build" | "commit" | "done" | "endpoint" | "file" | "lint" | "push" | "tests" | "types";
+  text: string;
+  step?: number;
+  subject?: string;
+  every?: boolean;
+}
+
+export interface CheckRun {
+  step: number;
+  kind: "build" | "commit" | "done" | "endpoint" | "file" | "lint" | "push" | "tests" | "types";
+  runner: string;
+  command: string;
+  outcome: "failed" | "none" | "passed" | "unknown";
+  detail?: string;
+  targets?: string[];
+  tree?: string;
+}
+
+export interface TestFact {
+  what: string;
+  path: string;
+  line?: number;
+  kind?: string;
 }
 
 export interface EndRecord {

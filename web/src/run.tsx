@@ -10,6 +10,7 @@ import { Files } from "./files";
 import { count, dollars, isLive, short, span, spend } from "./format";
 import { useKeys, useNow, usePageTitle } from "./hooks";
 import { Ladder } from "./ladder";
+import { Proof } from "./proof";
 import { go, incidentHref, Link, runHref, TABS } from "./router";
 import { Screens } from "./screens";
 import { type Link as LinkInfo, openStream } from "./stream";
@@ -67,6 +68,7 @@ export function RunPage({ runId, tab, tell }: { runId: string; tab: string; tell
         </Banner>
       ))}
       <Waits head={head} />
+      <Proof proof={head.proof} />
       <Facts head={head} />
       <div class="run-grid">
         <div class="run-main">

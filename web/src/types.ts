@@ -1,6 +1,6 @@
 // What the server sends in one piece; the parts come from the Python types.
 
-import type { Control, IncidentLine, Intervention, Issue, Problem, Row, RunSpec, StoredIncident, Summary, Waiting, Way } from "./generated";
+import type { Control, IncidentLine, Intervention, Issue, Problem, ProofRecord, Row, RunSpec, StoredIncident, Summary, Waiting, Way } from "./generated";
 
 export type * from "./generated";
 
@@ -27,6 +27,7 @@ export interface Head {
   status: { shown: string; waiting: Waiting | null; problem: string | null; ending: string; cannot_switch: string };
   spec: RunSpec;
   controls: Control[];
+  proof: ProofRecord | null;
   episodes: Problem[];
   issues: Issue[];
   interventions: Intervention[];

@@ -36,6 +36,7 @@ AnyPath = str | os.PathLike[str]
 Infos = list[CheckpointInfo]
 Changes = list[Change]
 Lines = list[str]
+Texts = tuple[tuple[str, str | None, str | None], ...]
 
 TIDY_EVERY = 16
 """Checkpoints between two looks whether something is due to be removed."""
@@ -193,6 +194,11 @@ class Checkpoints:
         """The same as a unified diff."""
         with self._busy("compare"):
             return self._comparison.patch(a, b)
+
+    def texts(self, a: str, b: str, wanted: Callable[[str], bool]) -> Texts:
+        """The wanted texts that differ between two checkpoints: path, before, after; None where there is none."""
+        with self._busy("compare"):
+            return tuple(self._comparison.texts(a, b, wanted))
 
     def preview(
         self, wanted: str, paths: Iterable[AnyPath] = (), *, own_changes: OwnChanges | None = None

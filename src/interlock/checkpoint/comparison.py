@@ -46,6 +46,23 @@ class Comparison:
         with self._snapshots.reader() as on_disk:
             return patch(found, stored, on_disk)
 
+    def texts(self, a: str, b: str, wanted: Callable[[str], bool]) -> Iterator[tuple[str, str | None, str | None]]:
+        """The wanted texts that differ between two checkpoints: path, before, after; None where there is none."""
+        contents = Contents(self._store)
+
+        def stored(path: str, entry: TreeEntry) -> bytes:
+            return contents.read(entry.data)
+
+        def whole(path: str, entry: TreeEntry | None) -> str | None:
+            if entry is None or entry.kind != "file":
+                return None
+            lines = _text(path, entry, stored)
+            return None if lines is None else "".join(lines)
+
+        for found in self._between(a, b):
+            if found.kind in ("created", "deleted", "content", "type") and wanted(found.path):
+                yield printable(found.path), whole(found.path, found.a), whole(found.path, found.b)
+
     def differing(self, infos: list[CheckpointInfo]) -> Iterator[CheckpointInfo]:
         """The checkpoints that are not as the disk is now, in the order given."""
         now = self._snapshots.look()

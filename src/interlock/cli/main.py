@@ -27,6 +27,7 @@ COMMANDS: dict[str, str] = {
     "ps": "the live runs",
     "budget": "what runs have spent together, and the forecast",
     "report": "one run as one self-contained file",
+    "proof": "what a run claims, and whether it is true",
     "top": "watch and steer all runs in the terminal",
     "show": "one run in full",
     "logs": "what a run's command printed",

@@ -74,9 +74,30 @@ def run(
             "--contain", help="Keep the agent away from its supervisor; auto (the default): guard where it works."
         ),
     ] = None,
+    may_change: Annotated[
+        list[str] | None,
+        typer.Option("--may-change", metavar="GLOB", help="Files that may change; no other of the workspace may."),
+    ] = None,
+    protect: Annotated[
+        list[str] | None, typer.Option("--protect", metavar="GLOB", help="Files that must not change.")
+    ] = None,
+    done_when: Annotated[
+        list[str] | None,
+        typer.Option("--done-when", metavar="COMMAND", help="Must pass at the end; Interlock runs it itself."),
+    ] = None,
+    constraint: Annotated[
+        list[str] | None, typer.Option("--constraint", metavar="TEXT", help="A rule that the agent is reminded of.")
+    ] = None,
+    goal: Annotated[
+        list[str] | None, typer.Option("--goal", metavar="TEXT", help="What progress is measured against.")
+    ] = None,
+    contract: Annotated[
+        Path | None, typer.Option("--contract", metavar="FILE", help="A YAML file with the section contract.")
+    ] = None,
     summary: Annotated[Path | None, typer.Option("--summary", help="Write a summary as JSON to this file.")] = None,
 ) -> None:
-    """Run a command under supervision: its own exit status, or 124 (limit), 125 (emergency stop), 130 (cancelled).
+    """Run a command under supervision: its own exit status, or 123 (not proven done), 124 (limit), 125 (emergency
+    stop), 130 (cancelled).
 
     Example: interlock run --name fix --max-minutes 30 -- python agent.py
     """
@@ -85,6 +106,7 @@ def run(
     from ..core import BadInput, Context, RunSpec
     from ..journal import new_run_id
     from ..runtime.assembly import open_store
+    from .contract_options import read_options
     from .run_result import launch_and_exit
 
     if summary is not None:
@@ -118,7 +140,15 @@ def run(
         issue_id=issue,
         labels=tuple(label or ()),
     )
-    context = Context(original_prompt=task, workspace=str(folder))
+    given = {
+        "may_change": may_change,
+        "protect": protect,
+        "done_when": done_when,
+        "constraints": constraint,
+        "goals": goal,
+    }
+    agreed = read_options(given, contract, folder, settings)
+    context = Context(original_prompt=task, workspace=str(folder), contract=agreed)
     root = open_store(settings).root
     launch = Launch(spec=spec, config=settings, context=context, store=root, needs_approval=attended)
     launch_and_exit(launch, summary, proxy=proxy)

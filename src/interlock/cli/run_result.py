@@ -18,6 +18,7 @@ from ..adapters.process.job_control import die_of
 from ..adapters.proxy import OPENAI, Proxied, ProxyAdapter, find_upstreams
 from ..core import BadInput
 from ..process import UNKNOWN_STATUS
+from .contract_options import show_contract
 from .output import many, say_error
 from .runs import spent
 
@@ -26,7 +27,9 @@ SHOWN_FILES = 5
 
 def launch_and_exit(launch: Launch, summary: Path | None, *, proxy: bool | None = None) -> NoReturn:
     """Run to the end, sum up on stderr and in the file, and exit as the run did."""
-    finished = run_command(with_proxy(with_hooks(launch), proxy))
+    launch = with_proxy(with_hooks(launch), proxy)
+    show_contract(launch.context, launch.config)
+    finished = run_command(launch)
     if summary is not None:
         _write(summary, finished)
     _print(finished)

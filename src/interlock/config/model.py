@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, structs
 
-from ..core import Limits
+from ..core import Forbidden, Limits
 
 Share = Annotated[float, Meta(ge=0, le=1)]
 Seconds = Annotated[float, Meta(ge=0)]
@@ -169,10 +169,34 @@ class Review(Section, frozen=True, kw_only=True):
     ] = "ask"
 
 
-class SecondOpinion(Section, frozen=True, kw_only=True):
-    enabled: Annotated[bool, Meta(description="Ask a model about drift and hallucination.")] = False
+class Judge(Section, frozen=True, kw_only=True):
+    enabled: Annotated[bool, Meta(description="Ask a model where rules are unsure, and at sampled points.")] = False
+    api: Annotated[
+        Literal["anthropic", "openai"],
+        Meta(description="openai: any compatible server, local ones too."),
+    ] = "anthropic"
+    url: Annotated[str | None, Meta(description="The server's address. Unset: the maker's own.")] = None
+    key_env: Annotated[
+        str | None,
+        Meta(description="The variable with the key. Unset: ANTHROPIC_API_KEY or OPENAI_API_KEY."),
+    ] = None
     model: Annotated[str, Meta(description="Which one.")] = "claude-haiku-4-5"
-    max_cost_usd: Annotated[float, Meta(ge=0, description="Per run.")] = 0.5
+    max_cost_usd: Annotated[float, Meta(ge=0, description="Per run, where the model's price is known.")] = 0.5
+    max_questions: Annotated[int, Meta(ge=0, description="Per run, whatever the model costs.")] = 50
+    every: Annotated[int, Meta(ge=0, description="Steps between two looks at the course of the run. 0: none.")] = 40
+    sure: Annotated[Share, Meta(description="A finding of the rules is asked about below this confidence.")] = 0.9
+    threshold: Annotated[Share, Meta(description="A verdict counts from this confidence on.")] = 0.7
+    block: Annotated[
+        bool,
+        Meta(description="A call that needs approval waits for the judge, which may only block it."),
+    ] = False
+    timeout_seconds: Annotated[float, Meta(gt=0, description="How long an answer may take.")] = 20
+
+
+class SecondOpinion(Section, frozen=True, kw_only=True):
+    enabled: Annotated[bool | None, Meta(description="Now detect.judge.enabled.")] = None
+    model: Annotated[str | None, Meta(description="Now detect.judge.model.")] = None
+    max_cost_usd: Annotated[Dollars | None, Meta(description="Now detect.judge.max_cost_usd.")] = None
 
 
 class Detect(Section, frozen=True, kw_only=True):
@@ -186,7 +210,19 @@ class Detect(Section, frozen=True, kw_only=True):
     waiting_minutes: Annotated[
         float, Meta(gt=0, description="How long an agent may wait for the same thing before it and you are told.")
     ] = 15
-    second_opinion: Annotated[SecondOpinion, Meta(description="A model as second opinion.")] = SecondOpinion()
+    judge: Annotated[Judge, Meta(description="A model as judge.")] = Judge()
+    second_opinion: Annotated[SecondOpinion, Meta(description="The former name of detect.judge.")] = SecondOpinion()
+
+    @property
+    def judging(self) -> Judge:
+        """The judge, with what is set under its former name where it has nothing of its own."""
+        old, new, default = self.second_opinion, self.judge, Judge()
+        changes = {
+            name: value
+            for name in SecondOpinion.__struct_fields__
+            if (value := getattr(old, name)) is not None and getattr(new, name) == getattr(default, name)
+        }
+        return structs.replace(new, **changes)
 
 
 class Runtime(Section, frozen=True, kw_only=True):
@@ -214,6 +250,27 @@ Allowed = Literal["at", "cron", "dbus", "docker", "interlock-code", "podman", "s
 
 class Contain(Section, frozen=True, kw_only=True):
     allow: Annotated[tuple[Allowed, ...], Meta(description="What guard leaves as it is outside.")] = ()
+
+
+class Contract(Section, frozen=True, kw_only=True):
+    may_change: Annotated[
+        tuple[str, ...],
+        Meta(description="Globs. Every other file of the workspace is refused, or asked about with --attended."),
+    ] = ()
+    protect: Annotated[tuple[str, ...], Meta(description="Globs of files that are never changed.")] = ()
+    may_run: Annotated[tuple[str, ...], Meta(description="The only commands allowed; empty: review decides.")] = ()
+    may_not: Annotated[tuple[Forbidden, ...], Meta(description="What no command may do.")] = ()
+    hosts: Annotated[tuple[str, ...], Meta(description="The only hosts that a call may name; empty: any.")] = ()
+    done_when: Annotated[
+        tuple[str, ...], Meta(description="Commands that must pass on the final files; Interlock runs them itself.")
+    ] = ()
+    constraints: Annotated[tuple[str, ...], Meta(description="Rules in words, repeated to the agent.")] = ()
+    goals: Annotated[tuple[str, ...], Meta(description="What progress is measured against.")] = ()
+    task: Annotated[bool, Meta(description="Take clauses from the words of the task.")] = True
+    max_returns: Annotated[
+        Count, Meta(description="How often the output of a failing done_when goes back to the agent.")
+    ] = 3
+    timeout_seconds: Annotated[float, Meta(gt=0, description="How long one done_when command may take.")] = 600
 
 
 class Checkpoints(Section, frozen=True, kw_only=True):
@@ -248,7 +305,7 @@ class Control(Section, frozen=True, kw_only=True):
     strict_ids: Annotated[bool, Meta(description="Accept UUID v4 as request_id only.")] = False
 
 
-NotifyEvent = Literal["emergency_stop", "critical_issue", "waiting", "budget"]
+NotifyEvent = Literal["emergency_stop", "critical_issue", "waiting", "budget", "unproven"]
 
 
 class Notifications(Section, frozen=True, kw_only=True):
@@ -256,7 +313,7 @@ class Notifications(Section, frozen=True, kw_only=True):
     events: Annotated[
         tuple[NotifyEvent, ...],
         Meta(description="What channels are told of; stops: see notification_channels."),
-    ] = ("emergency_stop", "critical_issue", "waiting", "budget")
+    ] = ("emergency_stop", "critical_issue", "waiting", "budget", "unproven")
     budget_thresholds: Annotated[
         tuple[Annotated[float, Meta(gt=0)], ...],
         Meta(description="Shares of max_cost_usd and max_tokens that are told of, once each."),
@@ -369,6 +426,7 @@ class Config(Section, frozen=True, kw_only=True):
     detect: Annotated[Detect, Meta(description="The patterns after it.")] = Detect()
     runtime: Annotated[Runtime, Meta(description="How supervision itself behaves.")] = Runtime()
     contain: Annotated[Contain, Meta(description="The wall around the agent.")] = Contain()
+    contract: Annotated[Contract, Meta(description="What a run may and must do.")] = Contract()
     checkpoints: Annotated[Checkpoints, Meta(description="Stored checkpoints.")] = Checkpoints()
     hub: Annotated[Hub, Meta(description="Many machines.")] = Hub()
     store: Annotated[Store, Meta(description="Where runs are kept.")] = Store()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ..core import ISSUE_TYPES, BadInput
+from ..core.globs import check_glob
 from .model import Config
 from .models import Models
 from .nearest import nearest
@@ -22,6 +23,7 @@ def check(config: Config) -> Iterator[ConfigProblem]:
     yield from _rising(config)
     yield from _strategy(config)
     yield from _exceptions(config)
+    yield from _globs(config)
     yield from _models(config)
     yield from _screen_models(config)
     yield from _budgets(config)
@@ -84,9 +86,26 @@ def _exceptions(config: Config) -> Iterator[ConfigProblem]:
                 yield ConfigProblem(path=f"detect.exceptions.{tool}", what=what, todo=todo, level="warning")
 
 
+def _globs(config: Config) -> Iterator[ConfigProblem]:
+    for name in ("may_change", "protect"):
+        for glob in getattr(config.contract, name):
+            try:
+                check_glob(glob)
+            except BadInput as error:
+                yield ConfigProblem(path=f"contract.{name}", what=error.what, todo=error.todo)
+
+
 def _models(config: Config) -> Iterator[ConfigProblem]:
     models = Models.from_config(config)
-    path, name = "detect.second_opinion.model", config.detect.second_opinion.model
+    old = config.detect.second_opinion
+    if any(getattr(old, name) is not None for name in old.__struct_fields__):
+        what = "detect.second_opinion is now called detect.judge; its keys still count"
+        yield ConfigProblem(path="detect.second_opinion", what=what, todo="Rename it.", level="warning")
+    path, name = "detect.judge.model", config.detect.judge.model
+    if old.model is not None:
+        path, name = "detect.second_opinion.model", old.model
+    if config.detect.judge.api == "openai":
+        return
     if name is not None and models.retired(name):
         yield ConfigProblem(path=path, what=f"the model {name!r} has been retired by its maker", level="warning")
     elif name is not None and not models.known(name):

@@ -20,7 +20,11 @@ HIGHER = {"detect.sensitivity": ("low", "medium", "high"), "runtime.on_tamper": 
 
 MORE_IS_STRICTER = ("checkpoints.keep_days", "checkpoints.keep_count", "gui.confidence_threshold")
 OFF_IS_STRICTER = ("interventions.observe",)
-ON_IS_STRICTER = ("control.strict_ids", "gui.verification.strict")
+ADDED = ("contract.protect", "contract.may_not", "contract.constraints", "contract.goals", "contract.done_when")
+"""Keys whose values add up over the files: one more is stricter. A command to run needs trust all the same."""
+ON_IS_STRICTER = ("contract.task", "control.strict_ids", "gui.verification.strict")
+SENDS = ("detect.judge.enabled", "detect.second_opinion.enabled")
+"""Keys that send text elsewhere."""
 NOT_FREE = ("gui.allowed_buttons", "gui.budget.max_checks", "gui.budget.max_cost_usd", "gui.max_retries")
 
 
@@ -74,6 +78,11 @@ def is_free(path: str, value: object, now: object) -> bool:
     """Whether a value is what holds anyway, or stricter. What is not known to be stricter is not free."""
     if value == now or (isinstance(value, list) and tuple(value) == now):
         return True
+    if path in ADDED:
+        return path != "contract.done_when"
+    if path in ("contract.may_change", "contract.may_run", "contract.hosts"):
+        # The first list of what is allowed forbids the rest; a later one may only leave out.
+        return isinstance(value, list) and bool(value) and (not now or set(value) <= set(now))  # type: ignore[call-overload]
     if path.startswith("limits."):
         return isinstance(value, (int, float)) and (now is None or (isinstance(now, (int, float)) and value <= now))
     if path in HIGHER:
@@ -82,19 +91,25 @@ def is_free(path: str, value: object, now: object) -> bool:
         return value == order[-1] or (known and order.index(str(value)) >= order.index(str(now)))
     if path in MORE_IS_STRICTER:
         return isinstance(value, (int, float)) and isinstance(now, (int, float)) and value >= now
-    if path in ON_IS_STRICTER or (path.endswith(".enabled") and path != "detect.second_opinion.enabled"):
+    if path in ON_IS_STRICTER or (path.endswith(".enabled") and path not in SENDS):
         return value is True
     if path in OFF_IS_STRICTER:
         return value is False
     return path.startswith("gui.") and path not in NOT_FREE
 
 
-def merge(below: dict[str, object], above: dict[str, object]) -> dict[str, object]:
-    """Two layers of plain values: the upper one counts, key by key."""
+def merge(below: dict[str, object], above: dict[str, object], path: str = "") -> dict[str, object]:
+    """Two layers of plain values: the upper one counts, key by key; lists of ADDED add up."""
     merged = dict(below)
     for name, value in above.items():
+        here = f"{path}.{name}" if path else name
         under = merged.get(name)
-        merged[name] = merge(under, value) if isinstance(under, dict) and isinstance(value, dict) else value
+        if isinstance(under, dict) and isinstance(value, dict):
+            merged[name] = merge(under, value, here)
+        elif here in ADDED and isinstance(under, list) and isinstance(value, list):
+            merged[name] = list(dict.fromkeys((*under, *value)))
+        else:
+            merged[name] = value
     return merged
 
 

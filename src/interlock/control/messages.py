@@ -14,11 +14,13 @@ Command = Literal["pause", "resume", "cancel", "escalate", "approve", "reject", 
 Code = Literal["bad_request", "not_found", "invalid_state", "failed", "duplicate"]
 LiveStatus = Literal["running", "pausing", "paused"]
 AbortReason = Literal["USER_CANCELLED", "EMERGENCY_STOP", "CRITICAL_FAILURE", "ERROR"]
-DoneReason = Literal["COMPLETE", "MAX_ITERATIONS", "STUCK", "NO_MORE_ISSUES", "MAX_ISSUES"]
+DoneReason = Literal["COMPLETE", "MAX_ITERATIONS", "STUCK", "NO_MORE_ISSUES", "MAX_ISSUES", "UNPROVEN"]
 
 COMMANDS: tuple[Command, ...] = ("pause", "resume", "cancel", "escalate", "approve", "reject", "rollback")
 ABORT_REASONS: tuple[AbortReason, ...] = ("USER_CANCELLED", "EMERGENCY_STOP", "CRITICAL_FAILURE", "ERROR")
-DONE_REASONS: tuple[DoneReason, ...] = ("COMPLETE", "MAX_ITERATIONS", "STUCK", "NO_MORE_ISSUES", "MAX_ISSUES")
+DONE_REASONS: tuple[DoneReason, ...] = (
+    "COMPLETE", "MAX_ITERATIONS", "STUCK", "NO_MORE_ISSUES", "MAX_ISSUES", "UNPROVEN",
+)  # fmt: skip
 
 RequestId = Annotated[str, Meta(min_length=1, max_length=128, description="A UUID v4; any such string is accepted.")]
 Timestamp = Annotated[

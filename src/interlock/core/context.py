@@ -34,6 +34,11 @@ class Context(Struct, frozen=True, omit_defaults=True, kw_only=True):
     contract: Contract = NO_CONTRACT
 
     @property
+    def places(self) -> tuple[str, ...]:
+        """Where the run works: what was said, else what its contract lets it change."""
+        return self.expected_paths or self.contract.narrowed or self.contract.may_change
+
+    @property
     def task(self) -> str:
         """The whole task: the request, and the words of the files that it points to."""
         return f"{self.original_prompt}\n\n{self.instructions}" if self.instructions else self.original_prompt

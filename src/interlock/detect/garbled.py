@@ -8,8 +8,8 @@ from typing import Literal
 from ..core import Tool
 from .effect import command_of, is_shell
 
-Garble = Literal["", "colon", "redirect", "markup", "punctuation", "empty"]
-"""How a call is broken; empty for one that is not."""
+Garble = Literal["", "colon", "first line", "redirect", "markup", "punctuation", "empty"]
+"""How a call is broken; empty for one that is not. One with a garbled `first line` is broken if it fails."""
 
 _READ = 200
 """Characters of an argument that are looked at: what breaks a call stands at its beginning."""
@@ -26,6 +26,7 @@ _CONTENTS = ("content", "file_text", "new_string", "new_str")
 
 ADVICE: dict[Garble, str] = {
     "colon": "your commands start with a colon, which makes the shell ignore them",
+    "first line": "the first line of your commands is garbled",
     "redirect": "your commands start with >, which makes the shell write to a file instead of running them",
     "markup": "the markup of the call itself is inside your arguments",
     "punctuation": "your arguments are only punctuation",
@@ -61,6 +62,10 @@ def _command(command: str, given: bool) -> Garble:
         return "punctuation" if given else "empty"
     first = start[0]
     if first == ":" and not _IDIOM.match(start):
+        line, _, rest = start.partition("\n")
+        if _ALNUM.search(rest):
+            # What stands below that line runs; alone on its line the colon ignores nothing at all.
+            return "first line" if line[1:].strip() else ""
         return "colon"
     if first == ">" and _REDIRECT.match(start):
         return "redirect"

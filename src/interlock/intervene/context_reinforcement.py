@@ -78,7 +78,7 @@ def context_text(context: Context, strength: str, issue: Issue | None, *, exampl
     blocks.append(_block("Constraints", constraint_lines(context, issue)[:count]))
     blocks.append(_block("Goals, the most important first", goal_lines(context)[:count]))
     blocks.append(_block("Boundaries", list(context.boundaries)[:count]))
-    blocks.append(_block("Expected paths", list(context.expected_paths)[:count]))
+    blocks.append(_block("Expected paths", list(context.places)[:count]))
     if examples:
         built_in = EXAMPLES.get(issue.type, ()) if issue is not None else ()
         shown = list(dict.fromkeys((*context.examples, *built_in)))

@@ -73,7 +73,7 @@ def values_for(issue: Issue, state: RunState, wanted: Collection[str] = PLACEHOL
         "goal": goal_of(context),
         "progress": progress_of(context),
         "next_step": next_goal(context),
-        "expected_paths": context.expected_paths,
+        "expected_paths": context.places,
         "constraints": context.constraints,
         "usage": usage_of(state.spend),
         "growth": growth_of(state),

@@ -22,6 +22,7 @@ ENDINGS = {
     "CRITICAL_FAILURE": "failed",
     "MAX_ITERATIONS": "ended by a limit",
     "STUCK": "ended, as it was stuck",
+    "UNPROVEN": "ended without proof",
     "MAX_ISSUES": "ended after too many issues",
 }
 """Why a run ended, in words, where that is not simply that it came to its end."""

@@ -56,6 +56,11 @@ class ProofTracker:
         return tuple(self.state.claims)
 
     @property
+    def claimed_at(self) -> int:
+        """The step of the newest claim; -1 where there is none."""
+        return self.state.claims[-1].step if self.state.claims else -1
+
+    @property
     def checks(self) -> tuple[CheckRun, ...]:
         """The checks that ran, oldest first."""
         return tuple(self.state.checks)
@@ -84,6 +89,19 @@ class ProofTracker:
                 for check in state.checks
             ]
         state.tree = tree
+
+    def note_check(self, command: str, output: str, exit_status: int | None, tree: str) -> None:
+        """Take in a command that Interlock ran itself, on exactly this tree."""
+        for check in read_checks(command):
+            outcome, detail = read_outcome(check, output, exit_status, exit_status != 0)
+            self.state.checks.append(
+                CheckRun(self._newest, check.kind, check.runner, check.text, outcome, detail, check.targets, tree)
+            )
+        del self.state.checks[:-CHECKS]
+
+    @property
+    def _newest(self) -> int:
+        return max((claim.step for claim in self.state.claims), default=0)
 
     def verdicts(self, changed: ChangedSince | None = None, *, since: int = 0) -> tuple[ClaimVerdict, ...]:
         """Each claim from a step on with its verdict on the tree as it is; without `changed`, by steps alone."""

@@ -15,6 +15,7 @@ from ..control.effects import Audit
 from ..control.messages import Abort, Ack, Done, Request, Result, State
 from ..core import CheckpointInfo, Hold, Intervention, Issue, LostRecord, Plan, Record, RollbackEntry, RunSpec
 from ..core.decoding import Text, from_json
+from .contract import BreachRecord, CommandResult, ContractRecord, StopGateRecord
 from .gui import (
     FileComparison,
     GuiChunkRecord,
@@ -47,6 +48,7 @@ from .supervision import (
     InterventionRecord,
     Opinion,
     PersonRecord,
+    ProofRecord,
     RestoredRecord,
     SnapshotRecord,
     StepRecord,
@@ -55,10 +57,12 @@ from .supervision import (
 RecordBody = (
     StepRecord | Issue | InterventionRecord | AppliedRecord | Intervention | EpisodeRecord | PersonRecord
     | Opinion | Plan | RollbackEntry | CheckpointInfo | RestoredRecord | SnapshotRecord | StatusRecord
+    | ContractRecord | BreachRecord | StopGateRecord
     | LimitRecord | Fault | IncidentRecord | RunSpec | StartedRecord | Hold | EndRecord | TamperRecord
     | TranscriptRecord | ProxiedRecord | LostRecord | Request | Ack | Result | State | Abort | Done | Audit
     | GuiSessionRecord | GuiChunkRecord | GuiTroubleRecord | InterventionEvent | GuiModelCallRecord
     | VerificationResult | GuiResultRecord | ParkedRecord | WokenRecord | LivenessRecord | UnwedgeRecord
+    | ProofRecord
 )  # fmt: skip
 """What can be written to a journal."""
 
@@ -80,6 +84,9 @@ KINDS: dict[str, type | UnionType] = {
     "snapshot": SnapshotRecord,
     "status": StatusRecord,
     "hold": Hold,
+    "contract": ContractRecord,
+    "breach": BreachRecord,
+    "stop_gate": StopGateRecord,
     "limit": LimitRecord,
     "incident": IncidentRecord,
     "fault": Fault,
@@ -96,6 +103,7 @@ KINDS: dict[str, type | UnionType] = {
     "result": Result,
     "state": State | Abort | Done,
     "audit": Audit,
+    "proof": ProofRecord,
     "end": EndRecord,
     "gui_session": GuiSessionRecord,
     "gui_chunk": GuiChunkRecord,
@@ -135,10 +143,11 @@ def read_body(record: Record) -> RecordBody | None:
 
 
 __all__ = [
-    "KINDS", "AppliedRecord", "EndRecord", "EpisodeRecord", "Fault", "FileComparison", "GuiChunkRecord",
-    "GuiModelCallRecord", "GuiResultRecord", "GuiSessionRecord", "GuiTroubleRecord", "IncidentRecord",
-    "InterventionEvent", "InterventionRecord", "LimitRecord", "LivenessRecord", "Opinion", "ParkedRecord",
-    "PersonRecord", "ProxiedRecord", "RecordBody", "ReplayStatus", "RestoredRecord", "SnapshotRecord",
-    "StartedRecord", "StatusRecord", "StepRecord", "TamperRecord",
-    "TranscriptRecord", "UnwedgeRecord", "VerificationResult", "WokenRecord", "decode_body", "kind_of", "read_body",
+    "KINDS", "AppliedRecord", "BreachRecord", "CommandResult", "ContractRecord", "EndRecord", "EpisodeRecord", "Fault",
+    "FileComparison", "GuiChunkRecord", "GuiModelCallRecord", "GuiResultRecord", "GuiSessionRecord",
+    "GuiTroubleRecord", "IncidentRecord", "InterventionEvent", "InterventionRecord", "LimitRecord", "LivenessRecord",
+    "Opinion", "ParkedRecord", "PersonRecord", "ProofRecord", "ProxiedRecord", "RecordBody", "ReplayStatus",
+    "RestoredRecord", "SnapshotRecord", "StartedRecord", "StatusRecord", "StepRecord", "StopGateRecord",
+    "TamperRecord", "TranscriptRecord", "UnwedgeRecord", "VerificationResult", "WokenRecord", "decode_body", "kind_of",
+    "read_body",
 ]  # fmt: skip

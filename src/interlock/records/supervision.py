@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ..core import Applied, Decision, Directive, Intervention, Review, Severity, Step
+from ..core import Applied, Decision, Directive, Intervention, Issue, Review, Severity, Step
+from ..proof import ClaimVerdict, TestFact
 
 
 class StepRecord(Struct, frozen=True, omit_defaults=True):
@@ -44,7 +45,8 @@ class AppliedRecord(Struct, frozen=True, omit_defaults=True):
 
 
 class Opinion(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """kind `opinion`: what a second model said of a finding; `agrees` is None where it said nothing usable."""
+    """kind `opinion`: what the judge said of a finding, a call or the run's course; `agrees` is None where it said
+    nothing usable. `issue` is what it raises by itself."""
 
     issue_id: str
     key: str
@@ -52,6 +54,7 @@ class Opinion(Struct, frozen=True, omit_defaults=True, kw_only=True):
     agrees: bool | None = None
     why: str = ""
     cost_usd: float = 0.0
+    issue: Issue | None = None
 
 
 class RestoredRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -102,3 +105,15 @@ class PersonRecord(Struct, frozen=True):
     """kind `person`: whether a person can be asked, from now on."""
 
     reachable: bool
+
+
+class ProofRecord(Struct, frozen=True, omit_defaults=True):
+    """kind `proof`: each claim with its verdict on a tree (a checkpoint's id), and what changed about the tests.
+
+    `step` is the number of steps so far.
+    """
+
+    claims: tuple[ClaimVerdict, ...] = ()
+    tests: tuple[TestFact, ...] = ()
+    tree: str = ""
+    step: int = 0

@@ -12,7 +12,7 @@ from msgspec import Struct
 from .._version import __version__
 from ..core import LADDER, PAUSE, Issue, RunSpec
 from ..journal import RunSummary
-from ..records import VerificationResult
+from ..records import ProofRecord, VerificationResult
 from ..runtime.incidents import StoredIncident
 from .changes import Changed
 from .controls import ControlCommand
@@ -85,6 +85,7 @@ class Document(Struct, frozen=True, kw_only=True):
     status: str
     spec: RunSpec
     told: tuple[str, ...]
+    proof: ProofRecord
     sums: Sums
     series: Series
     ladder: tuple[RungUse, ...]
@@ -125,6 +126,7 @@ def gather(
         status=story.summary.shown,
         spec=story.spec,
         told=tell(story, ladder, episodes, chains, changed),
+        proof=story.read_proof(),
         sums=sums,
         series=story.series(),
         ladder=ladder,

@@ -7,7 +7,7 @@ import re
 from .document import Document, strongest_first
 from .episodes import tried_line
 from .narrative import known_cost, length
-from .words import plain
+from .words import fact_line, plain
 
 LINES = 200
 """Lines of the timeline that Markdown has; HTML and JSON have more."""
@@ -22,7 +22,14 @@ def render_markdown(document: Document) -> str:
     if run.task:
         lines += [f"> {safe(run.task)}", ""]
     lines += [" ".join(safe(part) for part in document.told), ""]
-    lines += _facts(document) + _incidents(document) + _episodes(document) + _ladder(document) + _chains(document)
+    lines += (
+        _proof(document)
+        + _facts(document)
+        + _incidents(document)
+        + _episodes(document)
+        + _ladder(document)
+        + _chains(document)
+    )
     lines += _verifications(document) + _changes(document) + _timeline(document)
     lines += [f"Made by {document.made_by} from the journal of run `{run.run_id}`.", ""]
     return "\n".join(lines)
@@ -31,6 +38,24 @@ def render_markdown(document: Document) -> str:
 def safe(text: object) -> str:
     """Text on one line that Markdown shows as it is."""
     return SPECIAL.sub(r"\\\1", " ".join(str(text).split()))
+
+
+def _proof(document: Document) -> list[str]:
+    proof = document.proof
+    if not proof.claims and not proof.tests:
+        return []
+    lines = ["## Is it really done?", ""]
+    if proof.claims:
+        lines += ["| verdict | claim | step | evidence |", "|---|---|---:|---|"]
+        for each in proof.claims:
+            why, said = safe(each.why), safe(each.claim.text)
+            lines.append(f"| {each.verdict} | {said} | {each.claim.step} | {why} |")
+        lines.append("")
+    if proof.tests:
+        lines += ["Tests and checking rules, from the run's start to its end:", ""]
+        lines += [f"- {safe(fact_line(fact))}" for fact in proof.tests]
+        lines.append("")
+    return lines
 
 
 def _facts(document: Document) -> list[str]:

@@ -22,6 +22,7 @@ ENDINGS = {
     "MAX_ITERATIONS": "A limit ended it.",
     "STUCK": "It was ended because it was stuck.",
     "NO_MORE_ISSUES": "It had nothing more to do.",
+    "UNPROVEN": "It is not proven that it is done.",
     "MAX_ISSUES": "It was ended after too many issues.",
 }
 

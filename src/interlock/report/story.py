@@ -13,10 +13,11 @@ from msgspec.structs import replace
 from ..control.messages import Abort, Done, State, Waiting
 from ..core import ENDED, CheckpointInfo, InterlockError, Intervention, Issue, NotFound, Record, RunSpec
 from ..journal import JournalReader, RunFolder, RunSummary
-from ..records import EndRecord, EpisodeRecord, InterventionRecord, read_body
+from ..records import EndRecord, EpisodeRecord, InterventionRecord, ProofRecord, read_body
 from . import controls, series
 from .controls import ControlCommand, take_controls
 from .episodes import EpisodeLog, Problem
+from .proof import read_proof, sorted_claims
 from .series import Series, Sums, Tally
 from .timeline_entry import HIDDEN, RECORDS, TimelineMoment, read_moment
 from .words import one_line
@@ -181,6 +182,19 @@ class Story:
         from ..runtime.incidents import read_incidents
 
         return read_incidents(self.folder.incidents)
+
+    @property
+    def proof(self) -> ProofRecord | None:
+        """The newest verdicts on the run's claims, as recorded."""
+        with self._lock:
+            newest = self._reader.last("proof") if self._reader is not None and self._counts.get("proof") else None
+        body = read_body(newest) if newest is not None else None
+        return body if isinstance(body, ProofRecord) else None
+
+    def read_proof(self) -> ProofRecord:
+        """The same, or else what the run's steps alone say."""
+        with self._lock:
+            return sorted_claims(read_proof(self._reader)) if self._reader is not None else ProofRecord()
 
     @property
     def waiting(self) -> Waiting | None:

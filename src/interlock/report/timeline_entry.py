@@ -23,16 +23,16 @@ RECORDS: dict[MomentKind, tuple[str, ...]] = {
     "review": ("step",),
     "issue": ("issue", "episode"),
     "intervention": ("intervention", "applied", "effect", "unwedge"),
-    "checkpoint": ("checkpoint", "restored", "history"),
+    "checkpoint": ("checkpoint", "restored", "history", "breach"),
     "control": ("request", "ack", "result", "audit"),
-    "state": ("spec", "started", "status", "hold", "state", "end", "parked", "woken", "liveness"),
+    "state": ("spec", "contract", "started", "status", "hold", "state", "end", "parked", "woken", "liveness"),
     "limit": ("limit",),
     "incident": ("incident", "plan"),
     "approval": ("state",),
     "picture": ("gui_event",),
     "note": (
-        "opinion", "person", "fault", "tamper", "transcript", "proxied", "lost", "snapshot", "gui_session",
-        "gui_trouble", "gui_event", "gui_model_call", "gui_verification", "gui_result",
+        "opinion", "person", "proof", "stop_gate", "fault", "tamper", "transcript", "proxied", "lost", "snapshot",
+        "gui_session", "gui_trouble", "gui_event", "gui_model_call", "gui_verification", "gui_result",
     ),
 }  # fmt: skip
 """The kinds of record that each kind of moment is made of; a kind that we do not know makes a note."""

@@ -12,7 +12,9 @@ from .. import core, records
 from ..control import Abort, Ack, Audit, Done, Request, Result, State
 from ..core import Inject, Step
 from ..journal.summary import ENDINGS
+from ..proof import TestFact
 from ..records import InterventionEvent, InterventionRecord, RecordBody, StepRecord
+from .contract_words import breach_title, contract_lines, stop_gate_words
 
 MomentKind = Literal[
     "step", "review", "issue", "intervention", "checkpoint", "control", "state", "limit", "incident", "approval",
@@ -29,6 +31,11 @@ VERDICT_LEVEL: dict[str, Level] = {"warn": "notice", "modify": "warning", "block
 SEVERITY_LEVEL: dict[str, Level] = {"low": "info", "medium": "notice", "high": "warning", "critical": "critical"}
 RUNG_LEVEL: tuple[Level, ...] = ("notice", "notice", "warning", "warning", "critical")
 CHECK_LEVEL: dict[str, Level] = {"none": "quiet", "recovered": "notice", "failed": "warning"}
+
+PROOF_LEVEL: dict[str, Level] = {
+    "contradicted": "warning", "unproven": "notice", "stale": "notice", "proven": "info",
+}  # fmt: skip
+"""How loud each verdict on a claim is; the worst comes first."""
 
 DIRECTIVES = {
     "Inject": ("send the message to the agent", "message sent to the agent"),
@@ -92,7 +99,7 @@ def tell(body: RecordBody) -> RecordText:
             return tell_state(body)
         case records.Opinion():
             said = {True: "agrees", False: "disagrees", None: "gave no usable answer"}[body.agrees]
-            title = f"second opinion on {body.issue_id}: {body.model} {said}"
+            title = f"judge on {body.issue_id}: {body.model} {said}"
             return RecordText("note", "info" if body.agrees is False else "quiet", one_line(title), body.why)
         case core.Plan():
             title = f"recovery plan for {plain(body.issue.type)}: needs you"
@@ -103,6 +110,8 @@ def tell(body: RecordBody) -> RecordText:
             return tell_episode(body)
         case records.PersonRecord():
             return RecordText("note", "quiet", f"{'a' if body.reachable else 'no'} person can be reached")
+        case records.ProofRecord():
+            return tell_proof(body)
         case records.RestoredRecord():
             return tell_restored(body)
         case records.SnapshotRecord():
@@ -111,6 +120,15 @@ def tell(body: RecordBody) -> RecordText:
             return RecordText("state", "quiet", f"status at this step: {body.status}")
         case core.Hold():
             return RecordText("state", "warning", "paused: needs you", body.reason)
+        case records.ContractRecord():
+            lines = contract_lines(body.contract, 64)
+            return RecordText("state", "info", f"contract: {len(lines)} clauses", cut("\n".join(lines), DETAIL))
+        case records.BreachRecord():
+            return RecordText("checkpoint", "warning", one_line(breach_title(body)), body.clause, body.step)
+        case records.StopGateRecord():
+            title, detail = stop_gate_words(body)
+            level = "info" if body.outcome == "passed" else "warning" if body.outcome == "unproven" else "notice"
+            return RecordText("note", level, one_line(title), cut(detail, DETAIL), body.step)
         case records.LimitRecord():
             return RecordText("limit", "notice", one_line(body.what), body.limit)
         case records.IncidentRecord():
@@ -300,6 +318,24 @@ def tell_applied(body: records.AppliedRecord) -> RecordText:
     # Whoever set up no channel wants no messages.
     level: Level = "quiet" if isinstance(order, core.Notify) else "notice"
     return RecordText("intervention", level, _join(": ", f"could not {attempt}", one_line(how)), cut(words, DETAIL))
+
+
+def tell_proof(body: records.ProofRecord) -> RecordText:
+    """How many claims are borne out, and what is not."""
+    counts = {name: sum(each.verdict == name for each in body.claims) for name in PROOF_LEVEL}
+    said = [f"{count} {name}" for name, count in counts.items() if count]
+    title = f"claims: {', '.join(said)}" if said else "tests and checking rules changed"
+    level: Level = next((PROOF_LEVEL[name] for name, count in counts.items() if count), "info")
+    lines = [f"{each.verdict}: {each.claim.text} ({each.why})" for each in body.claims]
+    lines += [fact_line(fact) for fact in body.tests]
+    if body.tests and level == "info":
+        level = "notice"
+    return RecordText("note", level, title, cut("\n".join(lines), DETAIL))
+
+
+def fact_line(fact: TestFact) -> str:
+    """A fact about the tests with its place: `1 test removed: tests/test_a.py`."""
+    return f"{fact.what}: {fact.path}{f':{fact.line}' if fact.line else ''}"
 
 
 def tell_restored(body: records.RestoredRecord) -> RecordText:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from functools import lru_cache
 
 import msgspec
@@ -48,6 +49,9 @@ WARMING = (
 
 WRITES = ("create", "modify", "delete")
 
+CallCheck = Callable[[ToolCall], Rule | None]
+"""What else has a say in a call: the rule that it breaks, if any."""
+
 ENCODER = msgspec.json.Encoder(order="sorted")
 
 
@@ -63,7 +67,7 @@ class ReviewerState(Struct):
 
 
 class Reviewer:
-    """One per run. `review` before a step runs, `observe` when its result is there.
+    """One per run. `review` before a step runs, `observe` when its result is there; `check` adds a rule of its own.
 
     `restorable`: checkpoints of the workspace are made; `contained`: the agent has a container of its own.
     """
@@ -77,6 +81,7 @@ class Reviewer:
         self._workspace = workspace or context.workspace
         self._rules = rules or rule_set(config.rules_path)
         self._state = ReviewerState()
+        self.check: CallCheck | None = None
         self.context = context
 
     @property
@@ -104,6 +109,9 @@ class Reviewer:
         outside = self._expected.is_outside(judged.commands)
         self._expect(step, sign, action in WRITES)
         judged = self._mind_untrusted(step, call, judged, action, outside)
+        broken = self.check(call) if self.check is not None else None
+        if broken is not None:
+            judged = with_rule(judged, broken)
         weight = self._scales.weigh(action, base, outside, failures, repeats)
         if not judged.rules:
             self._remember(call, step.index)

@@ -67,6 +67,11 @@ class Alerts:
         text = f"{what}. Look: interlock show {run_id}; go on: interlock resume {run_id}, or approve, reject"
         self._tell("waiting", Notify(f"Run {self._name} waits for a person", text, "warning"))
 
+    def unproven(self, why: str) -> None:
+        """Tell that a run ended without proof of what it was to reach."""
+        text = f"{why}. Look: interlock proof {self._run.spec.run_id}"
+        self._tell("unproven", Notify(f"Run {self._name} is not proven done", text, "warning"))
+
     def close(self) -> None:
         """Let what is waiting go out, for a moment."""
         self._notifier.close()

@@ -21,11 +21,13 @@ from ..core import (
     Capability,
     Clock,
     Context,
+    Contract,
     Directive,
     InterlockError,
     RunSpec,
 )
 from ..core.decoding import from_plain
+from ..core.globs import check_glob
 from ..intervene import BUILT_IN, Templates, parse_templates
 from ..journal import RunFolder, Store, new_run_id
 from ..records import Fault
@@ -53,9 +55,9 @@ class Options(TypedDict, total=False):
     task: what the agent was asked to do. workspace: the folder that it works in, checkpointed. name: for lists.
     model: what the agent uses, where its steps do not say. issue_id: the issue that it works on.
     config: else the one found by `interlock config show`.
-    context: more than the task. adapter: how the agent is reached. plugins: detectors, strategies, interventions,
-    templates. incident: the id of an emergency stop, and the option to continue its run with. store: where the run is
-    kept. listener: the control socket, where somebody else made it.
+    context: more than the task. contract: what the run may and must do. adapter: how the agent is reached.
+    plugins: detectors, strategies, interventions, templates. incident: the id of an emergency stop, and the option to
+    continue its run with. store: where the run is kept. listener: the control socket, where somebody else made it.
     """
 
     task: str
@@ -65,6 +67,7 @@ class Options(TypedDict, total=False):
     issue_id: str
     config: Config
     context: Context
+    contract: Contract
     adapter: Adapter
     plugins: Plugins
     incident: tuple[str, str]
@@ -113,6 +116,7 @@ def open_supervisor(options: Options) -> Supervisor:
         incidents = Incidents(store)
         incidents.settle(incidents.find(wanted[0]), "continued", wanted[1], spec.run_id)
     supervisor.checkpoint(cause="start", step=0)
+    supervisor.record_contract()
     return supervisor
 
 
@@ -217,6 +221,7 @@ def _assemble(run: Run, config: Config, adapter: Adapter, options: Options) -> S
         muted=read_mutes(Path(spec.workspace)) if spec.workspace is not None else frozenset(),
     )
     context = options.get("context") or Context(original_prompt=spec.task, workspace=spec.workspace)
+    context = _with_contract(context, options.get("contract"))
     context = redact_context(read_task_files(context, spec.cwd or spec.workspace))
     supervisor = Supervisor(
         run,
@@ -229,6 +234,14 @@ def _assemble(run: Run, config: Config, adapter: Adapter, options: Options) -> S
     )
     supervisor.pipeline.prices.warm()
     return supervisor
+
+
+def _with_contract(context: Context, contract: Contract | None) -> Context:
+    """The context with the contract that was given for this run; a glob that cannot be read is an error."""
+    contract = contract or context.contract
+    for glob in (*contract.may_change, *contract.protect):
+        check_glob(glob)
+    return replace(context, contract=contract)
 
 
 def _listen(supervisor: Supervisor, folder: RunFolder, listener: socket.socket | None = None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 AFTER_STEP = "after step"
+END_OF_TURN = "end of turn"
 MEANWHILE = "meanwhile"
 """Made while a process worked whose steps nobody sees."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ..checkpoint import Restored
-from ..core import CheckpointInfo, Context, Restore, Review
+from ..core import CheckpointInfo, Context, InterlockError, Restore, Review
 from ..records import RestoredRecord
 from .decision_pipeline import DecisionPipeline
 from .directive_executor import DirectiveExecutor
@@ -24,6 +24,7 @@ class Checkpointing:
     ) -> None:
         self._run, self._pipeline, self._executor, self._guard, self._context = run, pipeline, executor, guard, context
         self._recorded = ""
+        self.newest: CheckpointInfo | None = None
 
     def make(self, *, cause: str, step: int, label: str = "") -> CheckpointInfo | None:
         """Snapshot the workspace; None where there is none, or where it failed (which is recorded)."""
@@ -46,7 +47,18 @@ class Checkpointing:
             self._run.record(info)
             self._recorded = info.id
         self._pipeline.mark(info)
+        self.newest = info
         return info
+
+    def start(self) -> str | None:
+        """The run's first checkpoint, while there is one."""
+        workspace = self._executor.workspace
+        if workspace is None:
+            return None
+        try:
+            return workspace.checkpoints.default_target(self._run.spec.run_id).id
+        except InterlockError:
+            return None
 
     def note_restored(self, order: Restore, restored: Restored) -> None:
         """The workspace went back, and what supervision remembers goes back with it."""

@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..config import Config
+from ..contract import ContractCheck, advance, agree, work_items
 from ..core import (
     EVERY_CAPABILITY,
     LADDER,
@@ -81,13 +82,14 @@ class PipelineState(Struct):
     throttled_for: set[str] = set()
     model: str | None = None
     proof: bytes = b""
+    raised: list[Issue] = []
 
 
 class DecisionPipeline:
     """One run, seen and answered.
 
     `model` is whose price counts until a step names its own; `guard` isolates the parts; `assume_checkpoint` is for
-    recorded traces.
+    recorded traces; `attended` says that a person answers what the contract asks.
     """
 
     def __init__(
@@ -103,8 +105,12 @@ class DecisionPipeline:
         restorable: bool | None = None,
         contained: bool = False,
         assume_checkpoint: bool = False,
+        attended: bool = False,
     ) -> None:
         plugins = plugins or Plugins()
+        self._given = context
+        context = agree(context, config.contract)
+        self._contract_config, self._attended = config.contract, attended
         window = config.interventions.resource_throttling.metrics_window_seconds
         self.guard = guard or Guard(None, _nothing)
         self.reviewer = Reviewer(
@@ -134,7 +140,14 @@ class DecisionPipeline:
         self._throttled_for: set[str] = set()
         self._assumed = False
         self.priced = 0.0
+        self._raised: list[Issue] = []
         self._fresh = self.detectors.save()
+        self._hold_to(context)
+
+    @property
+    def context(self) -> Context:
+        """What the run is for, with its contract and its progress."""
+        return self._run.context
 
     def review(self, step: Step) -> Review | None:
         """The verdict on a call before it runs; None for what is no call."""
@@ -192,13 +205,18 @@ class DecisionPipeline:
         issues = self.guard.part("detectors", self.detectors.observe, issues, Seen(step, review, absent))
         if self.detectors.context.instructions != self._run.context.instructions:
             self._learn_task(self.detectors.context.instructions)
+        self._advance(step)
         if prevented:
-            issues = [_prevented(issue, review) for issue in issues]
+            # Why it was refused is said with the refusal; only trying again is worth more words.
+            issues = [_prevented(issue, review) for issue in issues if issue.details.get("tries") != 1]
             # Trying again what was refused leads nowhere, however often: the attempt counts, our own words do not.
             refused = replace(step, role="tool", kind="tool_result", content=REFUSED, usage=None)
             again: list[Issue] = []
             again = self.guard.part("detectors", self.detectors.observe, again, Seen(refused))
             issues += [issue for issue in again if issue.type in REPEATING]
+        if self._raised:
+            issues = [*issues, *(issue for issue in self._raised if issue.type not in self.detectors.muted)]
+            self._raised = []
         progressed = self.detectors.progress()
         return self._answer(step, issues, progressed, now, assumed)
 
@@ -249,8 +267,10 @@ class DecisionPipeline:
         self._run = replace(self._run, reachable=reachable)
 
     def heed(self, opinion: Opinion) -> None:
-        """A finding that a second opinion does not share is quiet from now on."""
-        if opinion.agrees is False:
+        """A finding that the judge does not share is quiet from now on; what it raises counts with the next step."""
+        if opinion.issue is not None:
+            self._raised.append(opinion.issue)
+        elif opinion.agrees is False:
             self.detectors.mute(opinion.key)
 
     def mark(self, checkpoint: CheckpointInfo) -> None:
@@ -289,6 +309,7 @@ class DecisionPipeline:
                 self._throttled_for,
                 self._model,
                 self.proof.save(),
+                self._raised,
             )
         )
 
@@ -298,20 +319,49 @@ class DecisionPipeline:
         self._controller_state, self._clock, self._run = saved.controller, saved.clock, saved.run
         self._marks, self._throttled_for = saved.marks, saved.throttled_for
         self._model = saved.model or self._model
+        self._raised = list(saved.raised)
         self.ledger.restore(saved.ledger)
         self.meter.restore(saved.meter)
         self.reviewer.restore(saved.reviewer)
         self.detectors.restore(saved.detectors)
         if saved.proof:
             self.proof.restore(saved.proof)
+        self._hold_to(saved.run.context)
         if saved.run.context.instructions:
             self._learn_task(saved.run.context.instructions)
             self.detectors.learn_task(replace(self.detectors.context, instructions=saved.run.context.instructions))
 
     def _learn_task(self, instructions: str) -> None:
         """The agent read the file that its task points to: what is said again and reviewed follows it too."""
-        self._run = replace(self._run, context=replace(self._run.context, instructions=instructions))
+        context = replace(self._run.context, instructions=instructions)
         self.reviewer.context = replace(self.reviewer.context, instructions=instructions)
+        self._hold_to(agree(context, self._contract_config))
+
+    def _hold_to(self, context: Context) -> None:
+        """Review calls under the contract of this context, and repeat it from now on."""
+        contract = context.contract
+        self._run = replace(self._run, context=context)
+        self.reviewer.check = (
+            ContractCheck(contract, context.workspace, attended=self._attended) if contract.enforced else None
+        )
+
+    def _hear_prompt(self, prompt: str) -> None:
+        """Where nothing else says what the task is, the newest prompt does; its clauses replace those of the last."""
+        said = replace(self._given, original_prompt=prompt, instructions=self._run.context.instructions)
+        told = agree(said, self._contract_config)
+        self._hold_to(replace(told, original_prompt="", completed_subtasks=self._run.context.completed_subtasks))
+
+    def _advance(self, step: Step) -> None:
+        """Know what the agent has finished, and what it was asked if that was not known from the start."""
+        if step.role == "user" and step.kind == "message" and not self._given.original_prompt and step.content:
+            self._hear_prompt(step.content)
+        done = [item.text for item in work_items(step) if item.done]
+        if done:
+            self.finish_work(done)
+
+    def finish_work(self, done: list[str]) -> None:
+        """Pieces of work are finished: hints and reinforcement count with them."""
+        self._run = replace(self._run, context=advance(self._run.context, done))
 
     def _learn(self, step: Step) -> None:
         if step.kind == "tool_result" and step.origin == "agent":

@@ -32,9 +32,10 @@ from ..review import rough_review
 from .approvals import Answer, Approvals
 from .budgets import open_budgets
 from .call_decision import degrade, refusal
-from .checkpoint_causes import AFTER_STEP
+from .checkpoint_causes import AFTER_STEP, END_OF_TURN
 from .checkpointing import Checkpointing, may_change
 from .containers import is_contained
+from .contract_enforcer import ContractEnforcer
 from .decision_pipeline import DecisionPipeline
 from .directive_executor import DirectiveExecutor
 from .directive_runner import DirectiveRunner
@@ -48,13 +49,16 @@ from .permission import Permission
 from .plugins import Plugins
 from .review_and_observe import observe_result
 from .run import Run
-from .second_opinion import SecondOpinion
+from .run_proof import RunProof
 from .step_client import StepClient
 from .step_outcome import StepOutcome
 from .step_recorder import StepRecorder
+from .stop_gate import StopGate
 
 if TYPE_CHECKING:
     from .assembly import Options
+    from .judge import Judge
+    from .prices import Prices
 
 log = logging.getLogger("interlock")
 
@@ -104,7 +108,9 @@ class Supervisor(StepClient):
             guard=self._guard,
             restorable=executor.workspace is not None,
             contained=is_contained(),
+            attended=self.approvals.needed,
         )
+        self.context = self.pipeline.context
         self._guard.part("reviewer", self.pipeline.reviewer.warm, None)
         self.recorder = StepRecorder(run, self.pipeline, metrics, executor.notifier)
         self.runner = DirectiveRunner(run, executor, self._guard)
@@ -113,20 +119,27 @@ class Supervisor(StepClient):
             run.on_close(lambda: budgets.end(self.pipeline.ledger.spend, run.clock.time()))
         self._limiting = LimitEnforcer(run, self.pipeline, executor, self.recorder, self._guard, self._hold, budgets)
         self._checkpointing = Checkpointing(run, self.pipeline, executor, self._guard, self.context)
+        self._enforcer = ContractEnforcer(
+            run, self.pipeline, executor, self._checkpointing, self._guard, observe=self._observe
+        )
+        self.stop_gate = StopGate(
+            run, self.pipeline, executor, self._checkpointing, config.contract, self._lock, observe=self._observe
+        )
+        self.proof = RunProof(run, self.pipeline.proof, executor.workspace, self._guard)
         self._metrics = metrics
         self._since_snapshot = 0
+        judge = _judge(config, self.pipeline.prices)
         self._permission = Permission(
-            run, self.pipeline, self._guard, self._limiting, self.approvals, observe=self._observe
+            run, self.pipeline, self._guard, self._limiting, self.approvals, observe=self._observe, judge=judge
         )
         self._judged: OpenCalls[Decision] = OpenCalls()
         self._told: set[str] = set()
-        opinion = config.detect.second_opinion
         self.late_results = LateResults(
             run,
             self.pipeline,
             self._record_and_act,
             self.recorder.describe,
-            SecondOpinion(opinion, self.pipeline.prices) if opinion.enabled else None,
+            judge,
         )
         self._looks_for_person = executor.notifier is None and not self.approvals.needed
         if not self._looks_for_person:
@@ -161,6 +174,8 @@ class Supervisor(StepClient):
         status: Status = "done" if error is None else "aborted"
         reason = "COMPLETE" if error is None else "ERROR"
         message = "" if error is None else redact_text(f"{type(error).__name__}: {error}")
+        with self._lock:
+            self.proof.record(settled=True)
         # A journal that cannot be written is our trouble, not that of the agent's code around us.
         self._guard.part("journal", lambda: self.run.end(status, reason, message), None)
         if self.executor.notifier is not None:
@@ -221,9 +236,12 @@ class Supervisor(StepClient):
                 # Before the files go back: what this call did would not be known for the run's, and left alone.
                 self._checkpointing.make(cause=AFTER_STEP, step=step.index + 1)
             self._record_and_act(StepRecord(step, seen.review, absent=absent), seen.judgement)
+            self._guard.part("proof", self.proof.note, None, step)
             if works:
                 # After a rollback as well: what it brought back of the run's earlier work is the run's.
-                self._checkpointing.make(cause=AFTER_STEP, step=step.index + 1)
+                before = self._checkpointing.newest
+                now = self._checkpointing.make(cause=AFTER_STEP, step=step.index + 1)
+                self._enforcer.after(step, before, now)
             used_up = None if self._observe else self._limiting.check_spend()
             self._time(begin)
             return degrade(self._standing(used_up or PROCEED, before=False), self.executor.adapter.capabilities)
@@ -244,6 +262,28 @@ class Supervisor(StepClient):
             if not self._observe and not self.run.ended and self.run.gate.status == "running":
                 self._limiting.check_use(memory_mb, elapsed_s)
 
+    def check_done(self) -> str:
+        """The agent has ended by itself: why the run is not proven, or broke its contract; empty where it kept it.
+
+        Restores what still differs against the contract, and runs `done_when`. Call it before `finish`.
+        """
+        with self._lock:
+            if self.run.ended:
+                return ""
+            now = self._checkpointing.make(cause=END_OF_TURN, step=self.next_index)
+            left = self._enforcer.settle(self._checkpointing.start(), now, self.next_index)
+        why = self.stop_gate.settle()
+        if left and not self._observe:
+            broken = f"against the contract: {', '.join(left[:4])} changed and could not be restored"
+            why = f"{why}; {broken}" if why else broken
+        if why and not self._observe and self.executor.notifier is not None:
+            self.executor.notifier.unproven(why)
+        return "" if self._observe else why
+
+    def record_contract(self) -> None:
+        """Write down what the run may and must do."""
+        self._guard.part("journal", self._enforcer.record_contract, None)
+
     def finish(self, status: Status, reason: str, message: str) -> None:
         """The agent has ended by itself; where it was made to, that stands, and is waited for.
 
@@ -254,6 +294,7 @@ class Supervisor(StepClient):
         if reason not in reasons:
             raise ValueError(f"a run cannot end as {status!r} with the reason {reason!r}; known: {', '.join(reasons)}")
         with self._lock:
+            self.proof.record(settled=False)
             if self.run.reason is None:
                 self.run.end(status, reason, message)
         if self.run.steering is not None:
@@ -302,6 +343,8 @@ class Supervisor(StepClient):
             if decision.action == "hold":
                 return decision
             review = self._permission.settle(step, review)
+            if decision.action in LET:
+                self._enforcer.approve(step, review)
             if decision.action in LET and may_change(review):
                 self._checkpointing.make(cause="before step", step=step.index)
             record = StepRecord(step, review, None if decision is PROCEED else decision, absent=absent)
@@ -411,3 +454,13 @@ class Supervisor(StepClient):
     def _hold(self, hold: Hold) -> str:
         self.note_status("paused")
         return self.run.hold(hold, self.next_index - 1)
+
+
+def _judge(config: Config, prices: Prices) -> Judge | None:
+    """The judge where one is configured; whoever has none does not load what it needs."""
+    settings = config.detect.judging
+    if not settings.enabled:
+        return None
+    from .judge import Judge
+
+    return Judge(settings, prices)

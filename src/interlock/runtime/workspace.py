@@ -25,6 +25,11 @@ class RunWorkspace:
         self._newest = self.checkpoints.create(label, step, cause, own=cause in OWN)
         return self._newest
 
+    @property
+    def newest(self) -> CheckpointInfo | None:
+        """The newest checkpoint that this process made."""
+        return self._newest
+
     def settle(self) -> CheckpointInfo | None:
         """The last checkpoint of the run, by a look at everything; None for a run that made none."""
         newest = self._newest

@@ -61,6 +61,7 @@ def make_head(story: Story, sent: list[SentRequest]) -> Parts:
         },
         "spec": story.spec,
         "controls": merge_controls(story.controls, sent, owned=summary.owner_pid is not None),
+        "proof": story.proof,
         "episodes": story.episodes[-NEWEST:],
         "issues": [_without_details(issue) for issue in story.issues[-NEWEST:]],
         "interventions": [_brief(made) for made in story.interventions[-NEWEST:]],

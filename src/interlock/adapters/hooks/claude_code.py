@@ -53,7 +53,9 @@ class ClaudeCodeDialect:
                 return reply_before(event, decision)
             case "settings":
                 return {"decision": "block", "reason": decision.reason} if decision.action == "deny" else {}
-            case "turn_end" | "end":
+            case "turn_end":
+                return reply_turn_end(decision)
+            case "end":
                 return {}
             case _:
                 return reply_after(event, decision)
@@ -106,6 +108,7 @@ def read_event(client: str, payload: Payload, moments: dict[str, Moment]) -> Hoo
         transcript=text(payload, "agent_transcript_path") or text(payload, "transcript_path"),
         cwd=text(payload, "cwd"),
         path=text(payload, "file_path"),
+        final=moment != "turn_end" or name == "Stop",
         compacted=moment == "begin" and text(payload, "source") == "compact",
     )
 
@@ -136,6 +139,11 @@ def reply_after(event: HookEvent, decision: Decision) -> Payload:
     if decision.messages and event.name in CONTEXT:
         reply["hookSpecificOutput"] = {"hookEventName": event.name, "additionalContext": words_of(decision)}
     return reply
+
+
+def reply_turn_end(decision: Decision) -> Payload:
+    """Let the agent stop, or say what it has to do first."""
+    return {"decision": "block", "reason": refusal_of(decision)} if decision.action == "deny" else {}
 
 
 def stopping(decision: Decision) -> Payload:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from ...core import Capability, Decision, Usage
 from ...core.decoding import json_decoder
-from .claude_code import CONTEXT, read_event, reply_after, reply_before
+from .claude_code import CONTEXT, read_event, reply_after, reply_before, reply_turn_end
 from .dialect import Payload
 from .event import HookEvent, Moment, TranscriptEntry
 
@@ -52,7 +52,9 @@ class CodexDialect:
                 # Arguments are taken over only from a hook that lets the call go on.
                 said["permissionDecision"] = "allow"
             return {"hookSpecificOutput": said} if said else {}
-        return {} if event.moment in ("turn_end", "end", "other") else reply_after(event, decision)
+        if event.moment == "turn_end":
+            return reply_turn_end(decision)
+        return {} if event.moment in ("end", "other") else reply_after(event, decision)
 
     def carries(self, event: HookEvent) -> bool:
         return event.name in CONTEXT

@@ -27,7 +27,8 @@ class HookEvent(Struct, frozen=True, kw_only=True):
 
     `tool` is the call of `before`; `outcomes` are the calls of `after` (one) and `batch` (every one of the turn).
     `path` is the file of a `settings` event; `transcript` where the client writes the conversation down; `compacted`
-    says that a session begins anew because its conversation was shortened.
+    says that a session begins anew because its conversation was shortened; `final` is false where a turn ends and
+    the agent goes on.
     """
 
     client: str
@@ -44,6 +45,7 @@ class HookEvent(Struct, frozen=True, kw_only=True):
     cwd: str = ""
     path: str = ""
     compacted: bool = False
+    final: bool = True
 
 
 class TranscriptEntry(Struct, frozen=True, kw_only=True):

@@ -6,9 +6,10 @@ a step is held, empty lines say that somebody is still there.
 
 from __future__ import annotations
 
+import queue
 import threading
-from collections.abc import Iterable
-from typing import Protocol
+from collections.abc import Callable, Iterable
+from typing import Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -18,12 +19,15 @@ from ...core.decoding import from_json
 from ...intervene import restore_after_compaction
 from ...journal.interface import JournalReading
 from ...records import AppliedRecord, TranscriptRecord
+from ...runtime.stop_gate import OURS
 from ..steps.step_numbering import StepNumbering, WaitingClient
 from ..steps.step_protocol import StepMessage, StepRefusal
 from .adapter import HookAdapter
 from .dialect import Dialect, Payload
 from .event import HookEvent, ToolOutcome, TranscriptEntry
 from .transcript_tail import Tail, size_of
+
+T = TypeVar("T")
 
 
 class HookWatcher(Protocol):
@@ -116,10 +120,16 @@ class HookExchange:
             case "after" | "batch":
                 return _merge([self._outcome(outcome, agent) for outcome in event.outcomes] or [self._standing()])
             case "prompt":
+                if event.content.startswith(OURS):
+                    # What the stop gate said, which some clients take for a prompt.
+                    return self._standing()
+                self._numbering.supervisor.stop_gate.note_prompt()
                 told = StepMessage(role="user", content=event.content, agent=agent)
                 return self._numbering.after(told)[1] if event.content else self._standing()
             case "begin" if event.compacted:
                 return self._remind()
+            case "turn_end":
+                return self._at_turn_end(event, _PatientClient(asker))
             case "model":
                 return _merge((self._standing(), Decision(model=self._model())))
             case "settings":
@@ -154,6 +164,17 @@ class HookExchange:
             return self._standing()
         supervisor.run.record(AppliedRecord(Inject(message), Applied(True, "said with the reply to its hook")))
         return _merge((self._standing(), Decision(messages=(message,))))
+
+    def _at_turn_end(self, event: HookEvent, asker: WaitingClient) -> Decision | None:
+        """May the agent stop? Checks can take minutes, so whoever waits is told that the answer will come."""
+        standing = self._standing()
+        if standing.action == "stop" or not event.final:
+            return standing
+        gate = self._numbering.supervisor.stop_gate
+        answer = wait_patiently(lambda: gate.at_turn_end(subagent=event.agent is not None), asker)
+        if answer is None:
+            return None
+        return Decision("deny", reason=answer.words) if answer.action == "return" else standing
 
     def _standing(self) -> Decision:
         """What holds for the run whatever is asked: that it is over."""
@@ -219,6 +240,33 @@ class HookExchange:
         """Subagents by their id; a second session of the same run is an agent of its own."""
         agent = self._numbering.agent_of(event.session, hooked=True)
         return event.agent if event.agent is not None else agent
+
+
+def wait_patiently(work: Callable[[], T], asker: WaitingClient) -> T | None:
+    """What a long piece of work gives; None where nobody waits for it any more."""
+    done: queue.SimpleQueue[T | BaseException] = queue.SimpleQueue()
+
+    def attempt() -> None:
+        try:
+            done.put(work())
+        except BaseException as error:  # noqa: BLE001  raised again in the thread that asked
+            done.put(error)
+
+    threading.Thread(target=attempt, name="interlock-stop-gate", daemon=True).start()
+    while True:
+        try:
+            found = done.get(timeout=SIGN_S)
+        except queue.Empty:
+            if not asker.waits():
+                return None
+            continue
+        if isinstance(found, BaseException):
+            raise found
+        return found
+
+
+SIGN_S = 1.0
+"""How often somebody who waits for checks gets a sign that they go on."""
 
 
 class _PatientClient:

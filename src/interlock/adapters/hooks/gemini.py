@@ -75,6 +75,8 @@ class GeminiDialect:
         said: Payload = {"hookEventName": event.name}
         if decision.action == "stop" and event.moment not in ("turn_end", "end", "other"):
             reply = {"continue": False, "stopReason": decision.reason or "Interlock ended the run."}
+        if event.moment == "turn_end" and decision.action == "deny":
+            return {"decision": "deny", "reason": refusal_of(decision)}
         if event.moment == "before":
             if decision.action in ("deny", "stop", "defer"):
                 return {**reply, "decision": "deny", "reason": refusal_of(decision)}

@@ -49,6 +49,7 @@ class OpencodeDialect:
             model=text(payload, "model") or None,
             usage=_usage(tokens) if tokens else None,
             cwd=text(payload, "cwd"),
+            final=name != "step.finished",
         )
 
     def reply(self, event: HookEvent, decision: Decision) -> Payload:

@@ -101,7 +101,10 @@ export const Interlock = async ({ client }) => {
         if (asked.get(callID) === "refused") return
         await tell("tool.failed", { ...of(sessionID), tool, call: callID, arguments: state.input, output: state.error })
       } else if (event.type === "session.idle") {
-        await tell("session.idle", of(said.sessionID))
+        const answer = await tell("session.idle", of(said.sessionID))
+        if (answer.action === "deny" && answer.reason) {
+          await client.session.promptAsync({ path: { id: said.sessionID }, body: { parts: [{ type: "text", text: answer.reason }] } })
+        }
       }
     },
     "chat.message": async (input, output) => {

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("interlock")
 
-EXIT_OF = {"MAX_ITERATIONS": 124, "EMERGENCY_STOP": 125, "USER_CANCELLED": 130}
+EXIT_OF = {"UNPROVEN": 123, "MAX_ITERATIONS": 124, "EMERGENCY_STOP": 125, "USER_CANCELLED": 130}
 """Why a run was ended, and the exit status that says so."""
 
 
@@ -152,7 +152,13 @@ class Owner:
             supervisor.finish("done", "MAX_ITERATIONS", "; ".join(limits or self.limits_reached()))
         else:
             failed = status not in (0, None)
-            supervisor.finish(*(("aborted", "ERROR") if failed else ("done", "COMPLETE")), _words(status))
+            if not failed:
+                self._keep_own_work()
+            why = "" if failed or run.reason is not None else supervisor.check_done()
+            if why:
+                supervisor.finish("done", "UNPROVEN", why)
+            else:
+                supervisor.finish(*(("aborted", "ERROR") if failed else ("done", "COMPLETE")), _words(status))
         if self._proxy is not None:
             self._proxy.close()
         self._steps.close()

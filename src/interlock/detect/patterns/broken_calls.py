@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 from msgspec import Struct, field
 
-from ...core import Issue, Seen, Stuck
+from ...core import Issue, Seen, Stuck, Tool
 from ..agent_history import push
+from ..completed_call import CompletedCall
 from ..detector import Setting, StatefulDetector
 from ..garbled import ADVICE, Garble, read_garble
 
@@ -26,25 +27,40 @@ class BrokenCalls(StatefulDetector[Calls]):
     """Most of the last calls are broken: the agent does not see that nothing happens."""
 
     type = "broken_calls"
-    kinds = frozenset(("tool_call",))
+    kinds = frozenset(("tool_call", "tool_result"))
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting, Calls())
 
     def observe(self, seen: Seen) -> Iterable[Issue]:
-        tool, call = seen.step.tool, self.history.call
+        tool, call, turn = seen.step.tool, self.history.call, self.history.turn
+        recent, tuning = self.state.recent, self.tuning
+        if turn is not None:
+            return self._told(turn.step, turn.tool) if self._settle(turn) else ()
         if tool is None or call is None:
             return ()
-        garble = read_garble(tool)
-        recent, known, tuning = self.state.recent, self.state.known, self.tuning
+        garble = self._garble(tool)
+        push(recent, (call.step, call.batch, garble), tuning.broken_window)
+        return self._told(call.step, tool.name) if garble and garble != "first line" else ()
+
+    def _garble(self, tool: Tool) -> Garble:
+        garble, known = read_garble(tool), self.state.known
         if tool.arguments and tool.name not in known:
             push(known, tool.name, TOOLS)
-        elif garble == "empty" and tool.name not in known:
-            garble = ""  # a tool that takes none
-        push(recent, (call.step, call.batch, garble), tuning.broken_window)
-        if not garble:
-            return ()
-        broken = [one for one in recent if one[2]]
+        return "" if garble == "empty" and tool.name not in known else garble
+
+    def _settle(self, turn: CompletedCall) -> bool:
+        """Whether a call with a garbled first line turns out to be broken."""
+        recent = self.state.recent
+        for at, (step, batch, garble) in enumerate(recent):
+            if step == turn.asked and garble == "first line":
+                recent[at] = (step, batch, "colon" if turn.failed else "")
+                return turn.failed
+        return False
+
+    def _told(self, step: int, tool: str) -> tuple[Issue, ...]:
+        recent, tuning = self.state.recent, self.tuning
+        broken = [one for one in recent if one[2] and one[2] != "first line"]
         if len(broken) < tuning.broken_calls or len({batch for _, batch, _ in broken}) < 2:
             return ()  # calls made at once are one try
         # An agent that breaks its calls in several ways reads about the one that it used most.
@@ -52,22 +68,22 @@ class BrokenCalls(StatefulDetector[Calls]):
         most = max(dict.fromkeys(kinds), key=kinds.count)
         return (
             self.issue(
-                call.step,
+                step,
                 f"{len(broken)} of the last {len(recent)} calls are garbled: {ADVICE[most]}. "
                 "Send the plain value only, and check that something happened before you go on.",
                 key=most,
                 severity="high" if len(broken) >= tuning.broken_window else "medium",
                 confidence=0.9,
                 evidence=[step for step, *_ in broken],
-                details={"count": len(broken), "tool": tool.name, "how": most},
-                stuck=Stuck(kind="pattern", key="broken calls", tool=tool.name),
+                details={"count": len(broken), "tool": tool, "how": most},
+                stuck=Stuck(kind="pattern", key="broken calls", tool=tool),
             ),
         )
 
     def shows(self, stuck: Stuck, standing: bool) -> bool:
-        """One more broken call."""
-        call, recent = self.history.call, self.state.recent
-        return call is not None and bool(recent) and recent[-1][0] == call.step and bool(recent[-1][2])
+        """One more broken call, once it has its result."""
+        turn = self.history.turn
+        return turn is not None and any(step == turn.asked and garble for step, _, garble in self.state.recent)
 
 
 detector = BrokenCalls

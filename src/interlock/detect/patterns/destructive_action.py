@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from ...contract import PREFIX
 from ...core import Issue, Seen
 from ..detector import Setting, StatefulDetector
 
@@ -26,6 +27,9 @@ class DestructiveAction(StatefulDetector[NoState]):
     def observe(self, seen: Seen) -> Iterable[Issue]:
         step, review = seen.step, seen.review
         if step.kind != "tool_call" or step.tool is None or review is None or review.verdict != "block":
+            return ()
+        if review.rules and all(rule.startswith(PREFIX) for rule in review.rules):
+            # Outside of what was agreed, which is scope creep.
             return ()
         why = review.reason.rstrip(". ") or "blocked by review"
         advice = f" {review.instead}" if review.instead else ""

@@ -17,6 +17,7 @@ class Wanderings(Struct):
 
     looks: list[tuple[int, str, bool, bool]] = field(default_factory=list)
     last: str = ""
+    batch: int = -1
     goal: dict[bytes, None] | None = None
 
 
@@ -40,8 +41,9 @@ class ExplorationWandering(StatefulDetector[Wanderings]):
         if turn.wrote or turn.effect in ("answer", "think"):
             state.looks.clear()
             return ()
-        if not turn.paths:
-            return ()
+        if not turn.paths or turn.failed or turn.batch == state.batch:
+            return ()  # what fails shows nothing, and what is asked at once is one look
+        state.batch = turn.batch
         if state.goal is None:
             state.goal = dict.fromkeys(goal_stems(self.context, self.history.past.prompt))
         place = _directory(turn.paths[0])

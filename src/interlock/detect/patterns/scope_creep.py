@@ -8,7 +8,9 @@ from functools import lru_cache
 
 from msgspec import Struct, field
 
+from ...contract import PREFIX
 from ...core import Context, Issue, Seen, Step, Stuck
+from ...core.globs import matches, relative
 from ...core.task_files import is_task_file, task_files
 from ..agent_history import push
 from ..completed_call import CompletedCall
@@ -38,6 +40,7 @@ class ScopeState(Struct):
     recent: list[tuple[int, str, bool, bool]] = field(default_factory=list)
     roots: list[str] | None = None
     told: bool = False
+    breaches: dict[str, int] = field(default_factory=dict)
     broken: dict[str, int] = field(default_factory=dict)
 
 
@@ -58,11 +61,31 @@ class ScopeCreep(StatefulDetector[ScopeState]):
     def observe(self, seen: Seen) -> Iterable[Issue]:
         turn = self.history.turn
         if seen.step.kind == "tool_call":
-            return self._forbidden(seen.step) if self.history.call is not None else ()
+            return self._breach(seen) or (self._forbidden(seen.step) if self.history.call is not None else ())
         if turn is None or not turn.paths:
             return ()
         critical = self._critical(turn)
         return critical or self._outside(turn)
+
+    def _breach(self, seen: Seen) -> tuple[Issue, ...]:
+        """A call that breaks the run's contract, whether or not it was refused."""
+        rule = next((rule for rule in seen.review.rules if rule.startswith(PREFIX)), "") if seen.review else ""
+        if not rule or seen.review is None or seen.step.tool is None:
+            return ()
+        tries = self.state.breaches[rule] = self.state.breaches.get(rule, 0) + 1
+        return (
+            self.issue(
+                seen.step.index,
+                f"{seen.review.reason} {seen.review.instead}".strip(),
+                key=rule,
+                severity="high",
+                confidence=0.95,
+                impact=0.4,
+                evidence=(seen.step.index,),
+                details={"clause": rule, "tries": tries, "tool": seen.step.tool.name},
+                stuck=Stuck(kind="pattern", key=rule, tool=seen.step.tool.name),
+            ),
+        )
 
     def _forbidden(self, step: Step) -> tuple[Issue, ...]:
         """A call that does what the task's own words forbid."""
@@ -162,6 +185,8 @@ class ScopeCreep(StatefulDetector[ScopeState]):
     def _named(self, path: str) -> bool:
         """Whether the task speaks of this very file."""
         name = path.rstrip("/").rpartition("/")[2]
+        if any(matches(glob, relative(path, self.context.workspace)) for glob in self.context.contract.may_change):
+            return True
         expected = self.context.expected_paths
         if any(path == one or path.endswith("/" + one) for one in expected):
             return True

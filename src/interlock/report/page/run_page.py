@@ -13,6 +13,7 @@ from ..timeline_entry import TimelineMoment
 from ..words import dollars, plain, said_to_agent
 from .charts import line_chart, short
 from .element import Html, el, join, page
+from .proof_section import PROOF_NOTE, proof
 from .sections import brand, chains, changes, clock, control_table, episodes, gallery, ladder, section
 
 
@@ -23,7 +24,10 @@ def render_run(document: Document) -> str:
 
 
 def _parts(document: Document) -> list[Html]:
-    parts = [_head(document), _told(document), _tiles(document)]
+    parts = [_head(document), _told(document)]
+    if document.proof.claims or document.proof.tests:
+        parts.append(section("Is it really done?", proof(document.proof), note=PROOF_NOTE, name="proof"))
+    parts.append(_tiles(document))
     parts += [_incident(stored) for stored in document.incidents]
     if document.episodes:
         shown = episodes(document.episodes)

@@ -1,0 +1,80 @@
+"""The contract of a run on the command line: read from options and file, checked, and shown at the start."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ..config import Config
+from ..config.contract_file import read_contract_file
+from ..config.load import FILE_NAME
+from ..contract import agree, given, protect_itself
+from ..core import CLAUSE_KEYS, BadInput, Clause, Context, Contract
+from ..core.globs import check_glob
+from ..report.contract_words import contract_lines
+from ..review.judgement import read_text
+from ..runtime.check_runner import missing_program
+from ..runtime.task_instructions import read_task_files
+from .output import say_error
+
+OPTIONS = {
+    "may_change": "--may-change", "protect": "--protect", "done_when": "--done-when", "constraints": "--constraint",
+    "goals": "--goal",
+}  # fmt: skip
+INTO_SHELL = frozenset(("cd", "test", "[", "[[", "true", "false", ":", "export", "set", "exit", "!", "."))
+"""First words that the shell itself knows."""
+
+
+def read_options(
+    options: Mapping[str, Sequence[str] | None], file: Path | None, workspace: Path, config: Config
+) -> Contract:
+    """The contract that options and file give. Raises BadInput for what cannot hold, before anything starts."""
+    clauses = list(read_contract_file(file)) if file is not None else []
+    for key in CLAUSE_KEYS:
+        values = options.get(key) or ()
+        if key == "may_change" and values:
+            # What is said on the command line stands over the file.
+            clauses = [clause for clause in clauses if clause.key != key]
+        for value in values:
+            if not value.strip():
+                raise BadInput("is empty", where=OPTIONS[key])
+            if key in ("may_change", "protect"):
+                _check_glob(value, OPTIONS[key])
+            clauses.append(Clause(key, value, OPTIONS[key]))
+    for clause in clauses:
+        if clause.key == "done_when":
+            check_command(clause.value, clause.source, workspace)
+    for command in config.contract.done_when:
+        check_command(command, "contract.done_when", workspace)
+    contract = given(clauses)
+    holders = [str(file.resolve())] if file is not None else []
+    if (contract or config.contract.may_change or config.contract.protect) and (workspace / FILE_NAME).exists():
+        holders.append(str(workspace / FILE_NAME))
+    return protect_itself(contract, holders, str(workspace))
+
+
+def check_command(command: str, where: str, workspace: Path) -> None:
+    """Raise BadInput for a command of `done_when` that cannot be run."""
+    script = read_text(command, str(workspace))
+    if not script.complete or not script.commands:
+        raise BadInput(f"{command!r} is not a command", where=where)
+    program = script.commands[0].program
+    words = command.split()
+    if words[0] in INTO_SHELL or program in INTO_SHELL or program.startswith("$"):
+        return
+    if missing_program(words[0] if "=" not in words[0] else program, workspace):
+        raise BadInput(f"{command!r}: there is no command {words[0]!r}", where=where, todo="Check PATH and spelling.")
+
+
+def show_contract(context: Context, config: Config) -> None:
+    """Say in a few lines what the run is held to."""
+    agreed = agree(read_task_files(context), config.contract).contract
+    for line in contract_lines(agreed):
+        say_error(line)
+
+
+def _check_glob(glob: str, where: str) -> None:
+    try:
+        check_glob(glob)
+    except BadInput as error:
+        raise BadInput(error.what, where=where, todo=error.todo) from None

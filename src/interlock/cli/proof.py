@@ -1,0 +1,80 @@
+"""interlock proof: what a run claims, and whether that is true."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .app import new_app
+from .completion import offer_runs
+from .output import print_json
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ..records import ProofRecord
+
+app = new_app()
+
+STYLES = {"proven": "green", "stale": "yellow", "contradicted": "red", "unproven": "yellow"}
+MARKS = {"proven": "✓", "stale": "~", "contradicted": "✗", "unproven": "?"}
+
+
+@app.command()
+def proof(
+    run: Annotated[str, typer.Argument(help="A run's id, name or unique prefix.", autocompletion=offer_runs)],
+    json: Annotated[
+        bool, typer.Option("--json", help='{"run_id": "...", "claims": [...], "tests": [...], "tree": "..."}')
+    ] = False,
+) -> None:
+    """Show each claim of a run with its verdict and the evidence, and what changed about its tests.
+
+    Exit status: 0 every claim is proven, 1 one is not, or tests were weakened.
+
+    Example: interlock proof my-run
+    """
+    from ..journal import JournalReader
+    from ..report.proof import read_proof, sorted_claims
+    from .runs import the_store
+
+    folder = the_store().find(run)
+    with JournalReader.open(folder) as reader:
+        found = sorted_claims(read_proof(reader))
+    if json:
+        print_json(
+            {"run_id": folder.run_id, "claims": found.claims, "tests": found.tests, "tree": found.tree,
+             "step": found.step}
+        )  # fmt: skip
+    else:
+        from rich.console import Console
+
+        print_proof(Console(highlight=False), found)
+    raise typer.Exit(1 if found.tests or any(each.verdict != "proven" for each in found.claims) else 0)
+
+
+def print_proof(console: Console, found: ProofRecord) -> None:
+    """The claims as a table, then the facts about the tests."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from ..report.words import fact_line
+
+    if not found.claims:
+        console.print("No claims of completion or success.")
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(justify="right", style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for each in found.claims:
+        verdict = Text(f"{MARKS[each.verdict]} {each.verdict}", style=STYLES[each.verdict])
+        words = Text.assemble(each.claim.text, "\n", (each.why, "dim"))
+        table.add_row(verdict, f"step {each.claim.step}", words)
+    if found.claims:
+        console.print(table)
+    if found.tests:
+        console.print(Text("Tests and checking rules, from the run's start to now:", style="bold"))
+        for fact in found.tests:
+            console.print(Text(f"  {fact_line(fact)}"))
+    if found.tree:
+        console.print(Text(f"Files as of checkpoint {found.tree}.", style="dim"))

@@ -1,0 +1,80 @@
+"""Progress: what the agent has finished so far, from its own lists of work and from checks that pass."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ..core import Context, Goal, Step
+
+MOST = 64
+"""Finished pieces of work that are remembered."""
+LENGTH = 120
+_LISTS = ("todos", "plan", "items", "tasks", "steps", "todo_list")
+_TEXTS = ("content", "step", "text", "title", "task", "description", "subject", "name")
+_DONE = frozenset(("completed", "complete", "done", "finished"))
+_BOX = re.compile(r"^\s*(?:[-*+]|\d{1,2}[.)])\s+\[([ xX~-])\]\s+(.{3,200})$", re.MULTILINE)
+_WORD = re.compile(r"[a-z0-9_]{3,}")
+SHARED = 0.6
+"""The share of a goal's words that a finished piece of work must have to reach it."""
+
+
+class WorkItem(Struct, frozen=True):
+    """One line of a list of work."""
+
+    text: str
+    done: bool
+
+
+def work_items(step: Step) -> list[WorkItem]:
+    """The lines of the list of work that a step writes; empty where it writes none."""
+    if step.origin != "agent" or step.role == "user":
+        return []
+    found: list[WorkItem] = []
+    texts = [step.content] if step.kind == "message" else []
+    if step.tool is not None and step.kind == "tool_call":
+        for name, value in step.tool.arguments.items():
+            if isinstance(value, list) and name in _LISTS:
+                found += _listed(value)
+            elif isinstance(value, str):
+                texts.append(value)
+    for text in texts:
+        if "[x]" in text or "[X]" in text:
+            found += [WorkItem(_short(words), mark in "xX") for mark, words in _BOX.findall(text[:20_000])]
+    return found
+
+
+def advance(context: Context, done: list[str]) -> Context:
+    """The context with more finished work, and the progress of goals that it serves; the same where nothing is new."""
+    known = dict.fromkeys(context.completed_subtasks)
+    new = [text for text in dict.fromkeys(done) if text and text not in known]
+    if not new:
+        return context
+    finished = (*context.completed_subtasks, *new)[-MOST:]
+    return replace(
+        context, completed_subtasks=finished, goals=tuple(_measured(goal, finished) for goal in context.goals)
+    )
+
+
+def _measured(goal: Goal, finished: tuple[str, ...]) -> Goal:
+    """A goal is reached when a finished piece of work says so in its own words."""
+    words = set(_WORD.findall(goal.text.lower()))
+    if not words or goal.progress == 1.0:
+        return goal
+    best = max(len(words & set(_WORD.findall(text.lower()))) / len(words) for text in finished)
+    return replace(goal, progress=1.0) if best >= SHARED else goal
+
+
+def _listed(value: list[object]) -> Iterator[WorkItem]:
+    for item in value[:200]:
+        if isinstance(item, dict):
+            text = next((item[key] for key in _TEXTS if isinstance(item.get(key), str) and item[key]), "")
+            if text:
+                yield WorkItem(_short(text), str(item.get("status", "")).lower() in _DONE or item.get("done") is True)
+
+
+def _short(text: str) -> str:
+    return " ".join(text.split())[:LENGTH].rstrip(" .*_")

@@ -1,0 +1,138 @@
+"""Sources: one contract from the configuration, the task's words and what was given for this run.
+
+Later sources win for `may_change`, `may_run` and `hosts`; the others add up. The task's words only tighten.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from ..config.model import Contract as ContractConfig
+from ..core import CLAUSE_KEYS, Clause, ClauseKey, Context, Contract, Goal
+from ..core.globs import as_relative, matches
+from .task_words import clauses_in
+
+CONFIGURED = "the configuration"
+TASK_FILE = "the file that the task points to"
+WINS: tuple[ClauseKey, ...] = ("may_change", "may_run", "hosts")
+LISTED = 200
+"""Characters of a constraint that name a clause in words."""
+
+
+def given(clauses: Iterable[Clause]) -> Contract:
+    """The contract of these clauses, for instance of the options of a command."""
+    clauses = tuple(dict.fromkeys(clauses))
+    values = {key: tuple(clause.value for clause in clauses if clause.key == key) for key in CLAUSE_KEYS}
+    return Contract(**values, origins=clauses)  # type: ignore[arg-type]
+
+
+def agree(context: Context, config: ContractConfig) -> Context:
+    """The context with its whole contract: configuration, then the task's words, then what the context has already.
+
+    Doing it again changes nothing, so that what is learnt of the task later tightens the same contract.
+    """
+    known = context.contract
+    below = _configured(config)
+    contract = replace(
+        known,
+        **{key: getattr(known, key) or getattr(below, key) for key in WINS},
+        **{key: _joined(getattr(below, key), getattr(known, key)) for key in CLAUSE_KEYS if key not in WINS},
+        origins=_origins(known.origins, below.origins),
+    )
+    if config.task:
+        contract = _tighten(contract, context)
+    return replace(_with_words(context, contract), contract=contract)
+
+
+def protect_itself(contract: Contract, files: Iterable[str], workspace: str | None) -> Contract:
+    """The contract with the files of the workspace that hold it: an agent must not rewrite its own terms."""
+    new = []
+    for file in files:
+        glob = as_relative(posixpath.normpath(file), workspace)
+        if not glob.startswith("/") and glob not in contract.protect:
+            new.append(Clause("protect", f"/{glob}" if "/" not in glob else glob, "it holds the contract"))
+    return replace(
+        contract,
+        protect=_joined(contract.protect, tuple(clause.value.lstrip("/") for clause in new)),
+        origins=_origins(contract.origins, tuple(replace(clause, value=clause.value.lstrip("/")) for clause in new)),
+    )
+
+
+def _configured(config: ContractConfig) -> Contract:
+    return given(Clause(key, value, CONFIGURED) for key in CLAUSE_KEYS for value in getattr(config, key))
+
+
+def _tighten(contract: Contract, context: Context) -> Contract:
+    """The contract with what the task's own words add."""
+    said = [*clauses_in(context.original_prompt)]
+    if context.instructions:
+        # Words of a file are not the person's: no command is run because a file says so.
+        said += clauses_in(context.instructions, TASK_FILE, runs=False)
+    said = [_settled(clause, context.workspace) for clause in said]
+    values = {key: tuple(clause.value for clause in said if clause.key == key) for key in CLAUSE_KEYS}
+    narrowed = () if contract.may_change and not contract.narrowed and _by_option(contract) else values["may_change"]
+    return replace(
+        contract,
+        **{key: _joined(getattr(contract, key), values[key]) for key in CLAUSE_KEYS if key not in WINS},
+        narrowed=_joined(contract.narrowed, narrowed),
+        origins=_origins(contract.origins, tuple(said)),
+    )
+
+
+def _by_option(contract: Contract) -> bool:
+    """Whether the person said for this very run what may change: that stands over the task's words."""
+    return any(clause.key == "may_change" and clause.source.startswith("--") for clause in contract.origins)
+
+
+def _settled(clause: Clause, workspace: str | None) -> Clause:
+    """A clause of the task as it holds in this workspace; an only-clause about other places is words alone."""
+    if clause.key not in ("may_change", "protect"):
+        return clause
+    glob = as_relative(clause.value, workspace)
+    if clause.key == "may_change" and (glob.startswith("/") or glob == "**"):
+        return replace(clause, key="constraints", value=clause.phrase[:LISTED])
+    return replace(clause, value=glob)
+
+
+def _with_words(context: Context, contract: Contract) -> Context:
+    """The context as hints and reinforcement repeat it: constraints and goals of the contract."""
+    told = tuple(
+        dict.fromkeys(_in_words(clause) for clause in contract.clauses if clause.key not in ("goals", "done_when"))
+    )
+    done = tuple(f"`{command}` must pass before you are done" for command in contract.done_when)
+    goals = tuple(Goal(text) for text in contract.goals if text not in {goal.text for goal in context.goals})
+    return replace(
+        context,
+        constraints=_joined(context.constraints, (*told, *done)),
+        goals=(*context.goals, *goals),
+    )
+
+
+def _in_words(clause: Clause) -> str:
+    if clause.phrase:
+        return clause.phrase
+    return IN_WORDS[clause.key].format(clause.value)
+
+
+IN_WORDS: dict[ClauseKey, str] = {
+    "may_change": "Change only files that match {}", "protect": "Do not change {}", "may_not": "Do not {}",
+    "may_run": "Run only allowed commands: {}", "hosts": "Use only the host {}", "done_when": "`{}` must pass",
+    "constraints": "{}", "goals": "{}",
+}  # fmt: skip
+
+
+def _joined(first: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*first, *more)))
+
+
+def _origins(first: tuple[Clause, ...], more: tuple[Clause, ...]) -> tuple[Clause, ...]:
+    known = {(clause.key, clause.value): clause for clause in (*more, *first)}
+    return tuple(known.values())
+
+
+def covers(globs: Iterable[str], path: str) -> str | None:
+    """The first of some globs that holds for a path."""
+    return next((glob for glob in globs if matches(glob, path)), None)

@@ -1,0 +1,279 @@
+"""Comparison: the facts about tests and rules between two states of a workspace."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
+
+from msgspec import Struct
+
+from ...review.wordlist import name_set
+from ..model import TestFact
+from .elsewhere import compare_elsewhere
+from .files import is_rule, is_snapshot, is_test, language_of
+from .javascript_tests import read_javascript
+from .mocks import compare_mock_values, compare_mocks
+from .python_tests import read_python
+from .rules import compare_rules, compare_suppressions
+from .test_file import Assertion, TestCase, TestFile
+from .trees import code_only
+from .weakening import find_rows, find_trivial, find_weakened
+
+FACTS = 40
+"""Facts that are told of one comparison."""
+ALIKE = 0.6
+"""How alike the bodies of two tests are for one to be the other renamed."""
+
+Changed = tuple[str, str | None, str | None]
+"""A file that differs: its path, its text before and after; None where there was or is none."""
+
+
+class Surroundings(Struct, frozen=True):
+    """What else changed: the code (stems of files whose code is not the same), names that it lost, tests elsewhere."""
+
+    sources: frozenset[str]
+    lost: frozenset[str]
+    elsewhere: dict[str, list[TestCase]]
+
+
+def compare_tests(files: Iterable[Changed]) -> tuple[TestFact, ...]:
+    """What changed about tests and checking rules, as facts; nothing that only moved, was renamed or was added."""
+    changed = [(path.replace("\\", "/"), before, after) for path, before, after in files]
+    around = _surroundings(changed)
+    facts = [fact for path, before, after in changed for fact in compare_file(path, before, after, around)]
+    return tuple(facts[:FACTS])
+
+
+def compare_file(
+    path: str, before: str | None, after: str | None, around: Surroundings | None = None
+) -> list[TestFact]:
+    """The facts of one file."""
+    around = around or _surroundings([(path, before, after)])
+    facts: list[TestFact] = []
+    if is_snapshot(path):
+        if before is not None and after is not None and before != after and not around.sources:
+            facts.append(TestFact("snapshot rewritten, and no code changed", path, 0, "expected"))
+        return facts
+    if is_rule(path):
+        return compare_rules(path, before, after)
+    test = is_test(path)
+    facts += compare_suppressions(path, before, after, test=test)
+    if not test or before is None:
+        return facts
+    language = language_of(path)
+    if not language:
+        return facts + compare_elsewhere(path, before, after)
+    old, new = _read(before, language), _read(after or "", language)
+    if old is None or new is None:
+        return facts
+    return facts + _compare(path, old, new, around, gone=after is None)
+
+
+def _read(text: str, language: str) -> TestFile | None:
+    return read_python(text) if language == "python" else read_javascript(text, language)
+
+
+def _surroundings(changed: Sequence[Changed]) -> Surroundings:
+    sources, lost = set(), set()
+    elsewhere: dict[str, list[TestCase]] = {}
+    for path, before, after in changed:
+        language = language_of(path)
+        if is_test(path):
+            if after is not None and language:
+                read = _read(after, language)
+                known = _read(before, language) if before else None
+                for name, case in read.tests.items() if read is not None else ():
+                    if known is None or name not in known.tests:
+                        elsewhere.setdefault(path, []).append(case)
+        elif not is_rule(path) and not is_snapshot(path) and not re.search(r"\.(?:md|txt|rst|json|lock)$", path):
+            if language and before and after and code_only(before, language) == code_only(after, language):
+                continue
+            sources.add(re.sub(r"\.\w+$", "", path.rpartition("/")[2]))
+            gone = set(_DEFINED.findall(before or "")) - set(_DEFINED.findall(after or ""))
+            lost |= {name for names in gone for name in names if name}
+    return Surroundings(frozenset(sources), frozenset(lost), elsewhere)
+
+
+_DEFINED = re.compile(r"\b(?:def|class|function)\s+(\w+)|\b(?:const|let)\s+(\w+)\s*=\s*(?:async\s*)?(?:\(|function)")
+
+
+def _compare(path: str, old: TestFile, new: TestFile, around: Surroundings, *, gone: bool) -> list[TestFact]:
+    pairs, removed = _matched(old, new)
+    removed = [case for case in removed if not _moved(case, path, around) and not _obsolete(case, around)]
+    added = [case for name, case in new.tests.items() if name and name not in {b.name for _, b in pairs}]
+    facts: list[TestFact] = []
+    told = removed if gone or not added else _not_merged(removed, old, new)
+    if told:
+        names = ", ".join(case.name.rpartition(" > ")[2] for case in told[:3])
+        count = f"{len(told)} tests" if len(told) > 1 else "1 test"
+        facts.append(TestFact(f"{count} removed: {names}", path, told[0].line if gone else 0, "removed"))
+    whole = new.tests.get("")
+    if whole is not None and whole.skip and not (old.tests.get("") or TestCase("", 0)).skip:
+        facts.append(TestFact("the whole file is skipped now", path, whole.line, "skipped"))
+    fresh = [each for case in added for each in case.asserts]
+    for a, b in pairs:
+        facts += _compare_case(path, a, b, old, new, around, fresh)
+    for case in added:
+        facts += find_trivial(path, case, [])
+    facts += compare_mocks(path, old, new)
+    if "retries" in new.loose and "retries" not in old.loose:
+        facts.append(TestFact("failing tests are run again until they pass", path, 0, "retries"))
+    only = [name for name in new.loose if name.startswith("only:") and name not in old.loose]
+    if only or any(b.only and not a.only for a, b in pairs):
+        facts.append(TestFact("only some tests of the file run now (.only)", path, 0, "skipped"))
+    return facts
+
+
+def _matched(old: TestFile, new: TestFile) -> tuple[list[tuple[TestCase, TestCase]], list[TestCase]]:
+    """Tests before and after that are the same, by name or else by what they do; and those that have none."""
+    pairs = [(case, new.tests[name]) for name, case in old.tests.items() if name in new.tests]
+    free = [case for name, case in new.tests.items() if name not in old.tests]
+    removed = []
+    for name, case in old.tests.items():
+        if name in new.tests:
+            continue
+        last = name.rpartition(".")[2].rpartition(" > ")[2]
+        best, score = None, 0.0
+        for other in free:
+            same_name = last == other.name.rpartition(".")[2].rpartition(" > ")[2]
+            alike = (
+                1.0
+                if same_name
+                else SequenceMatcher(None, case.body[:4_000], other.body[:4_000], autojunk=False).ratio()
+            )
+            if alike > score:
+                best, score = other, alike
+        if best is not None and score >= ALIKE:
+            pairs.append((case, best))
+            free.remove(best)
+        elif name:
+            removed.append(case)
+    return pairs, removed
+
+
+def _moved(case: TestCase, path: str, around: Surroundings) -> bool:
+    last = case.name.rpartition(".")[2].rpartition(" > ")[2]
+    return any(
+        other.name.rpartition(".")[2].rpartition(" > ")[2] == last
+        or SequenceMatcher(None, case.body[:4_000], other.body[:4_000], autojunk=False).ratio() > ALIKE
+        for place, cases in around.elsewhere.items()
+        if place != path
+        for other in cases
+    )
+
+
+def _obsolete(case: TestCase, around: Surroundings) -> bool:
+    """Whether a test was about something that the code no longer has."""
+    return any(call.rpartition(".")[2] in around.lost or call.partition(".")[0] in around.lost for call in case.calls)
+
+
+def _not_merged(removed: list[TestCase], old: TestFile, new: TestFile) -> list[TestCase]:
+    """Of removed tests those that did not become rows or parts of others."""
+    text = "".join(case.body + "".join(case.rows) for case in new.tests.values())
+    gone = [
+        case
+        for case in removed
+        if not case.asserts or not all(_said(each, text) for each in case.asserts if each.strength != "trivial")
+    ]
+    return gone if new.cases < old.cases or _weight(new) < _weight(old) else []
+
+
+def _said(assertion: Assertion, text: str) -> bool:
+    return (assertion.expected and assertion.expected in text) or assertion.subject in text
+
+
+def _weight(found: TestFile) -> int:
+    return sum(case.weight * max(1, len(case.rows)) for case in found.tests.values())
+
+
+def _compare_case(
+    path: str,
+    a: TestCase,
+    b: TestCase,
+    old: TestFile,
+    new: TestFile,
+    around: Surroundings,
+    fresh: list[Assertion],
+) -> list[TestFact]:
+    facts: list[TestFact] = []
+    name = b.name.rpartition(" > ")[2] or "the file"
+    if b.skip and not a.skip:
+        facts.append(TestFact(f"{name} is skipped now", path, b.line, "skipped"))
+    if b.xfail and not a.xfail:
+        facts.append(TestFact(f"{name} is expected to fail now", path, b.line, "skipped"))
+    if b.retries and not a.retries:
+        facts.append(TestFact(f"{name} is run again until it passes", path, b.line, "retries"))
+    if b.skip and not a.skip:
+        return facts
+    guards = {each.guard for each in a.asserts if each.guard}
+    for each in b.asserts:
+        if each.guard and each.guard not in guards and a.asserts:
+            guards.add(each.guard)
+            told = {"it never runs": "never runs", "its failure is caught": "can fail unseen: its failure is caught"}
+            what = told.get(
+                each.guard, f"runs {each.guard}" if each.guard.startswith("only if") else f"stands {each.guard}"
+            )
+            facts.append(TestFact(f"an assertion of {name} {what}", path, each.line, "swallowed"))
+    facts += find_trivial(path, b, a.asserts)
+    unchanged = not _related(new, around)
+    facts += find_weakened(path, name, a, b, unchanged=unchanged)
+    if unchanged:
+        facts += find_rows(path, name, a, b)
+        facts += compare_mock_values(path, name, a, b, old, new)
+    helped = any(
+        call.rpartition(".")[2] in new.helpers or _HELPER.match(call.rpartition(".")[2]) for call in b.calls - a.calls
+    )
+    fewer = [each for each in a.asserts if each.strength != "trivial" and not _still(each, [*b.asserts, *fresh])]
+    is_told = any(fact.kind in ("swallowed", "trivial", "weakened") for fact in facts)
+    if fewer and b.weight < a.weight and not helped and not b.rows and not is_told:
+        count = f"{len(fewer)} assertions" if len(fewer) > 1 else "1 assertion"
+        facts.append(TestFact(f"{count} removed from {name}", path, b.line, "removed"))
+    if a.rows and b.rows and len(b.rows) < len(a.rows):
+        lost = [row for row in a.rows if row not in b.rows]
+        if len(lost) > len([row for row in b.rows if row not in a.rows]):
+            facts.append(TestFact(f"{len(a.rows) - len(b.rows)} cases removed from {name}", path, b.line, "removed"))
+    return facts
+
+
+_HELPER = re.compile(r"_?(?:assert|check|verify|expect|ensure|validate)", re.IGNORECASE)
+
+
+def _still(assertion: Assertion, left: list[Assertion]) -> bool:
+    """Whether something of the same is still asserted."""
+    return any(
+        each.subject == assertion.subject or (assertion.literal and each.expected == assertion.expected)
+        for each in left
+    ) or (assertion.subject != "raises" and assertion.subject in "".join(each.subject for each in left))
+
+
+def _related(found: TestFile, around: Surroundings) -> bool:
+    """Whether code that the tests of a file are about changed too."""
+    if not around.sources:
+        return False
+    names = {part for module in found.imports.values() for part in re.split(r"[./]", module) if part}
+    named = {re.sub(r"\.\w+$", "", module.rpartition("/")[2]) for module in found.imports.values()}
+    if (names | named) & around.sources:
+        return True
+    # What a test imports by way of a package cannot be told from its name.
+    local = [
+        module
+        for module in found.imports.values()
+        if module.split(".")[0] not in _LIBRARIES and not module.startswith("@")
+    ]
+    return bool(around.sources) and (
+        not local
+        or bool({"__init__", "index", "conftest"} & around.sources)
+        or (len(local) > 0 and not _resolves(local))
+    )
+
+
+def _resolves(modules: list[str]) -> bool:
+    """Whether imports name files: `src.pricing.calculator.f`, `../src/auth`."""
+    return any("/" in module or module.count(".") >= 1 for module in modules)
+
+
+_LIBRARIES = name_set(
+    """pytest unittest mock os sys re json math typing pathlib datetime time numpy vitest jest chai sinon assert
+    node:test node:assert __future__ collections asyncio hypothesis"""
+)

@@ -1,0 +1,79 @@
+"""Trees: syntax trees of Python, JavaScript and TypeScript, and small questions about them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import tree_sitter_javascript
+import tree_sitter_python
+import tree_sitter_typescript
+from tree_sitter import Language, Node, Parser
+
+MAX_BYTES = 400_000
+"""A file larger than this is not read."""
+
+_LANGUAGES = {
+    "python": Language(tree_sitter_python.language()),
+    "javascript": Language(tree_sitter_javascript.language()),
+    "typescript": Language(tree_sitter_typescript.language_typescript()),
+    "tsx": Language(tree_sitter_typescript.language_tsx()),
+}
+_parsers = threading.local()
+
+
+def parse(text: str, language: str) -> Node | None:
+    """The root of a text's syntax tree; None for one that is too long."""
+    raw = text.encode("utf-8", "replace")
+    if len(raw) > MAX_BYTES:
+        return None
+    parser = getattr(_parsers, language, None)
+    if parser is None:
+        parser = Parser(_LANGUAGES[language])
+        setattr(_parsers, language, parser)
+    return parser.parse(raw).root_node
+
+
+def text_of(node: Node | None) -> str:
+    return node.text.decode("utf-8", "replace") if node is not None and node.text is not None else ""
+
+
+def line_of(node: Node) -> int:
+    return node.start_point[0] + 1
+
+
+def walk(node: Node, *, into: frozenset[str] | None = None) -> Iterator[Node]:
+    """A node and everything below it, in order; `into` names kinds of nodes that are given and not entered."""
+    waiting = [node]
+    while waiting:
+        current = waiting.pop()
+        yield current
+        if into is None or current.type not in into or current is node:
+            waiting.extend(reversed(current.children))
+
+
+def code_only(text: str, language: str) -> str:
+    """The words of a program without its comments, to tell whether it changed at all."""
+    root = parse(text, language)
+    if root is None:
+        return text
+    return " ".join(text_of(node) for node in walk(root) if not node.children and node.type != "comment")
+
+
+LOOPED = 5
+"""How often the body of a loop over something that is not written out is taken to run."""
+_LOOPS = ("for_statement", "for_in_statement", "while_statement")
+_WRITTEN_OUT = ("list", "tuple", "set", "array", "dictionary", "object")
+
+
+def repeated(node: Node, within: Node, over: str) -> int:
+    """How often a node runs in its body: the items of the loops around it; `over` names a loop's field for them."""
+    times = 1
+    at = node.parent
+    while at is not None and at.id != within.id:
+        if at.type in _LOOPS:
+            items = at.child_by_field_name(over)
+            known = items is not None and items.type in _WRITTEN_OUT
+            times *= len(items.named_children) if known and items is not None else LOOPED
+        at = at.parent
+    return times

@@ -1,0 +1,121 @@
+"""Weakening: what one test demands less than it did before."""
+
+from __future__ import annotations
+
+import re
+
+from ..model import TestFact
+from .test_file import RANK, Assertion, TestCase
+
+UNCHANGED = "the code that it tests did not change"
+
+
+def find_trivial(path: str, case: TestCase, known: list[Assertion]) -> list[TestFact]:
+    before = [each.subject + each.expected for each in known if each.strength == "trivial"]
+    name = case.name.rpartition(" > ")[2] or "the file"
+    facts = []
+    for each in case.asserts:
+        if each.strength == "trivial" and each.subject + each.expected not in before:
+            itself = each.expected and each.subject == each.expected and not re.match(r"[\d\"TF]", each.subject)
+            what = "compares a value with itself" if itself else "is always true"
+            facts.append(TestFact(f"an assertion of {name} {what}", path, each.line, "trivial"))
+    return facts
+
+
+def find_weakened(path: str, name: str, a: TestCase, b: TestCase, *, unchanged: bool) -> list[TestFact]:
+    facts = []
+    left = list(b.asserts)
+    changed = []
+    for each in a.asserts:
+        same = next((one for one in left if _same(each, one)), None)
+        if same is not None:
+            left.remove(same)
+        else:
+            changed.append(each)
+    for each in changed:
+        now = next((one for one in left if _same_subject(each, one)), None)
+        if now is None or now.strength == "trivial":
+            continue
+        left.remove(now)
+        what = _weaker(each, now, name, unchanged=unchanged)
+        if what:
+            facts.append(TestFact(what, path, now.line, "expected" if what.startswith("expected") else "weakened"))
+    return facts
+
+
+def _same(a: Assertion, b: Assertion) -> bool:
+    """Whether an assertion demands what another did."""
+    return (a.subject, a.expected, a.strength, a.tolerance, a.weight) == (
+        b.subject, b.expected, b.strength, b.tolerance, b.weight,
+    )  # fmt: skip
+
+
+def _same_subject(a: Assertion, b: Assertion) -> bool:
+    if a.subject == b.subject:
+        return True
+    # `assert f(x) == 1` and `assert f(x)`; `expect(f(x))` and `f(x).length`: the call is what is looked at.
+    core_a, core_b = _core(a.subject), _core(b.subject)
+    return bool(core_a) and core_a == core_b
+
+
+def _core(subject: str) -> str:
+    return re.sub(r"^(?:len|bool|str|int|float|round|list|set|sorted|abs|type)\((.*?)(?:,\d+)?\)$", r"\1", subject)
+
+
+_ANY_ERROR = ("Exception", "BaseException", "", "Error")
+_LESS = {
+    "truthy": "only that there is a value",
+    "shape": "only its type, or that it differs",
+    "member": "only that it is one of several",
+}
+
+
+def _weaker(was: Assertion, now: Assertion, name: str, *, unchanged: bool) -> str:
+    """What makes an assertion weaker than it was; nothing where it is not."""
+    kinds = (was.strength, now.strength)
+    if kinds == ("near", "near") and was.tolerance is not None and now.tolerance is not None:
+        if now.tolerance < was.tolerance:
+            return ""
+        if now.tolerance > was.tolerance * 1.5:
+            return f"tolerance of an assertion of {name} widened from {was.tolerance:g} to {now.tolerance:g}"
+    elif kinds == ("bound", "bound") and was.tolerance is not None and now.tolerance is not None:
+        looser = now.tolerance > was.tolerance if now.limit[:1] == "<" else now.tolerance < was.tolerance
+        told = f"limit of an assertion of {name} loosened from {was.tolerance:g} to {now.tolerance:g}"
+        return told if looser and was.limit[:1] == now.limit[:1] else ""
+    elif kinds == ("error", "error"):
+        if was.expected != now.expected and now.expected in _ANY_ERROR:
+            return f"{name} accepts any error now"
+        if now.weight < was.weight:
+            return f"{name} no longer checks the error's message"
+        if not now.expected.isidentifier():
+            return ""
+    elif kinds == ("exact", "near"):
+        allowed = max(abs(_float(was.expected) or 1.0) * 1e-3, 1e-9) * 1.01
+        if now.tolerance is not None and now.tolerance > allowed:
+            return f"an exact assertion of {name} accepts a difference of {now.tolerance:g} now"
+    elif RANK[now.strength] < RANK[was.strength]:
+        return f"an assertion of {name} checks {_LESS.get(now.strength, 'less')} now"
+    if was.expected != now.expected and was.literal and now.literal and unchanged and was.strength == now.strength:
+        changed = f"expected value of {name} changed from {was.expected[:40]} to {now.expected[:40]}"
+        return f"{changed}, and {UNCHANGED}"
+    return ""
+
+
+def _float(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def find_rows(path: str, name: str, a: TestCase, b: TestCase) -> list[TestFact]:
+    """Parameter rows with the same inputs and another expected value."""
+    if len(a.rows) != len(b.rows):
+        return []
+    for was, now in zip(a.rows, b.rows, strict=True):
+        head_a, _, tail_a = was.strip("()[]").rpartition(",")
+        head_b, _, tail_b = now.strip("()[]").rpartition(",")
+        if head_a and head_a == head_b and tail_a != tail_b:
+            what = f"expected value of {name} changed from {tail_a[:40]} to {tail_b[:40]}, and {UNCHANGED}"
+            return [TestFact(what, path, b.line, "expected")]
+    return []

@@ -1,0 +1,48 @@
+"""Proof of a run: the claims with their verdicts, as recorded, or else from the steps of its journal."""
+
+from __future__ import annotations
+
+from ..core import CheckpointInfo
+from ..journal import JournalReader
+from ..proof import ProofTracker, Verdict
+from ..records import ProofRecord, RestoredRecord, StepRecord, read_body
+from ..runtime.checkpoint_causes import AFTER_STEP
+
+ORDER: tuple[Verdict, ...] = ("contradicted", "unproven", "stale", "proven")
+"""The verdicts, what somebody must see first."""
+
+MEANS: dict[Verdict, str] = {
+    "proven": "a check of this kind ran on exactly these files and passed",
+    "stale": "it passed, but files changed afterwards",
+    "contradicted": "the last such check failed, or what is claimed does not exist",
+    "unproven": "nothing of the kind was run",
+}
+KINDS = frozenset(("step", "checkpoint", "restored"))
+
+
+def read_proof(reader: JournalReader) -> ProofRecord:
+    """The newest verdicts of a run; of one that recorded none, by its steps alone."""
+    newest = reader.last("proof")
+    recorded = read_body(newest) if newest is not None else None
+    return recorded if isinstance(recorded, ProofRecord) else _by_steps(reader)
+
+
+def sorted_claims(proof: ProofRecord) -> ProofRecord:
+    """The same with the worst verdicts first."""
+    claims = sorted(proof.claims, key=lambda each: (ORDER.index(each.verdict), each.claim.step))
+    return ProofRecord(tuple(claims), proof.tests, proof.tree, proof.step)
+
+
+def _by_steps(reader: JournalReader) -> ProofRecord:
+    tracker, steps = ProofTracker(), 0
+    for record in reader.read(kinds=KINDS):
+        body = read_body(record)
+        if isinstance(body, StepRecord):
+            ran = body.decision is None or body.decision.action in ("proceed", "rewrite")
+            tracker.observe(body.step, prevented=not ran, absent=body.absent)
+            steps += 1
+        elif isinstance(body, CheckpointInfo):
+            tracker.mark(body.id, after=body.cause == AFTER_STEP)
+        elif isinstance(body, RestoredRecord):
+            tracker.mark(body.checkpoint_id, after=False)
+    return ProofRecord(tracker.verdicts(), step=steps)

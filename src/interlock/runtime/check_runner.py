@@ -1,0 +1,90 @@
+"""Run the commands of `done_when`: in the workspace, contained as the run is, with a time limit."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+from ..records import CommandResult
+from ..redact import redact_text
+
+SHOWN = 4_000
+"""Characters of the output that are kept: its end, where runners sum up."""
+
+Wall = Callable[[], tuple[tuple[str, ...], tuple[int, ...]]]
+"""The words before a command that contain it, and the descriptors that they need."""
+
+
+def no_wall() -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """The command runs as we do."""
+    return (), ()
+
+
+class CheckRunner:
+    """For one run. `enclose` gives the wall that the run has."""
+
+    def __init__(self, folder: str | None, timeout_s: float, enclose: Wall = no_wall) -> None:
+        self.folder, self.timeout_s, self.enclose = folder, timeout_s, enclose
+
+    def run(self, commands: Iterable[str]) -> tuple[CommandResult, ...]:
+        """Each command until the first that fails: what comes after it says nothing yet."""
+        results = []
+        for command in commands:
+            results.append(self._run(command))
+            if not results[-1].passed:
+                break
+        return tuple(results)
+
+    def _run(self, command: str) -> CommandResult:
+        words, fds = self.enclose()
+        begin = time.monotonic()
+        with tempfile.TemporaryFile() as output:
+            try:
+                process = subprocess.Popen(
+                    [*words, "/bin/sh", "-c", command],
+                    cwd=self.folder,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    pass_fds=fds,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                return CommandResult(command, why=f"it could not be started: {error.strerror}")
+            finally:
+                for fd in fds:
+                    os.close(fd)
+            why = ""
+            try:
+                status: int | None = process.wait(self.timeout_s)
+            except subprocess.TimeoutExpired:
+                status, why = None, f"it took longer than {self.timeout_s:g} s (contract.timeout_seconds)"
+            # Whatever it left running would write to files that were just checked.
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            return CommandResult(command, status, round(time.monotonic() - begin, 3), _tail(output), why)
+
+
+def missing_program(program: str, folder: Path) -> bool:
+    """Whether a program cannot be found."""
+    import shutil
+
+    if "/" in program:
+        place = Path(program).expanduser()
+        return not os.access(place if place.is_absolute() else folder / place, os.X_OK)
+    return shutil.which(program) is None
+
+
+def _tail(file: IO[bytes]) -> str:
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - 4 * SHOWN))
+    text = redact_text(file.read().decode("utf-8", "replace")).strip()
+    return text if len(text) <= SHOWN else f"…{text[-SHOWN:]}"

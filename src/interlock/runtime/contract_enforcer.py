@@ -1,0 +1,149 @@
+"""ContractEnforcer: after a call, restores by path what the call changed against the contract, and says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import nullcontext
+
+from ..checkpoint import Restored
+from ..contract import PREFIX, broken_by
+from ..core import CheckpointInfo, Clause, Inject, InterlockError, Message, MessageMeta, Review, Step
+from ..core.globs import matches
+from ..records import BreachRecord, ContractRecord
+from .checkpoint_causes import AFTER_STEP
+from .checkpointing import Checkpointing
+from .decision_pipeline import DecisionPipeline
+from .directive_executor import DirectiveExecutor
+from .guard import Guard
+from .run import Run
+
+SHOWN = 8
+"""Paths that one message names."""
+
+
+class ContractEnforcer:
+    """For one run; whoever calls holds the supervisor's lock. With `observe` it records and restores nothing."""
+
+    def __init__(
+        self, run: Run, pipeline: DecisionPipeline, executor: DirectiveExecutor, checkpointing: Checkpointing,
+        guard: Guard, *, observe: bool,
+    ) -> None:  # fmt: skip
+        self._run, self._pipeline, self._executor = run, pipeline, executor
+        self._checkpointing, self._guard, self._observe = checkpointing, guard, observe
+        self._recorded = None if not pipeline.context.contract else object()
+        self._approved: set[str] = set()
+        self._open: set[str] = set()
+
+    def record_contract(self) -> None:
+        """Write the contract down, at the start and when it has changed."""
+        contract = self._pipeline.context.contract
+        if contract is not self._recorded and (contract or self._recorded is not None):
+            self._recorded = contract
+            self._run.record(ContractRecord(contract))
+
+    def approve(self, step: Step, review: Review | None) -> None:
+        """A person let a call change what the contract does not name."""
+        if review is not None and f"{PREFIX}may-change" in review.rules and step.tool is not None:
+            self._open.add(step.tool.call_id or str(step.index))
+
+    def after(self, step: Step, before: CheckpointInfo | None, now: CheckpointInfo | None) -> None:
+        """A call has ended: what it changed against the contract goes back."""
+        self.record_contract()
+        if before is None or now is None or before.id == now.id or not self._pipeline.context.contract.guards_files:
+            return
+        broken = self._between(before.id, now.id)
+        call = step.tool.call_id or "" if step.tool is not None else ""
+        if call in self._open or (not call and self._open):
+            self._open.discard(call)
+            self._approved |= {path for path, clause in broken.items() if clause.key == "may_change"}
+            broken = {path: clause for path, clause in broken.items() if clause.key != "may_change"}
+        if broken:
+            self._guard.part("contract", self._undo, None, step.index, before.id, broken)
+
+    def settle(self, start: str | None, now: CheckpointInfo | None, step: int) -> tuple[str, ...]:
+        """The run is over: what differs from its start against the contract, and could not be restored."""
+        if start is None or now is None or not self._pipeline.context.contract.guards_files:
+            return ()
+        found = self._between(start, now.id)
+        broken = {path: clause for path, clause in found.items() if path not in self._approved}
+        if not broken:
+            return ()
+        left = self._guard.part("contract", self._undo, tuple(broken), step, start, broken)
+        return tuple(left or ())
+
+    def _between(self, before: str, now: str) -> dict[str, Clause]:
+        nothing: dict[str, Clause] = {}
+        return self._guard.part("contract", self._broken, nothing, before, now)
+
+    def _broken(self, before: str, now: str) -> dict[str, Clause]:
+        """The paths that changed against a clause, between two checkpoints."""
+        workspace, contract = self._executor.workspace, self._pipeline.context.contract
+        if workspace is None:
+            return {}
+        found: dict[str, Clause] = {}
+        for change in workspace.checkpoints.diff(before, now):
+            if change.kind == "touched" or (change.kind in ("attributes", "mode") and _is_folder(change.was)):
+                continue
+            clause = broken_by(contract, change.key)
+            if clause is not None and not self._is_folder_of_allowed(change.key):
+                found[change.key] = clause
+        return found
+
+    def _is_folder_of_allowed(self, path: str) -> bool:
+        """A new folder on the way to files that may change is part of them."""
+        contract = self._pipeline.context.contract
+        return any(matches(glob, f"{path}/x") for glob in (*contract.may_change, *contract.narrowed)) and not any(
+            matches(glob, path) for glob in contract.protect
+        )
+
+    def _undo(self, step: int, before: str, broken: dict[str, Clause]) -> tuple[str, ...]:
+        """Restore the paths, clause by clause; gives those that were left alone."""
+        restored: tuple[str, ...] = ()
+        left, safety = tuple(broken), ""
+        if not self._observe:
+            done = self._restore(before, broken)
+            left = tuple(one.path for one in done.left_alone if one.path in broken)
+            restored = tuple(path for path in broken if path not in left)
+            safety = done.safety_id
+        for clause in dict.fromkeys(broken.values()):
+            mine = [path for path, why in broken.items() if why == clause]
+            self._run.record(
+                BreachRecord(
+                    step=step,
+                    clause=str(clause),
+                    restored=tuple(path for path in mine if path in restored),
+                    left=tuple(path for path in mine if path in left),
+                    safety_id=safety,
+                )
+            )
+        if restored:
+            self._checkpointing.make(cause=AFTER_STEP, step=step + 1)
+            self._tell(step, restored, broken)
+        return left
+
+    def _restore(self, before: str, paths: Iterable[str]) -> Restored:
+        workspace = self._executor.workspace
+        assert workspace is not None
+        processes = self._executor.processes
+        with processes.frozen() if processes is not None else nullcontext():
+            return workspace.restore(before, tuple(paths))
+
+    def _tell(self, step: int, restored: tuple[str, ...], broken: dict[str, Clause]) -> None:
+        clauses = "; ".join(str(clause) for clause in dict.fromkeys(broken[path] for path in restored))
+        more = f" and {len(restored) - SHOWN} more" if len(restored) > SHOWN else ""
+        text = (
+            f"Interlock restored {', '.join(restored[:SHOWN])}{more}: the last call changed what this run must not"
+            f" change ({clauses}). Solve the task without it; if that is impossible, say so and stop."
+        )
+        meta = MessageMeta(
+            intervention="contract", issue="scope_creep", time=self._run.steady.time(), run_id=self._run.spec.run_id,
+            step=step,
+        )  # fmt: skip
+        try:
+            self._executor.carry_out(Inject(Message(text, meta=meta)))
+        except InterlockError:
+            return
+
+
+def _is_folder(state: str) -> bool:
+    return state.startswith("folder")

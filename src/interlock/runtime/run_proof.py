@@ -1,0 +1,90 @@
+"""RunProof: the verdicts on a run's claims, bound to the workspace as it is, and recorded at the run's end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..core import InterlockError, Step
+from ..proof import ClaimVerdict, ProofTracker, TestFact, compare_tests, is_checked_by
+from ..records import ProofRecord
+from .checkpoint_causes import MEANWHILE
+from .guard import Guard
+from .run import Run
+from .workspace import RunWorkspace
+
+CAUSE = "proof"
+"""Why a checkpoint was made at a claim."""
+
+
+class RunProof:
+    """For one run; whoever calls holds the supervisor's lock."""
+
+    def __init__(self, run: Run, tracker: ProofTracker, workspace: RunWorkspace | None, guard: Guard) -> None:
+        self.tracker = tracker
+        self._run, self._workspace, self._guard = run, workspace, guard
+        self._recorded: tuple[object, object] = ((), ())
+
+    def now(self, *, since: int = 0) -> ProofRecord:
+        """Each claim from a step on with its verdict on the tree as it is, and what changed about the tests."""
+        workspace = self._workspace
+        if workspace is None or workspace.newest is None:
+            return ProofRecord(self.tracker.verdicts(since=since), step=self._run.summary.steps)
+        # What a silent process did is its own; what changed after a call that was seen is not known to be.
+        cause = MEANWHILE if workspace.newest.cause == MEANWHILE else CAUSE
+        return self._at(workspace, workspace.create("", workspace.newest.step, cause).id, since)
+
+    def note(self, step: Step) -> None:
+        """Keep the verdicts on what a message claims, as it is made: by the newest checkpoint, without a new one."""
+        if step.kind != "message" or self.tracker.claimed_at != step.index:
+            return
+        newest = self._workspace.newest if self._workspace is not None else None
+        if self._workspace is None or newest is None:
+            found = ProofRecord(self.tracker.verdicts(), step=self._run.summary.steps)
+        else:
+            found = self._at(self._workspace, newest.id, 0)
+        self._keep(found)
+
+    def record(self, *, settled: bool) -> None:
+        """At the run's end: keep what is known, if there is anything to say. `settled`: by a look at everything."""
+        if not settled and not self.tracker.claims:
+            return
+        found = self._guard.part("proof", self._settled if settled else self.now, None)
+        if found is not None:
+            self._guard.part("journal", self._keep, None, found)
+
+    def _keep(self, found: ProofRecord) -> None:
+        said = (found.claims, found.tests)
+        if said != self._recorded and any(said):
+            self._recorded = said
+            self._run.record(found)
+
+    def _settled(self) -> ProofRecord:
+        newest = self._workspace.settle() if self._workspace is not None else None
+        if self._workspace is None or newest is None:
+            return ProofRecord(self.tracker.verdicts(), step=self._run.summary.steps)
+        return self._at(self._workspace, newest.id, 0)
+
+    def _at(self, workspace: RunWorkspace, tree: str, since: int) -> ProofRecord:
+        def changed(before: str) -> Sequence[str] | None:
+            try:
+                differing = workspace.checkpoints.diff(before, tree)
+            except InterlockError:
+                return None
+            return [change.path for change in differing if change.kind not in ("touched", "attributes")]
+
+        return ProofRecord(
+            self.tracker.verdicts(changed, since=since), self._tests(workspace, tree), tree, self._run.summary.steps
+        )
+
+    def _tests(self, workspace: RunWorkspace, tree: str) -> tuple[TestFact, ...]:
+        try:
+            start = workspace.checkpoints.default_target(self._run.spec.run_id).id
+            return compare_tests(workspace.checkpoints.texts(start, tree, is_checked_by))
+        except InterlockError:
+            # The checkpoint of the start is gone: then nothing is known, and nothing is said.
+            return ()
+
+
+def missing(found: Sequence[ClaimVerdict]) -> tuple[ClaimVerdict, ...]:
+    """The claims that are not borne out."""
+    return tuple(each for each in found if each.verdict != "proven")

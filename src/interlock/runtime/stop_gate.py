@@ -1,0 +1,215 @@
+"""StopGate: when the agent says that it is done, are its checks run and its claims proven?
+
+`done_when` commands are run here; failing output goes back to the agent a few times. A claim that nothing proves is
+answered once. Where there is no contract and nothing is claimed, nothing happens.
+"""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct
+
+from ..config.model import Contract as ContractConfig
+from ..core import InterlockError
+from ..proof import ClaimVerdict
+from ..records import CommandResult, StopGateRecord
+from .check_runner import CheckRunner, missing_program
+from .check_setup import changed_setup, read_setup
+from .checkpoint_causes import AFTER_STEP, END_OF_TURN
+from .checkpointing import Checkpointing
+from .decision_pipeline import DecisionPipeline
+from .directive_executor import DirectiveExecutor
+from .run import Run
+
+Action = Literal["pass", "return"]
+
+MOST_CLAIMS = 6
+"""Claims that one message asks about."""
+
+
+OURS = "Interlock: "
+"""Begins what the agent gets at the end of its turn."""
+
+
+class GateAnswer(Struct, frozen=True):
+    """What the agent gets at the end of its turn: nothing, or words that it has to act on."""
+
+    action: Action = "pass"
+    words: str = ""
+
+
+PASS = GateAnswer()
+
+
+class StopGate:
+    """For one run. Commands are run without the supervisor's lock; two turns that end at once wait for each other."""
+
+    def __init__(
+        self, run: Run, pipeline: DecisionPipeline, executor: DirectiveExecutor, checkpointing: Checkpointing,
+        config: ContractConfig, lock: threading.RLock, *, observe: bool,
+    ) -> None:  # fmt: skip
+        self._run, self._pipeline, self._executor = run, pipeline, executor
+        self._checkpointing, self._config, self._lock = checkpointing, config, lock
+        self._observe = observe
+        self._turn = threading.Lock()
+        self.runner = CheckRunner(run.spec.workspace or run.spec.cwd, config.timeout_seconds)
+        self.returns = 0
+        self.failure = ""
+        self._checked: tuple[str, tuple[CommandResult, ...]] | None = None
+        self._asked: set[tuple[str, str]] = set()
+        commands = pipeline.context.contract.done_when
+        self._setup = read_setup(self.runner.folder, commands) if commands else {}
+
+    def at_turn_end(self, subagent: bool = False) -> GateAnswer:
+        """The agent ends its turn: what it still has to do, if anything."""
+        commands = self._commands()
+        if subagent or self._observe or self._run.ended or not (commands or self._pipeline.proof.claims):
+            return PASS
+        with self._turn:
+            results, tree = self._check(commands)
+            failed = _first_failure(results)
+            if failed is not None:
+                if self.returns >= self._config.max_returns:
+                    self._record("unproven", results, tree)
+                    return PASS
+                self.returns += 1
+                self._record("returned", results, tree)
+                return GateAnswer("return", _failing(failed, self.returns, self._config.max_returns))
+            return self._ask_about_claims(results, tree)
+
+    def settle(self) -> str:
+        """The agent has ended by itself: why the run counts as unproven, or nothing."""
+        commands = self._commands()
+        if not commands:
+            return ""
+        with self._turn:
+            results, tree = self._check(commands)
+            failed = _first_failure(results)
+            self._record("observed" if self._observe else "passed" if failed is None else "unproven", results, tree)
+            if failed is None:
+                return ""
+            self.failure = f"unproven: `{failed.command}` {_how(failed)}"
+            return self.failure
+
+    def note_prompt(self) -> None:
+        """A person asked for something new: the agent has its tries again."""
+        self.returns = 0
+
+    def _commands(self) -> tuple[str, ...]:
+        """What must pass; a program that only the task's words name, and that is not installed here, is left out."""
+        contract = self._pipeline.context.contract
+        if not contract.done_when:
+            return ()
+        said = {clause.value for clause in contract.origins if clause.key == "done_when" and clause.phrase}
+        folder = Path(self.runner.folder or ".")
+        return tuple(
+            command
+            for command in contract.done_when
+            if command not in said or "/" in command.split()[0] or not missing_program(command.split()[0], folder)
+        )
+
+    def _check(self, commands: tuple[str, ...]) -> tuple[tuple[CommandResult, ...], str]:
+        """The results of the commands on the files as they are; those of the same files are not asked for twice."""
+        if not commands:
+            return (), self._tree()
+        tree = self._tree()
+        if tree and self._checked is not None and self._checked[0] == tree:
+            return self._checked[1], tree
+        changed = changed_setup(self._setup, read_setup(self.runner.folder, commands))
+        if changed and not any(name in self._pipeline.context.task for name in changed):
+            results: tuple[CommandResult, ...] = (
+                CommandResult(
+                    commands[0],
+                    why=f"proves nothing: {', '.join(changed)} decides what it runs, and changed during this run",
+                ),
+            )
+        else:
+            results = self.runner.run(commands)
+        now = self._tree(own=True)
+        with self._lock:
+            for result in results:
+                if not result.why:
+                    self._pipeline.proof.note_check(result.command, result.output, result.exit_status, now)
+            if results and all(result.passed for result in results):
+                self._pipeline.finish_work([f"`{result.command}` passes" for result in results])
+        self._checked = (now, results)
+        return results, now
+
+    def _tree(self, *, own: bool = False) -> str:
+        with self._lock:
+            if self._executor.workspace is None or self._run.ended:
+                return ""
+            step = self._pipeline.state(0.0).step
+            made = self._checkpointing.make(cause=AFTER_STEP if own else END_OF_TURN, step=step)
+            return made.id if made is not None else ""
+
+    def _ask_about_claims(self, results: tuple[CommandResult, ...], tree: str) -> GateAnswer:
+        with self._lock:
+            verdicts = self._pipeline.proof.verdicts(self._changed_since)
+        open_claims = [
+            found
+            for found in verdicts
+            if found.verdict != "proven" and (found.claim.kind, found.claim.subject) not in self._asked
+        ][:MOST_CLAIMS]
+        if not open_claims:
+            if results:
+                self._record("passed", results, tree)
+            return PASS
+        self._asked |= {(found.claim.kind, found.claim.subject) for found in open_claims}
+        words = tuple(_claim_words(found) for found in open_claims)
+        self._record("asked", results, tree, words)
+        return GateAnswer("return", _asking(words))
+
+    def _changed_since(self, tree: str) -> list[str] | None:
+        workspace = self._executor.workspace
+        if workspace is None:
+            return None
+        try:
+            changes = workspace.checkpoints.diff(tree)
+        except InterlockError:
+            return None
+        return [change.path for change in changes if change.kind != "touched"]
+
+    def _record(
+        self,
+        outcome: Literal["passed", "returned", "asked", "unproven", "observed"],
+        results: tuple[CommandResult, ...],
+        tree: str,
+        claims: tuple[str, ...] = (),
+    ) -> None:
+        step = self._pipeline.state(0.0).step
+        self._run.record(
+            StopGateRecord(step=step, outcome=outcome, results=results, claims=claims, returns=self.returns, tree=tree)
+        )
+
+
+def _first_failure(results: tuple[CommandResult, ...]) -> CommandResult | None:
+    return next((result for result in results if not result.passed), None)
+
+
+def _how(failed: CommandResult) -> str:
+    return failed.why or f"failed with exit status {failed.exit_status}"
+
+
+def _failing(failed: CommandResult, returns: int, most: int) -> str:
+    output = f"\n\n{failed.output}" if failed.output else ""
+    left = "This is the last time that it comes back to you." if returns == most else f"Try {returns} of {most}."
+    return (
+        f"{OURS}you are not done. This run is done when `{failed.command}` passes, and it {_how(failed)}. {left}"
+        f"{output}\n\nFix the cause, not the check. If it cannot be done, say so plainly."
+    )
+
+
+def _asking(claims: tuple[str, ...]) -> str:
+    return (
+        f"{OURS}before you stop, prove what you said, or take it back:\n"
+        + "\n".join(f"- {claim}" for claim in claims)
+        + "\nRun the check now and report what it prints; if it does not hold, say so. This is asked once."
+    )
+
+
+def _claim_words(found: ClaimVerdict) -> str:
+    return f'"{found.claim.text}": {found.verdict}' + (f" ({found.why})" if found.why else "")
