@@ -403,7 +403,7 @@ class BudgetMatch(Section, frozen=True, kw_only=True):
 class Budget(Section, frozen=True, kw_only=True):
     """What runs may spend together."""
 
-    name: Annotated[str, Meta(min_length=1, max_length=80, description="What it is called; no two alike.")]
+    name: Annotated[str, Meta(description="What it is called; no two alike.")]
     match: Annotated[BudgetMatch, Meta(description="Which runs it is for; unset: all.")] = BudgetMatch()
     per: Annotated[Literal["run", "day", "week", "month"], Meta(description="The period, in local time.")] = "day"
     max_cost_usd: Annotated[

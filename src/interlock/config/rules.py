@@ -123,16 +123,15 @@ def _screen_models(config: Config) -> Iterator[ConfigProblem]:
 
 
 def _budgets(config: Config) -> Iterator[ConfigProblem]:
-    seen: set[str] = set()
+    names = [budget.name for budget in config.budgets]
     for place, budget in enumerate(config.budgets):
-        if budget.name in seen:
-            yield ConfigProblem(
-                path=f"budgets[{place}].name", what=f"there are two budgets {budget.name!r}", todo="Rename one."
-            )
-        seen.add(budget.name)
+        path = f"budgets[{place}]"
+        if names.index(budget.name) != place:
+            what = f"there are two budgets {budget.name!r}, which count together"
+            yield ConfigProblem(path=f"{path}.name", what=what, todo="Rename one.", level="warning")
         if budget.max_cost_usd is None and budget.max_tokens is None:
             what = f"the budget {budget.name!r} limits nothing"
-            yield ConfigProblem(path=f"budgets[{place}]", what=what, todo="Set max_cost_usd or max_tokens.")
+            yield ConfigProblem(path=path, what=what, todo="Set max_cost_usd or max_tokens.", level="warning")
 
 
 def _known(name: str, names: Iterable[str]) -> str:
