@@ -1031,6 +1031,7 @@ export interface Claim {
   step?: number;
   subject?: string;
   every?: boolean;
+  printed?: boolean;
 }
 
 export interface CheckRun {
