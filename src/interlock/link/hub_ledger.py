@@ -14,7 +14,8 @@ from ..config.model import Hub as HubSettings
 from ..core import InterlockError
 from ..core.decoding import from_json
 from ..journal.budget_ledger import Booking, BudgetLedger, Page, Standing, book
-from .hub import HubSession, SessionLost, open_session, telling
+from .hub import HubSession, SessionLost, telling
+from .hub_connect import open_session
 from .loop_thread import LoopThread
 
 log = logging.getLogger("interlock")
