@@ -134,8 +134,9 @@ def test_an_alias_within_bounds_is_fine(tmp_path: Path) -> None:
         ("interventions: {strategy: {type: mine}}", "c.yaml:1: interventions.strategy.type: 'mine' is no strategy that ships"),
         ("interventions: {strategy: {type: progresive}}", "Did you mean progressive?"),
         ("detect: {exceptions: {bash: [lop]}}", "'lop' is no issue type that ships; only a plug-in can raise it. Did you mean loop?"),
-        ("detect: {second_opinion: {model: claude-nonsuch}}", "c.yaml:1: detect.second_opinion.model: the model 'claude-nonsuch' is not known"),
-        ("detect: {second_opinion: {model: claude-3-opus-20240229}}", "has been retired by its maker"),
+        ("detect: {judge: {model: claude-nonsuch}}", "c.yaml:1: detect.judge.model: the model 'claude-nonsuch' is not known"),
+        ("detect: {judge: {model: claude-3-opus-20240229}}", "has been retired by its maker"),
+        ("detect: {second_opinion: {enabled: true}}", "detect.second_opinion is now called detect.judge; its keys still count"),
     ],
 )  # fmt: skip
 def test_what_is_doubtful_is_a_warning_and_holds(tmp_path: Path, text: str, words: str) -> None:

@@ -66,12 +66,12 @@ def test_an_empty_file_means_the_defaults(text: str) -> None:
 
 
 def test_a_section_with_enabled_may_be_plain_true_or_false() -> None:
-    text = "interventions: {soft_correction: false, emergency_stop: true}\ndetect: {second_opinion: true}\n"
+    text = "interventions: {soft_correction: false, emergency_stop: true}\ndetect: {judge: true}\n"
     config = load(write(Path("interlock.yaml"), text), env={})
     assert config.interventions.soft_correction.enabled is False
     assert config.interventions.soft_correction.max_attempts is None
     assert config.interventions.emergency_stop.enabled is True
-    assert config.detect.second_opinion.enabled is True
+    assert config.detect.judge.enabled is True
 
 
 def test_intervention_is_another_name_for_gui() -> None:

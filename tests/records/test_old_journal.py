@@ -79,7 +79,7 @@ def test_every_record_of_it_has_words(folder):
 def test_it_is_shown(folder, home):
     shown = interlock("show", folder.run_id, home=home)
     assert shown.returncode == 0, shown.stderr
-    for words in ("run started", "emergency stop: incident", "second opinion", "recovery plan for loop"):
+    for words in ("run started", "emergency stop: incident", "judge on", "recovery plan for loop"):
         assert words in shown.stdout
     said = json.loads(interlock("show", folder.run_id, "--json", "--kind", "tamper", home=home).stdout)
     assert [record["body"]["answer"] for record in said["records"]] == ["pause"]

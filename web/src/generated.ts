@@ -701,6 +701,7 @@ export interface Opinion {
   agrees?: boolean | null;
   why?: string;
   cost_usd?: number;
+  issue?: Issue | null;
 }
 
 export interface Plan {

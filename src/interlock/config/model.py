@@ -169,10 +169,34 @@ class Review(Section, frozen=True, kw_only=True):
     ] = "ask"
 
 
-class SecondOpinion(Section, frozen=True, kw_only=True):
-    enabled: Annotated[bool, Meta(description="Ask a model about drift and hallucination.")] = False
+class Judge(Section, frozen=True, kw_only=True):
+    enabled: Annotated[bool, Meta(description="Ask a model where rules are unsure, and at sampled points.")] = False
+    api: Annotated[
+        Literal["anthropic", "openai"],
+        Meta(description="openai: any compatible server, local ones too."),
+    ] = "anthropic"
+    url: Annotated[str | None, Meta(description="The server's address. Unset: the maker's own.")] = None
+    key_env: Annotated[
+        str | None,
+        Meta(description="The variable with the key. Unset: ANTHROPIC_API_KEY or OPENAI_API_KEY."),
+    ] = None
     model: Annotated[str, Meta(description="Which one.")] = "claude-haiku-4-5"
-    max_cost_usd: Annotated[float, Meta(ge=0, description="Per run.")] = 0.5
+    max_cost_usd: Annotated[float, Meta(ge=0, description="Per run, where the model's price is known.")] = 0.5
+    max_questions: Annotated[int, Meta(ge=0, description="Per run, whatever the model costs.")] = 50
+    every: Annotated[int, Meta(ge=0, description="Steps between two looks at the course of the run. 0: none.")] = 40
+    sure: Annotated[Share, Meta(description="A finding of the rules is asked about below this confidence.")] = 0.9
+    threshold: Annotated[Share, Meta(description="A verdict counts from this confidence on.")] = 0.7
+    block: Annotated[
+        bool,
+        Meta(description="A call that needs approval waits for the judge, which may only block it."),
+    ] = False
+    timeout_seconds: Annotated[float, Meta(gt=0, description="How long an answer may take.")] = 20
+
+
+class SecondOpinion(Section, frozen=True, kw_only=True):
+    enabled: Annotated[bool | None, Meta(description="Now detect.judge.enabled.")] = None
+    model: Annotated[str | None, Meta(description="Now detect.judge.model.")] = None
+    max_cost_usd: Annotated[Dollars | None, Meta(description="Now detect.judge.max_cost_usd.")] = None
 
 
 class Detect(Section, frozen=True, kw_only=True):
@@ -186,7 +210,19 @@ class Detect(Section, frozen=True, kw_only=True):
     waiting_minutes: Annotated[
         float, Meta(gt=0, description="How long an agent may wait for the same thing before it and you are told.")
     ] = 15
-    second_opinion: Annotated[SecondOpinion, Meta(description="A model as second opinion.")] = SecondOpinion()
+    judge: Annotated[Judge, Meta(description="A model as judge.")] = Judge()
+    second_opinion: Annotated[SecondOpinion, Meta(description="The former name of detect.judge.")] = SecondOpinion()
+
+    @property
+    def judging(self) -> Judge:
+        """The judge, with what is set under its former name where it has nothing of its own."""
+        old, new, default = self.second_opinion, self.judge, Judge()
+        changes = {
+            name: value
+            for name in SecondOpinion.__struct_fields__
+            if (value := getattr(old, name)) is not None and getattr(new, name) == getattr(default, name)
+        }
+        return structs.replace(new, **changes)
 
 
 class Runtime(Section, frozen=True, kw_only=True):

@@ -96,7 +96,15 @@ def _globs(config: Config) -> Iterator[ConfigProblem]:
 
 def _models(config: Config) -> Iterator[ConfigProblem]:
     models = Models.from_config(config)
-    path, name = "detect.second_opinion.model", config.detect.second_opinion.model
+    old = config.detect.second_opinion
+    if any(getattr(old, name) is not None for name in old.__struct_fields__):
+        what = "detect.second_opinion is now called detect.judge; its keys still count"
+        yield ConfigProblem(path="detect.second_opinion", what=what, todo="Rename it.", level="warning")
+    path, name = "detect.judge.model", config.detect.judge.model
+    if old.model is not None:
+        path, name = "detect.second_opinion.model", old.model
+    if config.detect.judge.api == "openai":
+        return
     if name is not None and models.retired(name):
         yield ConfigProblem(path=path, what=f"the model {name!r} has been retired by its maker", level="warning")
     elif name is not None and not models.known(name):

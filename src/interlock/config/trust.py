@@ -23,6 +23,8 @@ OFF_IS_STRICTER = ("interventions.observe",)
 ADDED = ("contract.protect", "contract.may_not", "contract.constraints", "contract.goals", "contract.done_when")
 """Keys whose values add up over the files: one more is stricter. A command to run needs trust all the same."""
 ON_IS_STRICTER = ("contract.task", "control.strict_ids", "gui.verification.strict")
+SENDS = ("detect.judge.enabled", "detect.second_opinion.enabled")
+"""Keys that send text elsewhere."""
 NOT_FREE = ("gui.allowed_buttons", "gui.budget.max_checks", "gui.budget.max_cost_usd", "gui.max_retries")
 
 
@@ -89,7 +91,7 @@ def is_free(path: str, value: object, now: object) -> bool:
         return value == order[-1] or (known and order.index(str(value)) >= order.index(str(now)))
     if path in MORE_IS_STRICTER:
         return isinstance(value, (int, float)) and isinstance(now, (int, float)) and value >= now
-    if path in ON_IS_STRICTER or (path.endswith(".enabled") and path != "detect.second_opinion.enabled"):
+    if path in ON_IS_STRICTER or (path.endswith(".enabled") and path not in SENDS):
         return value is True
     if path in OFF_IS_STRICTER:
         return value is False

@@ -127,6 +127,6 @@ ADVICE: dict[str, Advice] = {
         cause="The agent stated things that the trace or the disk contradicts, and built on them.",
         immediate=("Check the claims listed in the issue; do not trust results that rest on them.",),
         preventive=("Ask for evidence: commands that show each result.",),
-        configuration=("detect.second_opinion.enabled: a model checks claims too",),
+        configuration=("detect.judge.enabled: a model checks claims too",),
     ),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ..core import Applied, Decision, Directive, Intervention, Review, Severity, Step
+from ..core import Applied, Decision, Directive, Intervention, Issue, Review, Severity, Step
 from ..proof import ClaimVerdict, TestFact
 
 
@@ -45,7 +45,8 @@ class AppliedRecord(Struct, frozen=True, omit_defaults=True):
 
 
 class Opinion(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """kind `opinion`: what a second model said of a finding; `agrees` is None where it said nothing usable."""
+    """kind `opinion`: what the judge said of a finding, a call or the run's course; `agrees` is None where it said
+    nothing usable. `issue` is what it raises by itself."""
 
     issue_id: str
     key: str
@@ -53,6 +54,7 @@ class Opinion(Struct, frozen=True, omit_defaults=True, kw_only=True):
     agrees: bool | None = None
     why: str = ""
     cost_usd: float = 0.0
+    issue: Issue | None = None
 
 
 class RestoredRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):

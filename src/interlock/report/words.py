@@ -99,7 +99,7 @@ def tell(body: RecordBody) -> RecordText:
             return tell_state(body)
         case records.Opinion():
             said = {True: "agrees", False: "disagrees", None: "gave no usable answer"}[body.agrees]
-            title = f"second opinion on {body.issue_id}: {body.model} {said}"
+            title = f"judge on {body.issue_id}: {body.model} {said}"
             return RecordText("note", "info" if body.agrees is False else "quiet", one_line(title), body.why)
         case core.Plan():
             title = f"recovery plan for {plain(body.issue.type)}: needs you"

@@ -82,6 +82,7 @@ class PipelineState(Struct):
     throttled_for: set[str] = set()
     model: str | None = None
     proof: bytes = b""
+    raised: list[Issue] = []
 
 
 class DecisionPipeline:
@@ -139,6 +140,7 @@ class DecisionPipeline:
         self._throttled_for: set[str] = set()
         self._assumed = False
         self.priced = 0.0
+        self._raised: list[Issue] = []
         self._fresh = self.detectors.save()
         self._hold_to(context)
 
@@ -212,6 +214,9 @@ class DecisionPipeline:
             again: list[Issue] = []
             again = self.guard.part("detectors", self.detectors.observe, again, Seen(refused))
             issues += [issue for issue in again if issue.type in REPEATING]
+        if self._raised:
+            issues = [*issues, *(issue for issue in self._raised if issue.type not in self.detectors.muted)]
+            self._raised = []
         progressed = self.detectors.progress()
         return self._answer(step, issues, progressed, now, assumed)
 
@@ -262,8 +267,10 @@ class DecisionPipeline:
         self._run = replace(self._run, reachable=reachable)
 
     def heed(self, opinion: Opinion) -> None:
-        """A finding that a second opinion does not share is quiet from now on."""
-        if opinion.agrees is False:
+        """A finding that the judge does not share is quiet from now on; what it raises counts with the next step."""
+        if opinion.issue is not None:
+            self._raised.append(opinion.issue)
+        elif opinion.agrees is False:
             self.detectors.mute(opinion.key)
 
     def mark(self, checkpoint: CheckpointInfo) -> None:
@@ -302,6 +309,7 @@ class DecisionPipeline:
                 self._throttled_for,
                 self._model,
                 self.proof.save(),
+                self._raised,
             )
         )
 
@@ -311,6 +319,7 @@ class DecisionPipeline:
         self._controller_state, self._clock, self._run = saved.controller, saved.clock, saved.run
         self._marks, self._throttled_for = saved.marks, saved.throttled_for
         self._model = saved.model or self._model
+        self._raised = list(saved.raised)
         self.ledger.restore(saved.ledger)
         self.meter.restore(saved.meter)
         self.reviewer.restore(saved.reviewer)

@@ -1,9 +1,10 @@
-"""LateResults: what other threads deliver between two steps: statuses, late outcomes, second opinions."""
+"""LateResults: what other threads deliver between two steps: statuses, late outcomes, the judge's opinions."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -14,8 +15,10 @@ from .decision_pipeline import DecisionPipeline
 from .guard import PendingResult
 from .review_and_observe import Observation
 from .run import Run
-from .second_opinion import SecondOpinion
 from .step_outcome import StepOutcome
+
+if TYPE_CHECKING:
+    from .judge import Judge
 
 Take = Callable[[StepRecord, StepOutcome], None]
 Describe = Callable[[Sequence[Episode]], list[EpisodeRecord]]
@@ -25,14 +28,14 @@ class LateResults:
     """Collected without waiting; taken in by whoever holds the supervisor, at its next step."""
 
     def __init__(
-        self, run: Run, pipeline: DecisionPipeline, take: Take, describe: Describe, opinion: SecondOpinion | None = None
+        self, run: Run, pipeline: DecisionPipeline, take: Take, describe: Describe, judge: Judge | None = None
     ) -> None:
-        self._run, self._pipeline, self._record_and_act, self._describe, self._opinion = (
+        self._run, self._pipeline, self._record_and_act, self._describe, self._judge = (
             run,
             pipeline,
             take,
             describe,
-            opinion,
+            judge,
         )
         self._statuses: deque[Status] = deque()
         self._late: list[tuple[StepRecord, PendingResult]] = []
@@ -47,11 +50,11 @@ class LateResults:
 
     def consult(self, step: Step, judgement: StepOutcome) -> None:
         """Have what was found looked at by a model, where that is configured."""
-        if self._opinion is None:
+        if self._judge is None:
             return
-        self._opinion.note(step)
+        self._judge.note(step, self._run.spec.task)
         for issue in judgement.issues:
-            self._opinion.consult(issue, self._run.spec.task)
+            self._judge.consult(issue, self._run.spec.task)
 
     def catch_up(self) -> None:
         """Take in everything that has come."""
@@ -61,7 +64,7 @@ class LateResults:
             self._run.record(StatusRecord(status))
             if over:
                 self._run.append(self._describe(over), changes={"stuck": self._pipeline.stuck()})
-        for opinion in self._opinion.drain() if self._opinion is not None else ():
+        for opinion in self._judge.drain() if self._judge is not None else ():
             self._pipeline.heed(opinion)
             self._run.record(opinion)
         while self._late:
@@ -79,5 +82,5 @@ class LateResults:
 
     def close(self) -> None:
         """Nothing is waited for any more."""
-        if self._opinion is not None:
-            self._opinion.close()
+        if self._judge is not None:
+            self._judge.close()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msgspec.structs import replace
 
 from ..core import PROCEED, Capability, Decision, Review, Step
@@ -13,6 +15,9 @@ from .limit_enforcer import LimitEnforcer
 from .open_calls import OpenCalls
 from .review_and_observe import Observation, review_and_observe
 from .run import Run
+
+if TYPE_CHECKING:
+    from .judge import Judge
 
 APPROVED = 0.6
 """The risk of a call that a person has approved, at most."""
@@ -30,7 +35,9 @@ class Permission:
         approvals: Approvals,
         *,
         observe: bool,
+        judge: Judge | None = None,
     ) -> None:
+        self._judge = judge
         self._run, self._pipeline, self._guard, self._limiting = run, pipeline, guard, limiting
         self._approvals, self._observe = approvals, observe
         self._reviews: OpenCalls[Review | None] = OpenCalls()
@@ -78,6 +85,7 @@ class Permission:
         """What the person said, then the limits, then the verdict; a call that may go on may still have to wait."""
         if self._observe:
             return PROCEED
+        review = self._judged(step, review)
         if "hold" not in capabilities or not self._pipeline.person_reachable:
             # An unattended run does not wait all night for a yes: the verdict holds.
             review = without_asking(review)
@@ -97,6 +105,13 @@ class Permission:
         if review is None or not review.ask or not self._approvals.has_approved(step):
             return review
         return replace(review, verdict="warn", risk=min(review.risk, APPROVED), ask=False)
+
+    def _judged(self, step: Step, review: Review | None) -> Review | None:
+        """The review with the judge's word on a call that needs approval: it may block, and never allows."""
+        if self._judge is None or review is None or not review.ask or self._approvals.has_approved(step):
+            return review
+        why = self._judge.forbids(step, review, self._run.spec.task)
+        return replace(review, verdict="block", reason=f"{review.reason} {why}".strip(), ask=False) if why else review
 
     def _check(self, step: Step, review: Review | None) -> Decision | None:
         """What a person says; a question that nobody answered in time is no longer asked."""

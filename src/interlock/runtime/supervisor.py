@@ -49,7 +49,6 @@ from .plugins import Plugins
 from .review_and_observe import observe_result
 from .run import Run
 from .run_proof import RunProof
-from .second_opinion import SecondOpinion
 from .step_client import StepClient
 from .step_outcome import StepOutcome
 from .step_recorder import StepRecorder
@@ -57,6 +56,8 @@ from .stop_gate import StopGate
 
 if TYPE_CHECKING:
     from .assembly import Options
+    from .judge import Judge
+    from .prices import Prices
 
 log = logging.getLogger("interlock")
 
@@ -124,18 +125,18 @@ class Supervisor(StepClient):
         )  # fmt: skip
         self._metrics = metrics
         self._since_snapshot = 0
+        judge = _judge(config, self.pipeline.prices)
         self._permission = Permission(
-            run, self.pipeline, self._guard, self._limiting, self.approvals, observe=self._observe
+            run, self.pipeline, self._guard, self._limiting, self.approvals, observe=self._observe, judge=judge
         )
         self._judged: OpenCalls[Decision] = OpenCalls()
         self._told: set[str] = set()
-        opinion = config.detect.second_opinion
         self.late_results = LateResults(
             run,
             self.pipeline,
             self._record_and_act,
             self.recorder.describe,
-            SecondOpinion(opinion, self.pipeline.prices) if opinion.enabled else None,
+            judge,
         )
         self._looks_for_person = executor.notifier is None and not self.approvals.needed
         if not self._looks_for_person:
@@ -450,3 +451,13 @@ class Supervisor(StepClient):
     def _hold(self, hold: Hold) -> str:
         self.note_status("paused")
         return self.run.hold(hold, self.next_index - 1)
+
+
+def _judge(config: Config, prices: Prices) -> Judge | None:
+    """The judge where one is configured; whoever has none does not load what it needs."""
+    settings = config.detect.judging
+    if not settings.enabled:
+        return None
+    from .judge import Judge
+
+    return Judge(settings, prices)
