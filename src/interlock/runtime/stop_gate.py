@@ -13,7 +13,7 @@ from typing import Literal
 from msgspec import Struct
 
 from ..config.model import Contract as ContractConfig
-from ..core import Step
+from ..core import InterlockError, Step
 from ..proof import ClaimVerdict
 from ..records import CommandResult, StopGateRecord
 from .check_runner import CheckRunner, missing_program
@@ -131,7 +131,7 @@ class StopGate:
         if not commands:
             return (), self._tree()
         tree = self._tree()
-        if tree and self._checked is not None and self._checked[0] == tree:
+        if self._checked is not None and self._is_same(self._checked[0], tree):
             return self._checked[1], tree
         changed = changed_setup(self._setup, read_setup(self.runner.folder, commands))
         if changed and not any(name in self._pipeline.context.task for name in changed):
@@ -152,6 +152,18 @@ class StopGate:
                 self._pipeline.finish_work([f"`{result.command}` passes" for result in results])
         self._checked = (now, results)
         return results, now
+
+    def _is_same(self, before: str, tree: str) -> bool:
+        """Whether two trees have the same files."""
+        workspace = self._executor.workspace
+        if workspace is None or not before or not tree:
+            return False
+        try:
+            return before == tree or all(
+                change.kind == "touched" for change in workspace.checkpoints.diff(before, tree)
+            )
+        except InterlockError:
+            return False
 
     def _tree(self, *, own: bool = False) -> str:
         with self._lock:

@@ -74,6 +74,13 @@ def build_enclosure(
     places: Places, config: Config, foreground: Foreground, on_known: Callable[[TreeHandle], None]
 ) -> Enclosure:
     """Guard around a command; `on_known` hears of its tree before it starts."""
+    words, fds = wall_around(places, config)
+    events, terminal = foreground.events, foreground.terminal
+    return Enclosure(words=words, fds=fds, events=events, terminal=terminal, on_known=on_known)
+
+
+def wall_around(places: Places, config: Config) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """The words before a command that put guard around it, and the descriptors that they need."""
     program = find_bubblewrap()
     assert program is not None, "decide_containment has found it"
     kept = Kept(
@@ -89,6 +96,4 @@ def build_enclosure(
     )
     filter_fd = open_filter()
     words = guard_words(program, kept, config.contain.allow, filter_fd)
-    fds = (filter_fd,) if filter_fd is not None else ()
-    events, terminal = foreground.events, foreground.terminal
-    return Enclosure(words=words, fds=fds, events=events, terminal=terminal, on_known=on_known)
+    return words, ((filter_fd,) if filter_fd is not None else ())
