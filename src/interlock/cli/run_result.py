@@ -83,8 +83,9 @@ def _write(path: Path, finished: Finished) -> None:
 
 def _print(run: Finished) -> None:
     """The run in a few lines; nothing but words where stderr is no terminal."""
-    from rich.console import Console
     from rich.text import Text
+
+    from .console import Console
 
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     style = "green" if run.reason == "COMPLETE" else "red" if run.reason == "EMERGENCY_STOP" else "yellow"

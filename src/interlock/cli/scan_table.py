@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from types import TracebackType
 
-from rich.console import Console
 from rich.padding import Padding
 from rich.progress import BarColumn, TaskID, TextColumn
 from rich.progress import Progress as Bar
@@ -12,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..adapters.traces.scan import Scanned
+from .console import Console
 
 COLOURS = {"low": "cyan", "medium": "yellow", "high": "red", "critical": "bold red"}
 

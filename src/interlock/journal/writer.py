@@ -128,17 +128,28 @@ class Journal(JournalWriting):
     def _commit_where_there_is_room(self, group: list[Batch]) -> None:
         """On a full disk, what somebody waits for goes into the room that is kept; the rest waits, or leaves marks."""
         awaited = group[0].durable if len(group) == 1 else all(batch.durable for batch in group)
-        if awaited or self._waiting.closed or not self._committer.is_short:
+        if not self._committer.is_short:
             self._committer.commit(group)
+            return
+        if awaited or self._waiting.closed:
+            self._commit_from_room(group)
             return
         full = apsw.FullError("the room that is left is for what somebody waits for")
         if not any(batch.durable and batch.rows for batch in group):
             raise full
         rest = [batch for batch in group if not batch.durable and batch.rows]
         reason = explain(full, self.folder.journal)
-        self._committer.commit([batch.without_content(reason) if batch in rest else batch for batch in group])
+        self._commit_from_room([batch.without_content(reason) if batch in rest else batch for batch in group])
         if rest:
             self._losses.fail(str(reason), sum(len(batch.rows) for batch in rest))
+
+    def _commit_from_room(self, group: list[Batch]) -> None:
+        """The disk is full: use what is kept, and if that is used up, what the log gives back when it is worked off."""
+        try:
+            self._committer.commit(group, from_room=True)
+        except apsw.FullError:
+            self._committer.tidy()
+            self._committer.commit(group, from_room=True)
 
     def _write(self) -> None:
         """The writer thread."""

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from ...control import new_request
 from ...core import BadInput, InterlockError
+from ...core.printable import printable
 from ...journal import RunFolder, Store
 from ...journal.process_tree import write_tree
 from ...link import ask_owner, listen, socket_path
@@ -403,5 +404,5 @@ class _Front:
 def _say(words: str) -> None:
     if sys.stderr is not None:
         with contextlib.suppress(OSError):
-            sys.stderr.write(f"interlock: {words}\n")
+            sys.stderr.write(f"interlock: {printable(words)}\n")
             sys.stderr.flush()
