@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import socket
-from collections.abc import Mapping
 
 from ...core import PROCEED, Decision
 from ...journal.interface import JournalReading
@@ -15,6 +14,7 @@ from ..steps.step_numbering import StepNumbering
 from .adapter import ModelChoice
 from .client_connection import ClientConnection, ClientGone, ClientRequest
 from .conversation_memory import ConversationMemory
+from .environment import Proxied
 from .exchange import Exchange
 from .formats import format_of
 from .relay import relay
@@ -36,8 +36,7 @@ class Proxy:
         self,
         listener: socket.socket,
         numbering: StepNumbering,
-        upstreams: Mapping[str, str],
-        token: str,
+        proxied: Proxied,
         *,
         choice: ModelChoice | None = None,
         rewind: Rewind | None = None,
@@ -51,7 +50,7 @@ class Proxy:
         self.upstream = Upstream()
         self.asks_usage = usage
         self._told: set[str] = set()
-        self._door = ProxyServer(listener, upstreams, token, self._answer)
+        self._door = ProxyServer(listener, proxied, self._answer)
 
     def recall(self, journal: JournalReading) -> None:
         """Know what a predecessor knew."""
