@@ -1008,6 +1008,7 @@ export interface Claim {
   step?: number;
   subject?: string;
   every?: boolean;
+  printed?: boolean;
 }
 
 export interface CheckRun {
