@@ -51,6 +51,7 @@ COMMANDS: dict[str, str] = {
     "notify": "who is told, and whether that works",
     "doctor": "what works on this machine",
     "web": "the dashboard: all runs in a browser",
+    "hub": "keys of people and machines, and the configuration of the hub's server",
     "schema": "JSON Schemas of everything on the wire and in the journal",
 }
 """Command to the one line that `interlock --help` shows. The command `a-b` lives in the module `a_b` as `app`."""

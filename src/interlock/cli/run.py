@@ -23,6 +23,7 @@ class Contain(StrEnum):
     off = "off"
     auto = "auto"
     guard = "guard"
+    fence = "fence"
 
 
 @app.command(context_settings={"allow_interspersed_args": False, "ignore_unknown_options": False})
@@ -158,13 +159,13 @@ def _with_hub(config: Config, url: str | None) -> Config:
     from msgspec.structs import replace
 
     from ..core import BadInput
-    from ..link.hub_address import check_url, look_for_hub
+    from ..link.hub_address import check_urls, look_for_hub
 
     if url is not None:
         config = replace(config, hub=replace(config.hub, url=url))
     if config.hub.url and find_spec("nats") is None:
         raise BadInput("the hub's client is not installed", where=config.hub.url, todo='pip install "interlock[hub]"')
-    if config.hub.url and (why := look_for_hub(check_url(config.hub.url))) is not None:
+    if config.hub.url and (why := look_for_hub(check_urls(config.hub.url))) is not None:
         say_error(f"the hub cannot be reached ({why}). The run goes on, and is seen there as soon as it can be")
     return config
 

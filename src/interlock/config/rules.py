@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from ..core import ISSUE_TYPES, BadInput
 from ..core.globs import check_glob
+from .hosts import parse_host
 from .model import Config
 from .models import Models
 from .nearest import nearest
@@ -13,6 +14,8 @@ from .problem import ConfigProblem
 from .screen_models import find_screen_model
 
 STRATEGIES = ("progressive", "severity", "pattern_specific", "custom")
+HOSTS = "Write NAME, *.NAME (every name below a domain) or NAME:PORT."
+PLACES = "Write a path that begins with / or ~/, without * or ?."
 TLS_KEYS = ("ca_file", "cert_file", "key_file")
 
 
@@ -26,6 +29,19 @@ def check(config: Config) -> Iterator[ConfigProblem]:
     yield from _globs(config)
     yield from _models(config)
     yield from _screen_models(config)
+    yield from _fence(config)
+
+
+def _fence(config: Config) -> Iterator[ConfigProblem]:
+    for entry in config.contain.hosts:
+        try:
+            parse_host(entry)
+        except ValueError as error:
+            yield ConfigProblem(path="contain.hosts", what=str(error), todo=HOSTS)
+    for key, places in (("write", config.contain.write), ("hide", config.contain.hide)):
+        for place in places:
+            if not place.startswith(("/", "~/")) or any(sign in place for sign in "*?[\0"):
+                yield ConfigProblem(path=f"contain.{key}", what=f"{place!r} is not a path", todo=PLACES)
 
 
 def _channels(config: Config) -> Iterator[ConfigProblem]:

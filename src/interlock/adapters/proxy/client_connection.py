@@ -45,7 +45,8 @@ class ClientConnection:
     """Requests in, answers out, one after the other."""
 
     def __init__(self, sock: socket.socket) -> None:
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if sock.family != socket.AF_UNIX:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._sock = sock
         self._requests = _Requests()
         self._asked: ClientRequest | None = None
