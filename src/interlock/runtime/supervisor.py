@@ -122,10 +122,11 @@ class Supervisor(StepClient):
         self._enforcer = ContractEnforcer(
             run, self.pipeline, executor, self._checkpointing, self._guard, observe=self._observe
         )
-        self.stop_gate = StopGate(
-            run, self.pipeline, executor, self._checkpointing, config.contract, self._lock, observe=self._observe
-        )
         self.proof = RunProof(run, self.pipeline.proof, executor.workspace, self._guard)
+        self.stop_gate = StopGate(
+            run, self.pipeline, executor, self._checkpointing, self.proof, config.contract, self._lock,
+            observe=self._observe,
+        )  # fmt: skip
         self._metrics = metrics
         self._since_snapshot = 0
         judge = _judge(config, self.pipeline.prices)

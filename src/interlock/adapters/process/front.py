@@ -104,6 +104,7 @@ class _Front:
             expects_hooks=self._wired is not None and self._wired.headless,
             proxied=launch.proxied,
             contained=level != "off",
+            temporary=str(self._temporary or ""),
             fenced=level == "fence",
         )
         doors = tuple(door for door in (self._door, self._egress) if door is not None)

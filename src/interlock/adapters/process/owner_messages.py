@@ -44,6 +44,7 @@ class BeginRun(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
     proxied: Proxied | None = None
     tree: TreeHandle | None = None
     contained: bool = False
+    temporary: str = ""
     fenced: bool = False
 
 
