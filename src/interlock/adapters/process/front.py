@@ -144,6 +144,7 @@ class _Front:
             reopen=stored is not None,
             tree=self._left,
             lacks=missing,
+            temporary=str(self._temporary or ""),
             fenced=level == "fence",
         )
         self._launched = stored.launched if stored is not None else 0

@@ -47,6 +47,7 @@ from ..hooks.guardian import HookGuardian
 from ..proxy import ModelChoice, ProxyAdapter, Rewind, SwitchingAdapter
 from ..steps.server import StepServer
 from .adoption import adopt
+from .containing import Places, wall_around
 from .monitor import Monitor
 from .owner_messages import (
     ApprovalAsked,
@@ -101,6 +102,8 @@ class Owner:
             spoken = _has_spoken(self._folder)
             self.held.speaks = lambda: spoken
         self._supervisor = self._open(control)
+        if begin.contained:
+            self._supervisor.stop_gate.runner.enclose = self._wall
         self._steps = StepServer(steps, self._supervisor)
         self._guardian = HookGuardian(
             self._supervisor,
@@ -236,6 +239,20 @@ class Owner:
             words = (words + piece.text)[-4000:]
         latest = reader.latest()
         return f"{words}\n{latest.line}\n" + "\n".join(latest.screen)
+
+    def _wall(self) -> tuple[tuple[str, ...], tuple[int, ...]]:
+        """What the agent has around it, for the commands that check its work: these run its code."""
+        begin, control = self._begin, socket_path(self._folder.path)
+        places = Places(
+            store=Path(begin.store),
+            run=self._folder.path,
+            sockets=(),
+            wiring=control.with_suffix(".d"),
+            files=tuple(map(Path, begin.watched)),
+            workspaces=tuple(Path(place) for place in (begin.context.workspace, begin.spec.cwd) if place),
+            temporary=Path(begin.temporary) if begin.temporary else None,
+        )
+        return wall_around(places, begin.config)[:2]
 
     def _look_around(self) -> None:
         self.parking.look()

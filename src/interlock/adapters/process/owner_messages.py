@@ -46,6 +46,7 @@ class BeginRun(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
     tree: TreeHandle | None = None
     contained: bool = False
     lacks: tuple[str, ...] = ()
+    temporary: str = ""
     fenced: bool = False
 
 
