@@ -12,6 +12,7 @@ from ...redact import redact_text
 from ...runtime.gate import HungUp
 from ..steps.step_numbering import StepNumbering
 from .adapter import ModelChoice
+from .body import AnswerTooLong, StreamCut
 from .client_connection import ClientConnection, ClientGone, ClientRequest
 from .conversation_memory import ConversationMemory
 from .environment import Proxied
@@ -90,4 +91,8 @@ class Proxy:
             relay(client, self.upstream, asked, url)
         else:
             self.numbering.spoken = self.numbering.spoken or self.steps
-            Exchange(self, client, asked, url, form).run()
+            try:
+                Exchange(self, client, asked, url, form).run()
+            except (AnswerTooLong, StreamCut) as error:
+                self.note_fault(Fault("proxy", str(error)))
+                raise
