@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from interlock.config.model import Hub
 from interlock.control import Command, RequestOutcome, new_request
 from interlock.core.decoding import from_json
 from interlock.demo.model import ScriptedTurn
@@ -33,7 +34,9 @@ class OnHub(Program):
 
     def __init__(self, root: Path, broker: Broker, model: str) -> None:
         super().__init__(root, Framework("anthropic", frozenset(), (model,)), lambda request: ScriptedTurn("Words."))
-        self.broker, self.client, self._orders = broker, HubClient(broker.settings), 0
+        # The same key as the run's: the same person.
+        self.settings = Hub(url=broker.url, key_file=str(root / "config" / "interlock" / "key"))
+        self.broker, self.client, self._orders = broker, HubClient(self.settings), 0
         options = ("--proxy", "--hub", broker.url, "--issue", "LIN-9")
         self.process = self.begin(self.command(sys.executable, str(WORDS), options=options))
         until("it asks", lambda: len(self.model.requests) > 2)
@@ -105,7 +108,7 @@ def test_a_run_that_has_ended_is_not_found_on_the_hub_by_hand(on_hub: Callable[[
         env={**os.environ, **here.environment, "PYTHONPATH": str(ROOT / "src")},
         stdout=subprocess.PIPE,
     )
-    hand = ByHand(here.broker)
+    hand = ByHand(here)
     try:
         assert serving.stdout is not None and serving.stdout.readline()
         for run in (here.run_id, "nowhere"):

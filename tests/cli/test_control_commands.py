@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from interlock.config.model import Hub
 from interlock.control import Execute, Executed, RunEnded, Waiting, WaitingForPerson
 from interlock.link.hub_link import HubLink
 from tests.cli.calling import interlock, lines_of
@@ -150,7 +151,9 @@ def test_a_dead_owner_is_named_and_the_outcome_unknown(home: Path) -> None:
 def test_runs_of_another_machine_are_listed_and_steered_through_the_hub(home: Path) -> None:
     elsewhere = home / "elsewhere"
     with Broker(home / "js") as broker, Owned(elsewhere, run_id="far") as owned:
-        link = HubLink(broker.settings, owned.endpoint, owned.journal)
+        # Another machine of the same person: it has the same key.
+        settings = Hub(url=broker.url, key_file=str(home / "config" / "interlock" / "key"))
+        link = HubLink(settings, owned.endpoint, owned.journal)
         link.start()
         assert interlock("ps", home=home).stdout.startswith("No live runs")
         for _ in range(100):

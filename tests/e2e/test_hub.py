@@ -17,8 +17,17 @@ def test_a_run_on_the_hub_is_listed_and_steered_without_its_store(place: Place, 
         )
         place.wait_for("ready")
         run_id = place.folder.run_id
-        # Another machine: a store of its own, with nothing in it.
+        # Another machine: a store and a key of its own. They get to know each other.
         other = Place(_made(tmp_path / "other"))
+        theirs, ours = (_key_of(each) for each in (other, place))
+        status, _, err = other.interlock("ps", "--hub", broker.url)
+        assert status == 0 and b"not shown" in err and ours.encode() in err, "whose run it is that is not trusted"
+        refused = other.interlock("pause", "--hub", broker.url, "far", "--timeout", "1")
+        assert refused[0] == 3, "what is not trusted is not there"
+        assert other.interlock("hub", "keys", "add", ours, "--role", "owner", "--name", "here")[0] == 0
+        unknown = other.interlock("pause", "--hub", broker.url, "far", "--timeout", "1")
+        assert unknown[0] == 5 and place.store.runs()[0].status == "running", "a key that the run does not know"
+        assert place.interlock("hub", "keys", "add", theirs, "--role", "controller", "--name", "there")[0] == 0
 
         def listed() -> dict[str, str]:
             status, out, err = other.interlock("ps", "--hub", broker.url, "--json")
@@ -38,6 +47,12 @@ def test_a_hub_that_is_not_there_holds_nothing_up(place: Place) -> None:
     status, out, err = place.run("echo", "hello", options=("--hub", "nats://127.0.0.1:9"))
     assert (status, out) == (0, b"hello\n"), err
     assert b"interlock: the hub cannot be reached (127.0.0.1:9: Connection refused)" in err
+
+
+def _key_of(place: Place) -> str:
+    status, out, err = place.interlock("hub", "keys", "--json")
+    assert status == 0, err
+    return str(msgspec.json.decode(out)["own"] or place.interlock("hub", "keys", "make")[1].decode().strip())
 
 
 def _made(path: Path) -> Path:

@@ -27,7 +27,7 @@ class Broker:
 
     @property
     def settings(self) -> Hub:
-        return Hub(url=self.url)
+        return Hub(url=self.url, unsigned=True)
 
     def start(self) -> Broker:
         command = [find_server(), "-a", "127.0.0.1", "-p", str(self.port), *self.options]

@@ -122,7 +122,8 @@ def test_a_request_that_waits_for_its_owner_is_executed_when_it_comes(broker: Br
 def _messages(broker: Broker) -> int:
     import asyncio
 
-    from interlock.link.hub import STREAM, open_session
+    from interlock.link.hub import STREAM
+    from interlock.link.hub_connect import open_session
 
     async def count() -> int:
         session = await open_session(broker.settings, "count")
@@ -150,7 +151,7 @@ def test_a_copy_older_than_30_s_by_the_brokers_clock_is_dropped_with_an_audit_ro
 def test_the_brokers_time_is_learnt_and_not_read_from_our_wall_clock(broker: Broker) -> None:
     import asyncio
 
-    from interlock.link.hub import open_session
+    from interlock.link.hub_connect import open_session
 
     async def difference() -> float:
         session = await open_session(broker.settings, "clock")

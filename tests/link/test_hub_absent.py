@@ -13,9 +13,10 @@ import pytest
 
 from interlock.control import RunEnded
 from interlock.link import hub_absent
-from interlock.link.hub import control_subject, open_session
+from interlock.link.hub import control_subject
 from interlock.link.hub_absent import AbsentRuns
 from interlock.link.hub_client import HubClient
+from interlock.link.hub_connect import open_session
 from interlock.link.hub_link import HubLink
 from interlock.link.loop_thread import LoopThread
 
@@ -34,7 +35,7 @@ def broker(quick_root: Path) -> Iterator[Broker]:
 class ByHand:
     """Somebody who publishes messages by hand and reads the topic."""
 
-    def __init__(self, broker: Broker) -> None:
+    def __init__(self, broker: Any) -> None:
         self._thread, self._count = LoopThread("by hand"), 0
         self.heard: queue.Queue[dict[str, Any]] = queue.Queue()
         self._session = self._thread.run(open_session(broker.settings, "by hand", no_echo=True))

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from .app import new_app
-from .output import many, print_json
+from .output import many, print_json, say
 
 app = new_app("Make, look at and tend the checkpoints of the workspace you stand in.")
 
@@ -34,9 +34,9 @@ def create(
     if json:
         print_json(as_json(made))
         return
-    typer.echo(f"{made.id}: {many(made.files, 'file')}, {size(made.bytes)}")
+    say(f"{made.id}: {many(made.files, 'file')}, {size(made.bytes)}")
     for line in made.not_covered:
-        typer.echo(f"  not covered: {line}")
+        say(f"  not covered: {line}")
 
 
 @app.command()
@@ -45,9 +45,8 @@ def show(wanted: Wanted, json: AsJson = False) -> None:
 
     Example: interlock checkpoint show c12
     """
-    from rich.console import Console
-
     from .checkpoint_text import as_json, print_checkpoint
+    from .console import Console
     from .workspace import open_checkpoints
 
     with open_checkpoints() as found:
@@ -69,9 +68,8 @@ def diff(
 
     Example: interlock checkpoint diff c12 --patch
     """
-    from rich.console import Console
-
     from .checkpoint_text import print_changes
+    from .console import Console
     from .workspace import open_checkpoints
 
     with open_checkpoints() as found:
@@ -80,11 +78,11 @@ def diff(
     if json:
         print_json({"a": a, "b": b, "changes": changes} | ({"patch": text} if patch else {}))
     elif patch:
-        typer.echo(text, nl=False)
+        say(text, nl=False)
     elif changes:
         print_changes(Console(highlight=False), changes, everything=True)
     else:
-        typer.echo("No difference.")
+        say("No difference.")
 
 
 @app.command()
@@ -102,9 +100,9 @@ def gc(json: AsJson = False) -> None:
         print_json(swept)
         return
     freed = size(max(0, swept.bytes_before - swept.bytes_after))
-    typer.echo(f"Removed {many(len(swept.removed), 'checkpoint')}, kept {swept.kept}; {freed} freed.")
+    say(f"Removed {many(len(swept.removed), 'checkpoint')}, kept {swept.kept}; {freed} freed.")
     if not swept.removed and swept.kept > 1:
-        typer.echo("To remove more, keep fewer: INTERLOCK_CHECKPOINTS__KEEP_COUNT=10 interlock checkpoint gc")
+        say("To remove more, keep fewer: INTERLOCK_CHECKPOINTS__KEEP_COUNT=10 interlock checkpoint gc")
 
 
 @app.command()
@@ -121,11 +119,11 @@ def verify(json: AsJson = False) -> None:
     if json:
         print_json(audited)
     else:
-        typer.echo(
+        say(
             f"Read {many(audited.checkpoints, 'checkpoint')}, {many(audited.contents, 'content')}, "
             f"{size(audited.bytes)}: {many(len(audited.problems), 'problem')}."
         )
         for problem in audited.problems:
-            typer.echo(f"  {problem.checkpoint} {problem.path}: {problem.what}")
+            say(f"  {problem.checkpoint} {problem.path}: {problem.what}")
     if audited.problems:
         raise SystemExit(1)

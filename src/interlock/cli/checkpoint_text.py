@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from ..checkpoint import Change, LeftAlone, Restored, RestorePlan
 from ..checkpoint.own_changes import FORCIBLE
 from ..core import CheckpointInfo
+from .console import Console
 from .output import ROOMY, many, print_table
 from .runs import moment
 

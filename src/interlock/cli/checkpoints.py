@@ -8,7 +8,7 @@ import typer
 
 from .app import new_app
 from .completion import offer_runs
-from .output import print_json, table_console
+from .output import print_json, say, table_console
 
 app = new_app()
 
@@ -37,4 +37,4 @@ def checkpoints(
         elif infos:
             print_checkpoints(table_console(), infos)
         else:
-            typer.echo(f"No checkpoints of {found.workspace} yet. Make one with: interlock checkpoint create")
+            say(f"No checkpoints of {found.workspace} yet. Make one with: interlock checkpoint create")

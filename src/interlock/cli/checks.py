@@ -38,9 +38,10 @@ def tell_checks(checks: Sequence[Checked], *, json: bool) -> NoReturn:
 
 
 def _print_table(checks: Sequence[Checked]) -> None:
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
+
+    from .console import Console
 
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     for check in checks:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from ..core.printable import printable
 from .app import new_app
 from .output import print_json, say_error
 
@@ -60,7 +61,7 @@ def show(
         return
     if examined.ignored:
         say_error(examined.ignored_line)
-    sys.stdout.write(f"# {examined.file or 'No file: the defaults hold.'}\n{render(examined)}")
+    sys.stdout.write(f"# {examined.file or 'No file: the defaults hold.'}\n{printable(render(examined))}")
 
 
 @app.command()

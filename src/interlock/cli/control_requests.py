@@ -23,7 +23,7 @@ from ..link.owner_client import Notice
 from ..link.runs import Runs
 from .app import finite
 from .completion import offer_live_runs
-from .output import print_json, say_error
+from .output import print_json, say, say_error
 
 RunArgument = Annotated[
     str | None,
@@ -244,11 +244,11 @@ def call_that_waits(body: bytes) -> Waiting:
 
 def _say(command: Command, done: list[tuple[RunSummary, RequestOutcome]], choice: RunChoice, place: LocalRuns) -> None:
     if not done:
-        typer.echo("No live run fits." if choice.where else "No live runs.")
+        say("No live run fits." if choice.where else "No live runs.")
     for run, answer in done:
         line = _line(command, run, answer, choice.verbose, place.done(command, run.run_id, answer))
         if answer.outcome == "success":
-            typer.echo(line)
+            say(line)
         else:
             say_error(line)
 

@@ -30,9 +30,8 @@ def demo(
         for event in play(fast=True, keep=store):
             print_json(event)
         return
-    from rich.console import Console
-
     from ..demo.display import Stage
+    from .console import Console
 
     console = Console(highlight=False)
     stage = Stage(console, kept=keep)

@@ -9,7 +9,7 @@ import typer
 
 from .app import new_app
 from .completion import offer_runs
-from .output import print_json
+from .output import print_json, say
 
 app = new_app()
 
@@ -35,4 +35,4 @@ def export(
         size = path.stat().st_size if path.is_file() else 0
         print_json({"run_id": folder.run_id, "path": str(path), "bytes": size})
     else:
-        typer.echo(f"{folder.run_id} is in {path}")
+        say(f"{folder.run_id} is in {path}")

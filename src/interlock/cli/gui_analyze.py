@@ -50,10 +50,10 @@ def _plain(path: Path, result: AnalysisResult) -> dict[str, object]:
 
 
 def _print_table(judged: list[tuple[Path, AnalysisResult]]) -> None:
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    from .console import Console
     from .gui_text import STATUS
 
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))

@@ -26,9 +26,8 @@ def chaos(
 
     Example: interlock gui chaos --seed 1 --faults 10
     """
-    from rich.console import Console
-
     from ..gui.chaos.runner import run_chaos
+    from .console import Console
 
     console = Console(stderr=True, highlight=False, soft_wrap=True)
 
@@ -50,8 +49,9 @@ def chaos(
 
 
 def _print(report: ChaosReport) -> None:
-    from rich.console import Console
     from rich.table import Table
+
+    from .console import Console
 
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("FAULT", no_wrap=True)

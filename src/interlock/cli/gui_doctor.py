@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from .checks import tell_checks
+from .output import say
 
 
 def doctor(
@@ -31,6 +32,6 @@ def doctor(
         from ..gui.editor.profile import write_profile
 
         write_profile(profile)
-        typer.echo(f"settings and keys are in {profile / 'User'}; open the editor's window now")
+        say(f"settings and keys are in {profile / 'User'}; open the editor's window now")
         return
     tell_checks(list(examine(display)), json=json)

@@ -81,9 +81,9 @@ class ReplayProgress(NamedTuple):
 @contextmanager
 def _progress(*, quiet: bool) -> Iterator[ReplayProgress]:
     """A bar on a terminal's stderr, plain lines elsewhere; events as they happen on both."""
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+    from .console import Console
     from .gui_text import print_event
 
     console = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -143,9 +143,9 @@ def _plain(done: Replayed, page: Path | None) -> dict[str, object]:
 
 
 def _print(done: Replayed, page: Path | None) -> None:
-    from rich.console import Console
     from rich.text import Text
 
+    from .console import Console
     from .gui_text import print_event, print_verification
 
     console = Console(highlight=False, soft_wrap=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from .console import Console
 
 if TYPE_CHECKING:
     from ..gui.orchestrator import InterventionEvent

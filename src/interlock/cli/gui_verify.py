@@ -46,8 +46,7 @@ def verify(
     if json:
         print_json(result)
     else:
-        from rich.console import Console
-
+        from .console import Console
         from .gui_text import print_verification
 
         print_verification(Console(highlight=False, soft_wrap=True), result)

@@ -34,11 +34,10 @@ def watch(
 
     Example: interlock gui watch --display :1 --interval 5
     """
-    from rich.console import Console
-
     from ..config import load
     from ..gui.orchestrator import InterventionEvent
     from ..gui.watcher import Watching, watch_display
+    from .console import Console
     from .gui_text import print_event
 
     console = Console(highlight=False, soft_wrap=True)

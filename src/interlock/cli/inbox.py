@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .app import new_app
-from .output import print_json, say_error
+from .output import print_json, say, say_error
 
 if TYPE_CHECKING:
     from ..report.inbox import InboxItem
@@ -48,7 +48,7 @@ def inbox(
     for each in items:
         _print(each)
     if not items:
-        typer.echo("Nothing needs you.")
+        say("Nothing needs you.")
 
 
 def _answer(runs: LocalRuns, ref: str, name: str, reason: str, json: bool) -> None:
@@ -59,7 +59,7 @@ def _answer(runs: LocalRuns, ref: str, name: str, reason: str, json: bool) -> No
     if json:
         print_json({"item": item.id, "answer": name, "ok": answered.ok, "message": answered.message})
     elif answered.ok:
-        typer.echo(f"{item.run}: {answered.message}")
+        say(f"{item.run}: {answered.message}")
     else:
         say_error(f"{item.run}: {answered.message}")
     if not answered.ok:
@@ -67,10 +67,10 @@ def _answer(runs: LocalRuns, ref: str, name: str, reason: str, json: bool) -> No
 
 
 def _print(item: InboxItem) -> None:
-    from rich.console import Console
     from rich.text import Text
 
     from ..redact import one_line
+    from .console import Console
     from .output import print_hanging
     from .runs import moment
 

@@ -11,7 +11,7 @@ from ..core import InvalidState
 from ..intervene.options import OptionName
 from .app import new_app
 from .completion import offer_incidents
-from .output import print_hanging, print_json, say_error
+from .output import print_hanging, print_json, say, say_error
 
 if TYPE_CHECKING:
     from ..runtime import StoredIncident
@@ -65,7 +65,7 @@ def continue_(
         if json:
             print_json({"incident": stored.id, "status": "aborted", "done": done})
         else:
-            typer.echo(f"{stored.id} is settled: aborted. {'; '.join(done) or 'Nothing was left to clean up'}.")
+            say(f"{stored.id} is settled: aborted. {'; '.join(done) or 'Nothing was left to clean up'}.")
         return
     if json:
         raise InvalidState("a run that goes on has no JSON of its own", todo="Use --summary FILE")
@@ -89,8 +89,9 @@ def continue_(
 
 
 def _print(stored: StoredIncident) -> None:
-    from rich.console import Console
     from rich.text import Text
+
+    from .console import Console
 
     console = Console(highlight=False)
     print_hanging(console, stored.report.to_text())

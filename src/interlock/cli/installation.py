@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..core import BadInput
+from ..core.printable import printable
 from .output import print_json
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def carry_out(
     needed = [change for change in plan(agent, where) if change.is_needed]
     if not as_json:
         for change in needed:
-            sys.stdout.write(change.diff() if diff else f"{change.summary()}\n")
+            sys.stdout.write(printable(change.diff() if diff else f"{change.summary()}\n"))
         sys.stdout.flush()
     if needed and not yes:
         if not sys.stdin.isatty():

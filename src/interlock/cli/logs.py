@@ -7,11 +7,11 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 import typer
 
 from .app import new_app
 from .completion import offer_runs
+from .output import json_text
 
 if TYPE_CHECKING:
     from ..journal import RunFolder
@@ -98,7 +98,7 @@ def _show_text(piece: Printed) -> None:
 
 def _show_json(piece: Printed) -> None:
     body = {"time": piece.time, "stream": piece.stream, "text": piece.text}
-    sys.stdout.write(msgspec.json.encode(body).decode() + "\n")
+    sys.stdout.write(json_text(body) + "\n")
 
 
 def _show_latest(latest: Latest, since: float, json: bool) -> None:

@@ -25,6 +25,7 @@ COMMANDS: dict[str, str] = {
     "review": "the verdict on shell commands",
     "inbox": "everything that needs you, and the answers to it",
     "ps": "the live runs",
+    "budget": "what runs have spent together, and the forecast",
     "report": "one run as one self-contained file",
     "proof": "what a run claims, and whether it is true",
     "top": "watch and steer all runs in the terminal",
@@ -51,6 +52,7 @@ COMMANDS: dict[str, str] = {
     "notify": "who is told, and whether that works",
     "doctor": "what works on this machine",
     "web": "the dashboard: all runs in a browser",
+    "hub": "keys of people and machines, and the configuration of the hub's server",
     "schema": "JSON Schemas of everything on the wire and in the journal",
 }
 """Command to the one line that `interlock --help` shows. The command `a-b` lives in the module `a_b` as `app`."""

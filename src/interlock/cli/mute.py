@@ -13,7 +13,7 @@ import typer
 from ..core import BadInput, InterlockError
 from ..core.decoding import from_json
 from .app import new_app
-from .output import print_json, say_error
+from .output import print_json, say, say_error
 
 app = new_app()
 
@@ -45,9 +45,9 @@ def mute(
     if json:
         print_json({"project": str(project), "muted": sorted(muted)})
     elif finding is not None:
-        typer.echo(f"{key} is {'heard again' if remove else 'quiet from now on'} in {project}.")
+        say(f"{key} is {'heard again' if remove else 'quiet from now on'} in {project}.")
     else:
-        typer.echo("\n".join(sorted(muted)) or f"Nothing is muted in {project}.")
+        say("\n".join(sorted(muted)) or f"Nothing is muted in {project}.")
 
 
 def _key_of(finding: str, run: str | None) -> str:

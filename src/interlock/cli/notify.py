@@ -8,7 +8,7 @@ import typer
 
 from ..core import BadInput
 from .app import new_app
-from .output import print_json, say_error
+from .output import print_json, say, say_error
 
 app = new_app()
 
@@ -47,7 +47,7 @@ def notify(
     else:
         for each in found:
             word = {True: "works", False: "does not work", None: "not tried, see --test"}[each["ok"]]  # type: ignore[index]
-            typer.echo(f"{each['name']} ({each['kind']}): {word}{': ' if each['message'] else ''}{each['message']}")
+            say(f"{each['name']} ({each['kind']}): {word}{': ' if each['message'] else ''}{each['message']}")
     if any(each["ok"] is False for each in found):
         raise SystemExit(4)
 

@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from ..core.printable import ESCAPED, printable
+
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
+
+    from .console import Console
 
 WIDE = 1000
 """Columns where nobody's terminal ends: in a pipe nothing is cut."""
@@ -20,7 +24,7 @@ ROOMY = 120
 
 def table_console() -> Console:
     """Where tables go: as wide as the terminal, or as wide as they want to be."""
-    from rich.console import Console
+    from .console import Console
 
     console = Console(highlight=False)
     if not console.is_terminal:
@@ -60,14 +64,27 @@ def many(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def say(line: object = "", *, err: bool = False, nl: bool = True) -> None:
+    """Text on stdout, or on stderr."""
+    import typer
+
+    typer.echo(printable(str(line)), err=err, nl=nl)
+
+
 def print_json(value: object) -> None:
     """One JSON document on one line of stdout."""
-    sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
+    sys.stdout.write(json_text(value) + "\n")
     sys.stdout.flush()
+
+
+def json_text(value: object) -> str:
+    """A JSON document that steers no terminal."""
+    text = msgspec.json.encode(value).decode()
+    return text if text.isascii() and "\x7f" not in text else text.translate(ESCAPED)
 
 
 def say_error(line: str, who: str = "interlock") -> None:
     """One line on stderr; where nobody listens there either, nothing."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
-        sys.stderr.write(f"{who}: {' '.join(line.split())}\n")
+        sys.stderr.write(f"{who}: {printable(' '.join(line.split()))}\n")
         sys.stderr.flush()

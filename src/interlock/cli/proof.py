@@ -11,9 +11,8 @@ from .completion import offer_runs
 from .output import print_json
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from ..records import ProofRecord
+    from .console import Console
 
 app = new_app()
 
@@ -47,7 +46,7 @@ def proof(
              "step": found.step}
         )  # fmt: skip
     else:
-        from rich.console import Console
+        from .console import Console
 
         print_proof(Console(highlight=False), found)
     raise typer.Exit(1 if found.tests or any(each.verdict != "proven" for each in found.claims) else 0)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from .app import finite, new_app
-from .output import print_json, say_error
+from .output import print_json, say, say_error
 
 app = new_app()
 
@@ -48,12 +48,10 @@ def prune(
         print_json({"removed": removed, "failed": failed})
         raise SystemExit(4 if failed else 0)
     for run in removed:
-        typer.echo(
-            f"{'would remove' if dry_run else 'removed'} {run.run_id} {run.name} ({run.bytes:,} bytes, {run.why})"
-        )
+        say(f"{'would remove' if dry_run else 'removed'} {run.run_id} {run.name} ({run.bytes:,} bytes, {run.why})")
     for run in failed:
         say_error(f"{run.run_id} {run.name} ({run.why}) is still there: {run.problem}")
     if failed:
         raise SystemExit(4)
     if not removed:
-        typer.echo("Nothing to remove.")
+        say("Nothing to remove.")

@@ -12,7 +12,7 @@ import msgspec
 import typer
 
 from .app import new_app
-from .output import print_json, rendered, table_console
+from .output import many, print_json, rendered, say_error, table_console
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -73,6 +73,8 @@ def list_hub(url: str, every: bool, watch: bool, json: bool) -> None:
             say_rows(rows, watch)
         else:
             say_table(lambda width: hub_table(runs, width) if (runs := listed()) else None, every, watch)
+        for why, count in client.refused.items():
+            say_error(f"{many(count, 'row')} of runs not shown: {why}. See: interlock hub keys")
 
 
 def say_rows(rows: Callable[[], list[dict[str, object]]], watch: bool) -> None:

@@ -11,6 +11,7 @@ import typer
 from ..core import BadInput
 from .app import new_app
 from .completion import offer_runs
+from .output import say
 
 app = new_app()
 
@@ -57,7 +58,7 @@ def report(
         sys.stdout.write(text)
         return
     target.write_text(text, encoding="utf-8")
-    typer.echo(f"{target}: {len(text.encode()) / 1024:,.0f} KB")
+    say(f"{target}: {len(text.encode()) / 1024:,.0f} KB")
 
 
 def choose_format(form: str | None, output: str | None) -> str:

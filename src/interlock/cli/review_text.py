@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from ..core import Review
+from .console import Console
 
 COLOURS = {"allow": "green", "warn": "yellow", "modify": "magenta", "block": "bold red"}
 

@@ -43,9 +43,8 @@ def rollback(
 
     Example: interlock rollback --to c12 --path src
     """
-    from rich.console import Console
-
     from .checkpoint_text import plan_as_json, print_plan, print_restored, restored_as_json, restored_status
+    from .console import Console
     from .workspace import confirm, open_checkpoints, progress_bar, relative_paths, resolve_run
 
     console = Console(highlight=False)

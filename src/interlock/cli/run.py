@@ -23,6 +23,7 @@ class Contain(StrEnum):
     off = "off"
     auto = "auto"
     guard = "guard"
+    fence = "fence"
 
 
 @app.command(context_settings={"allow_interspersed_args": False, "ignore_unknown_options": False})
@@ -35,6 +36,9 @@ def run(
     issue: Annotated[
         str | None,
         typer.Option("--issue", metavar="ID", help="The issue that it works on; control requests may name it."),
+    ] = None,
+    label: Annotated[
+        list[str] | None, typer.Option("--label", metavar="WORD", help="A label for budgets; may be repeated.")
     ] = None,
     config: Annotated[Path | None, typer.Option("--config", help="A configuration file.")] = None,
     hub: Annotated[
@@ -109,7 +113,13 @@ def run(
     if summary is not None:
         check_writable(summary)
     folder = (workspace or Path()).resolve()
-    for what, words in (("name", name), ("task", task), ("command", " ".join(command)), ("folder", str(folder))):
+    for what, words in (
+        ("name", name),
+        ("task", task),
+        ("command", " ".join(command)),
+        ("folder", str(folder)),
+        ("label", " ".join(label or ())),
+    ):
         check_text(what, words)
     if issue is not None:
         check_text("issue", issue)
@@ -129,6 +139,7 @@ def run(
         cwd=str(Path.cwd()),
         adapter="process",
         issue_id=issue,
+        labels=tuple(label or ()),
     )
     given = {
         "may_change": may_change,
@@ -158,13 +169,13 @@ def _with_hub(config: Config, url: str | None) -> Config:
     from msgspec.structs import replace
 
     from ..core import BadInput
-    from ..link.hub_address import check_url, look_for_hub
+    from ..link.hub_address import check_urls, look_for_hub
 
     if url is not None:
         config = replace(config, hub=replace(config.hub, url=url))
     if config.hub.url and find_spec("nats") is None:
         raise BadInput("the hub's client is not installed", where=config.hub.url, todo='pip install "interlock[hub]"')
-    if config.hub.url and (why := look_for_hub(check_url(config.hub.url))) is not None:
+    if config.hub.url and (why := look_for_hub(check_urls(config.hub.url))) is not None:
         say_error(f"the hub cannot be reached ({why}). The run goes on, and is seen there as soon as it can be")
     return config
 

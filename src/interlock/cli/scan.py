@@ -14,7 +14,7 @@ import typer
 
 from ..core import BadInput
 from .app import new_app
-from .output import say_error
+from .output import json_text, say_error
 
 if TYPE_CHECKING:
     from ..adapters.traces.parallel import ParallelScanner
@@ -81,7 +81,7 @@ def scan(
             traces += 1
             if picture is not None:
                 picture.add(name, result)
-            found += bool(result.issues)
+            found += result.went_wrong
             if progress is None:
                 _print_line(result)
             else:
@@ -130,6 +130,5 @@ def _collect_seldom() -> None:
 
 
 def _print_line(result: Scanned) -> None:
-    import msgspec
 
-    sys.stdout.write(msgspec.json.encode(result).decode() + "\n")
+    sys.stdout.write(json_text(result) + "\n")

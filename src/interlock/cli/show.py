@@ -30,13 +30,12 @@ def show(
 
     Example: interlock show my-run --kind issue --kind intervention
     """
-    from rich.console import Console
-
     from ..core import ENDED
     from ..journal import JournalReader
     from ..journal.store import summarize
     from ..report.episodes import read_problems
     from ..report.timeline_entry import read_moment
+    from .console import Console
     from .runs import the_store
     from .timeline import print_header, print_moment, print_problems
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -12,6 +11,7 @@ from ..core import RunSpec
 from ..journal import RunSummary
 from ..report import Level, Problem, TimelineMoment
 from ..report.episodes import tried_line
+from .console import Console
 from .output import many
 from .runs import STATUS, moment, shown_status, spent
 

@@ -25,9 +25,8 @@ def undo(
 
     Example: interlock undo
     """
-    from rich.console import Console
-
     from .checkpoint_text import plan_as_json, print_plan, print_restored, restored_as_json, restored_status
+    from .console import Console
     from .workspace import confirm, open_checkpoints, progress_bar
 
     console = Console(highlight=False)

@@ -10,7 +10,7 @@ import typer
 from ..core import BadInput
 from .app import new_app
 from .completion import offer_runs
-from .output import print_json, say_error
+from .output import print_json, say, say_error
 
 app = new_app()
 
@@ -45,7 +45,7 @@ def verify(
     if json:
         print_json(found)
     elif found.intact:
-        typer.echo(f"{found.run_id}: {found.words}")
+        say(f"{found.run_id}: {found.words}")
     else:
         for damage in found.damage:
             say_error(f"{found.run_id}: {damage.what}")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ..checkpoint import Checkpoints
 from ..core import BadInput, NotFound
+from ..core.printable import printable
 
 Progress = Callable[[int, int], None]
 
@@ -58,7 +59,7 @@ def open_checkpoints(run: str | None = None) -> Iterator[Checkpoints]:
     config = load().checkpoints
     with Checkpoints.open(resolve_workspace(run), config=config, clock=SystemClock()) as found:
         for line in found.recovered:
-            sys.stderr.write(f"interlock: {line}\n")
+            sys.stderr.write(f"interlock: {printable(line)}\n")
         yield found
 
 
@@ -92,8 +93,9 @@ def progress_bar(what: str) -> Iterator[Progress | None]:
     if not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
     from rich.progress import Progress as Bars
+
+    from .console import Console
 
     with Bars(console=Console(stderr=True), transient=True) as bars:
         task = bars.add_task(what, total=None)

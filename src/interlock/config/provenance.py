@@ -31,7 +31,7 @@ def settings(examined: Examined) -> Iterator[EffectiveValue]:
 def visible(config: Config) -> Config:
     """The configuration as it may be shown: addresses without what lets somebody in."""
     channels = {name: f"{url.partition(':')[0]}://***" for name, url in config.notifications.channels.items()}
-    url = re.sub(r"//[^/@]*@", "//***@", config.hub.url) if config.hub.url else config.hub.url
+    url = re.sub(r"//[^/@,]*@", "//***@", config.hub.url) if config.hub.url else config.hub.url
     return msgspec.structs.replace(
         config,
         notifications=msgspec.structs.replace(config.notifications, channels=channels),

@@ -26,6 +26,7 @@ from .events import (
     Released,
     RunEnded,
     Tick,
+    TransportNoted,
     WaitingForPerson,
 )
 from .machine import handle
@@ -58,7 +59,8 @@ __all__ = [
     "Frame", "Held", "IterationEnded", "IterationStarted", "LogEntry", "LookUp", "Malformed", "ModelSeen", "NotForUs",
     "OwnerStarted", "Persist", "PersonAnswered", "Received", "Released", "Request", "RequestClient", "RequestOutcome",
     "RequestRecord", "Result", "ResultPayload", "RunEnded", "Send", "State", "Target", "Tick", "Transmit",
-    "UnreadableMessage", "Waiting", "WaitingForPerson", "decode_control", "decode_current", "decode_request", "encode",
+    "TransportNoted", "UnreadableMessage", "Waiting", "WaitingForPerson", "decode_control", "decode_current",
+    "decode_request", "encode",
     "find_request", "format_time", "handle", "may_start", "new_request", "new_state", "recover", "stamp_seq",
     "status_of",
 ]  # fmt: skip

@@ -24,6 +24,15 @@ class ClientRefused(Struct, frozen=True):
     via: object = None
 
 
+class TransportNoted(Struct, frozen=True):
+    """The transport put something aside, or does not work: `what` is the audit row's kind."""
+
+    what: str
+    problem: str
+    bytes: int | None = None
+    actor: str | None = None
+
+
 class OwnerStarted(Struct, frozen=True):
     """The owner has come up; `revision` is the newest one that the actuator has."""
 
@@ -102,6 +111,7 @@ class Tick(Struct, frozen=True):
 Event = (
     Received
     | ClientRefused
+    | TransportNoted
     | OwnerStarted
     | IterationStarted
     | IterationEnded

@@ -22,6 +22,7 @@ from .events import (
     Released,
     RunEnded,
     Tick,
+    TransportNoted,
     WaitingForPerson,
 )
 from .messages import Request, ResultPayload, encode
@@ -62,6 +63,8 @@ def handle(state: ControlState, event: Event, now: ClockReading) -> tuple[Contro
         case ClientRefused():
             turn.audit("refused", why=event.why, actor=event.actor)
             turn.send(turn.reply(None, None, None, fail("bad_request", event.why)), event.via, None, direct=True)
+        case TransportNoted():
+            turn.audit(event.what, problem=event.problem, bytes=event.bytes, actor=event.actor)
     return turn.state, turn.effects
 
 

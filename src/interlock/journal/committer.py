@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import time
 from pathlib import Path
 
 import apsw
 
 from .chain import Head, digest, first_link, next_link
-from .database import KEPT_WAL_BYTES, damaged, explain, open_for_writing, sign_head
+from .database import KEPT_WAL_BYTES, SHORT_BYTES, damaged, explain, free_bytes, open_for_writing, sign_head
+from .durable_files import FILE_MODE
 from .entry import encode_body
 from .packing import Packer, pack_dictionary, unpack_dictionary
 from .signing import OwnerKey, owner_key
@@ -33,8 +36,11 @@ FRAME_BYTES = 4_096 + 24
 CRAMPED_BYTES = len(PIECE) // 2
 """Room that should always be left for what comes next."""
 
-SHORT_BYTES = len(PIECE) // 4
-"""Free bytes below which only what somebody waits for is written: the rest would take the room that is kept for it."""
+PROBE_S = 0.5
+"""Time between two tries to allocate, while the disk seems full."""
+
+FEW_PAGES = 6
+"""Free pages of the file that a commit of a few records may take."""
 
 CHUNKS = (256, 64, 16, 4, 3, 2, 1)
 """Rows per statement. Every statement gives up the interpreter's lock once, and a busy agent takes it for 5 ms."""
@@ -53,6 +59,7 @@ class Committer:
 
     def __init__(self, connection: apsw.Connection, key: OwnerKey | None = None) -> None:
         self._connection, self._key = connection, key
+        self._path = connection.filename
         self.run_id, first = connection.execute("SELECT run_id, first FROM about").get
         newest = connection.execute("SELECT seq, chain FROM record ORDER BY seq DESC LIMIT 1").get
         self.last_seq: int = newest[0] if newest else 0
@@ -65,6 +72,8 @@ class Committer:
         self._run = connection.cursor().execute
         self._log_pages = 0
         self._checkpoint_at = LARGE_WAL_PAGES
+        self._done_pages = 0
+        self._probe_again, self._probed = 0.0, True
         self._room_ends = 0
         self._has_room = False
         self.is_large = False
@@ -97,20 +106,44 @@ class Committer:
     def is_short(self) -> bool:
         """Whether the disk is as good as full."""
         try:
-            return _free_bytes(os.statvfs(self._connection.filename)) < SHORT_BYTES
+            disk = os.statvfs(self._path)
         except OSError:
             return False
+        if disk.f_frsize * disk.f_bavail >= SHORT_BYTES:
+            return False
+        # Root may have more, but not all that a file system counts as free: trying is the only way to know.
+        return free_bytes(disk) < SHORT_BYTES or not self._can_allocate()
 
-    def commit(self, group: list[Batch]) -> None:
-        """Write a group, all or nothing; when this returns, the disk has it."""
+    def _can_allocate(self) -> bool:
+        now = time.monotonic()
+        if now >= self._probe_again:
+            probe = f"{self._path}-probe"
+            try:
+                handle = os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+                try:
+                    os.posix_fallocate(handle, 0, 2 * SHORT_BYTES)
+                    self._probed = True
+                finally:
+                    os.close(handle)
+                    Path(probe).unlink(missing_ok=True)
+            except OSError as error:
+                self._probed = error.errno not in (errno.ENOSPC, errno.EDQUOT)
+            self._probe_again = now + PROBE_S
+        return self._probed
+
+    def commit(self, group: list[Batch], *, from_room: bool = False) -> None:
+        """Write a group, all or nothing; when this returns, the disk has it.
+
+        With `from_room` it may take pages that are kept for a full disk.
+        """
         values: list[Value] = []
         bodies: list[bytes] = []
         summary, chain, seq = None, self._chain, self.last_seq
         for batch in group:
-            for seq, (v, time, kind, content) in enumerate(batch.rows, batch.first):
+            for seq, (v, at, kind, content) in enumerate(batch.rows, batch.first):
                 body = content.encode()
-                chain = next_link(chain, seq, v, time, kind, body)
-                values += (seq, v, time, kind, self._packer.pack(body), chain)
+                chain = next_link(chain, seq, v, at, kind, body)
+                values += (seq, v, at, kind, self._packer.pack(body), chain)
                 bodies.append(body)
             if batch.summary is not None:
                 summary = batch.summary
@@ -122,7 +155,7 @@ class Committer:
         try:
             # Who waits for the disk does not wait for a dictionary, nor does it take room that is kept for commands.
             renew = self._packer.next_dictionary() if not any(batch.durable for batch in group) else None
-            self._write(values, text, (seq, chain, head.key, head.signature), renew)
+            self._write(values, text, (seq, chain, head.key, head.signature), renew, from_room)
         except apsw.Error:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
@@ -139,6 +172,7 @@ class Committer:
         with contextlib.suppress(apsw.Error):
             pages, done = self._connection.wal_checkpoint()
             self._checkpoint_at = LARGE_WAL_PAGES if done == pages else pages + LARGE_WAL_PAGES
+            self._done_pages = 0 if done == pages else pages
             self._log_pages = 0 if done == pages else pages
             self.is_large = False
 
@@ -153,7 +187,7 @@ class Committer:
         with contextlib.suppress(OSError):
             handle = os.open(self._connection.filename_wal, os.O_WRONLY | os.O_CLOEXEC)
             try:
-                size, free = os.fstat(handle).st_size, _free_bytes(os.fstatvfs(handle))
+                size, free = os.fstat(handle).st_size, free_bytes(os.fstatvfs(handle))
                 room = next((room for enough, room in ROOMS if free >= enough), 0)
                 if size < room:
                     self._room_ends = size + os.pwrite(handle, PIECE[: room - size], size)
@@ -173,19 +207,36 @@ class Committer:
             self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         with contextlib.suppress(apsw.Error):
             self._connection.pragma("journal_mode", "delete")
+        self._give_room_back()
         self._connection.close()
 
+    def _give_room_back(self) -> None:
+        """An ended run keeps no room; where there is none to copy the file, what was kept stays in it."""
+        with contextlib.suppress(apsw.Error):
+            if self._connection.execute("SELECT count(*) FROM room").get:
+                self._connection.execute("DELETE FROM room")
+            pages, free = self._connection.pragma("page_count"), self._connection.pragma("freelist_count")
+            if pages <= LARGE_WAL_PAGES and free > pages // 4 and not self.is_short:
+                self._connection.execute("VACUUM")
+
     def _write(
-        self, values: list[Value], summary: str | None, head: tuple[int, bytes, str, bytes], dictionary: bytes | None
+        self,
+        values: list[Value],
+        summary: str | None,
+        head: tuple[int, bytes, str, bytes],
+        dictionary: bytes | None,
+        from_room: bool,
     ) -> None:
         """One call where it can be: a command waits for this, and calls are most of what it costs beside the disk."""
         run, rows = self._run, len(values) // 6
         last = head if summary is None else (summary, *head)
         whole = (_SIGNED if summary is None else _BOTH).get(rows)
-        if whole is not None and dictionary is None:
+        if whole is not None and dictionary is None and not from_room:
             run(whole, (*values, *last))
             return
         run("BEGIN IMMEDIATE")
+        if from_room and self._connection.pragma("freelist_count") < FEW_PAGES:
+            run("DELETE FROM room WHERE rowid = (SELECT max(rowid) FROM room)")
         self._insert(values)
         run(_SIGN if summary is None else _SUMMARIZE, last)
         if dictionary is not None:
@@ -204,11 +255,8 @@ class Committer:
 
     def _note_pages(self, _connection: apsw.Connection, _database: str, pages: int) -> int:
         self._log_pages = pages
-        self.is_large = pages >= self._checkpoint_at
-        self.is_cramped = not self._has_room and pages * FRAME_BYTES > self._room_ends - CRAMPED_BYTES
+        used_up = pages * FRAME_BYTES > self._room_ends - CRAMPED_BYTES
+        # A log that gets no more room is worked off before what it has is used up.
+        self.is_large = pages >= self._checkpoint_at or (self._has_room and used_up and pages > self._done_pages)
+        self.is_cramped = not self._has_room and used_up
         return apsw.SQLITE_OK
-
-
-def _free_bytes(disk: os.statvfs_result) -> int:
-    """What we may still write; a part of a disk is kept for root."""
-    return disk.f_frsize * (disk.f_bfree if os.geteuid() == 0 else disk.f_bavail)

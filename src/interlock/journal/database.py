@@ -21,6 +21,9 @@ BUSY_MS = 5_000
 
 KEPT_WAL_BYTES = 4 * 1024 * 1024
 
+SHORT_BYTES = KEPT_WAL_BYTES // 32
+"""Free bytes below which only what somebody waits for is written: the rest would take the room that is kept for it."""
+
 FIRST = """
 CREATE TABLE record(
   seq INTEGER PRIMARY KEY, v INTEGER NOT NULL, time REAL NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL
@@ -39,9 +42,17 @@ ALTER TABLE summary ADD COLUMN signature BLOB;
 ALTER TABLE about ADD COLUMN first INTEGER;
 UPDATE about SET first = (SELECT coalesce(max(seq), 0) + 1 FROM record);
 CREATE TABLE dictionary(first INTEGER PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE room(x BLOB NOT NULL);
 """
 """Each record with the hash of the chain up to it, from `first` on; the head with the owner's signature beside the
-summary, so that both are one page; and what bodies are packed with."""
+summary, so that both are one page; what bodies are packed with; and pages that are kept for a full disk."""
+
+SMALL_DISK = 1 << 30
+"""Free bytes below which a journal keeps pages of its own. On a larger disk its write-ahead log has room enough."""
+
+PIECE_OF_ROOM = 32 * 1024
+ROOM_PIECES = 24
+"""What is kept: given up piece by piece, so that a person's commands have room in the file when the disk has none."""
 
 MIGRATIONS: tuple[str, ...] = (FIRST, CHAINED)
 """MIGRATIONS[n] takes a file from version n to n + 1; the file's version is SQLite's user_version."""
@@ -67,6 +78,12 @@ def create_database(path: Path, summary: RunSummary, key: OwnerKey | None = None
             head = sign_head(summary.run_id, 0, first_link(summary.run_id, 1), digest(body.encode()), key)
             values = (body, 0, head.chain, head.key, head.signature)
             connection.execute("INSERT INTO summary VALUES (1, ?, ?, ?, ?, ?)", values)
+            if SHORT_BYTES < free_bytes(os.statvfs(path.parent)) < SMALL_DISK:
+                connection.execute(
+                    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) "
+                    "INSERT INTO room SELECT zeroblob(?) FROM n",
+                    (ROOM_PIECES, PIECE_OF_ROOM),
+                )
     finally:
         connection.close()
 
@@ -164,6 +181,11 @@ def _connect(path: Path, flags: int) -> apsw.Connection:
         raise explain(error, path) from error
     connection.set_busy_timeout(BUSY_MS)
     return connection
+
+
+def free_bytes(disk: os.statvfs_result) -> int:
+    """What we may still write; a part of a disk is kept for root."""
+    return disk.f_frsize * (disk.f_bfree if os.geteuid() == 0 else disk.f_bavail)
 
 
 def describe_newer(version: int) -> str | None:

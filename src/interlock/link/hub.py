@@ -1,49 +1,56 @@
-"""The hub: one session with a NATS JetStream server, and the one stream that everything goes through."""
+"""The hub: one session with a NATS JetStream server, and the names of what is on it."""
 
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import datetime
 import re
-import socket
-import ssl
 import time
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
-from ..config.model import Hub as HubSettings
 from ..core import BadInput, InterlockError
 from ..core.decoding import from_json
-from .hub_address import check_url
+from .hub_signing import SEQ_HEADER, HubMessage, Signing
 
 STREAM = "INTERLOCK"
-OLDEST_SERVER = (2, 12)
-"""Older servers ignore options that we need, and say nothing."""
+RUNS_STREAM = "INTERLOCK_RUNS"
+"""The runs in one row each: a list of all runs reads this stream from one end to the other."""
 
-MAX_AGE_S = 24 * 3600.0
-"""How long the hub keeps messages: far longer than the window of a stored RESULT."""
-
-DEDUP_S = 300.0
-CONNECT_S = 5.0
 ANSWER_S = 5.0
-SEND_TIMEOUT_MS = 20_000
-"""How long the kernel may try to get bytes across. A copy of a request must not arrive when its window is over."""
+OVERHEAD = 1024
+"""Bytes that headers and subject of a message may take of the server's limit."""
 
-SEQ_HEADER = "Interlock-Seq"
 REPLY_HEADER = "Interlock-Reply"
 """Where the sender of a REQUEST listens: answers go there too, on the short way, besides the topic."""
 
+INBOXES = "_INBOX."
+"""What a reply subject begins with. Nothing is published elsewhere because a stranger asks for it."""
+
+CLOCK_DOUBT_S = 5.0
+"""A message that is off by more than this makes us ask for the broker's time again: its clock may have stepped."""
+
 
 class SessionLost(Exception):
-    """Raised when the hub has gone, or does not answer; a new session may find it again."""
+    """Raised when the hub has gone, or does not do what it should; a new session may find it again."""
+
+
+class NobodyAnswers(SessionLost):
+    """Raised when no server takes this request: it has no JetStream, or nobody has the stream right now."""
 
 
 def control_subject(run_id: str) -> str:
     return f"loop:control.{token_of(run_id)}"
+
+
+def stored_subject(run_id: str) -> str:
+    """Where the server publishes each message of loop:control again as soon as it has stored it."""
+    return f"stored:control.{token_of(run_id)}"
 
 
 def current_subject(run_id: str) -> str:
@@ -54,11 +61,8 @@ def record_subject(run_id: str) -> str:
     return f"loop:record.{token_of(run_id)}"
 
 
-def summary_subject(run_id: str) -> str:
-    return f"loop:summary.{token_of(run_id)}"
-
-
-SUBJECTS = ["loop:control.*", "loop:current.*", "loop:record.*", "loop:summary.*"]
+def run_subject(run_id: str) -> str:
+    return f"loop:run.{token_of(run_id)}"
 
 
 def token_of(run_id: str) -> str:
@@ -69,198 +73,140 @@ def token_of(run_id: str) -> str:
 class HubSession:
     """One connection, from when it is made to when it breaks."""
 
-    def __init__(self, client: Any, closed: asyncio.Event) -> None:
-        self.client = client
-        self.closed = closed
+    def __init__(self, client: Any, closed: asyncio.Event, signing: Signing, url: str) -> None:
+        self.client, self.closed, self.signing, self.url = client, closed, signing, url
         self.stream: Any = client.jetstream(timeout=ANSWER_S)
+        self.max_body = max(1, client.max_payload - OVERHEAD)
+        """Bytes that the body of one message may have here."""
         self._offset = 0.0
+        self._clock_read = -CLOCK_DOUBT_S
 
     def broker_time(self) -> float:
         """Now by the broker's clock: ages count by that one alone."""
-        return _boot_time() + self._offset
+        return boot_time() + self._offset
 
     async def set_clock(self) -> None:
         """Learn the broker's time. Our own wall clock may be wrong, or may step."""
-        before = _boot_time()
-        answer = await self.request(f"$JS.API.STREAM.INFO.{STREAM}")
-        middle = (before + _boot_time()) / 2
-        told = from_json(answer, _Info).ts
-        self._offset = datetime.datetime.fromisoformat(told).timestamp() - middle
+        before = boot_time()
+        told = from_json(await self.request(f"$JS.API.STREAM.INFO.{STREAM}"), _Info).ts
+        middle = (before + boot_time()) / 2
+        self._offset, self._clock_read = parse_time(told) - middle, middle
+
+    async def age_of(self, stored_at: float) -> float:
+        """How long ago the broker took a message; where that is odd, by its clock as it is now."""
+        if abs(self.broker_time() - stored_at) > CLOCK_DOUBT_S and boot_time() - self._clock_read > 1:
+            await self.set_clock()
+        return max(0.0, self.broker_time() - stored_at)
 
     async def request(self, subject: str, data: bytes = b"") -> bytes:
         async with telling():
             answer = await self.client.request(subject, data, timeout=ANSWER_S)
         return bytes(answer.data)
 
-    async def publish(self, subject: str, data: bytes, message_id: str, **headers: str) -> Any:
-        """Publish, and give what the broker's acknowledgement can be awaited with. The order of calls is kept."""
-        async with telling():
-            return await self.stream.publish_async(subject, data, headers={"Nats-Msg-Id": message_id, **headers})
+    async def api(self, name: str, body: object) -> Any:
+        """One call of the JetStream API; the answer's `error` is left to the caller."""
+        return from_json(await self.request(f"$JS.API.{name}", msgspec.json.encode(body)), dict)
 
-    async def reply(self, subject: str, data: bytes) -> None:
-        """Send to somebody who listens now; the broker does not keep it."""
+    async def publish(self, subject: str, data: bytes, message_id: str, **headers: str) -> Any:
+        """Publish, signed, and give what the broker's acknowledgement can be awaited with. The order is kept."""
+        if len(data) > self.max_body:
+            raise BadInput(f"a message of {len(data):,} bytes is too long", where=self.url,
+                           todo=f"The hub takes {self.max_body:,} bytes: raise max_payload of its server.")  # fmt: skip
+        signed = self.signing.headers(subject, data, self.broker_time(), headers.get(SEQ_HEADER, ""))
         async with telling():
-            await self.client.publish(subject, data)
+            return await self.stream.publish_async(
+                subject, data, headers={"Nats-Msg-Id": message_id, **headers, **signed}
+            )
+
+    async def reply(self, inbox: str, subject: str, data: bytes) -> None:
+        """Send what goes to a topic to somebody who listens now, too; the broker does not keep it."""
+        if inbox.startswith(INBOXES) and not re.search(r"[*>\s]", inbox) and len(inbox) < 300:
+            headers = self.signing.headers(subject, data, self.broker_time())
+            async with telling():
+                await self.client.publish(inbox, data, headers=headers or None)
 
     async def settle(self, acknowledgements: list[Any]) -> list[Any]:
         """Wait until the broker has everything."""
         async with telling():
             return list(await asyncio.wait_for(asyncio.gather(*acknowledgements), ANSWER_S))
 
-    async def last(self, subject: str) -> Any | None:
-        """The newest message of a subject."""
-        from nats.js.errors import NotFoundError
-
-        async with telling():
-            try:
-                return await self.stream.get_last_msg(STREAM, subject, direct=True)
-            except NotFoundError:
+    async def get(self, stream: str, **which: object) -> HubMessage | None:
+        """One message, from the stream's leader: a replica may not have it yet. None only if there is none."""
+        answer = await self.api(f"STREAM.MSG.GET.{stream}", which)
+        error = answer.get("error")
+        if error is not None:
+            if error.get("code") == 404:
                 return None
+            raise SessionLost(f"the hub cannot read ({error.get('description')})")
+        found = answer["message"]
+        headers = _parse_headers(base64.b64decode(found.get("hdrs", "")))
+        data = base64.b64decode(found.get("data", ""))
+        return HubMessage(found["subject"], data, headers, int(found["seq"]), parse_time(found["time"]))
+
+    async def close(self) -> None:
+        """Let go; a server that does not answer is not waited for."""
+        with contextlib.suppress(TimeoutError, OSError):
+            await asyncio.wait_for(self.client.close(), ANSWER_S)
 
 
-class _Info(msgspec.Struct):
+class _Info(Struct):
     ts: str
+
+
+def parse_time(text: str) -> float:
+    """The broker's RFC 3339, with nanoseconds, as seconds."""
+    return datetime.datetime.fromisoformat(text).timestamp()
+
+
+def message_of(message: Any) -> HubMessage:
+    """What nats-py has received, with what the store says of it where it comes from there."""
+    headers = {str(getattr(key, "value", key)): str(value) for key, value in (message.headers or {}).items()}
+    seq, taken = headers.get("Nats-Sequence", ""), headers.get("Nats-Time-Stamp", "")
+    if not seq.isdecimal() or not taken:
+        return HubMessage(message.subject, bytes(message.data), headers)
+    subject = headers.get("Nats-Subject", message.subject)
+    return HubMessage(subject, bytes(message.data), headers, int(seq), parse_time(taken))
+
+
+def _parse_headers(raw: bytes) -> dict[str, str]:
+    lines = raw.decode("utf-8", "replace").split("\r\n")[1:]
+    return {name.strip(): value.strip() for name, mark, value in (line.partition(":") for line in lines) if mark}
 
 
 @contextlib.asynccontextmanager
 async def telling() -> AsyncIterator[None]:
-    """Every way in which the hub can fail us becomes one."""
+    """Every way in which the hub can fail us becomes one, with its reason."""
     import nats.errors
+    import nats.js.errors
 
     try:
         yield
+    except InterlockError:
+        raise
     except (nats.errors.Error, OSError, TimeoutError, asyncio.CancelledError) as error:
         task = asyncio.current_task()
         if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
             raise
-        raise SessionLost(str(error) or type(error).__name__) from error
+        nobody = isinstance(error, (nats.errors.NoRespondersError, nats.js.errors.NoStreamResponseError))
+        raise (NobodyAnswers if nobody else SessionLost)(reason_of(error)) from error
 
 
-async def open_session(settings: HubSettings, name: str, *, no_echo: bool = False) -> HubSession:
-    """Connect, see that the server is new enough, and that the stream is there. InterlockError says what is wrong."""
-    try:
-        import nats
-        import nats.errors
-    except ImportError:
-        raise InterlockError("the hub needs nats-py", todo='Install "interlock[hub]".') from None
-    url = check_url(settings.url)
-    closed = asyncio.Event()
+def reason_of(error: BaseException) -> str:
+    """Why the hub failed, in words."""
+    import nats.errors
+    import nats.js.errors
 
-    async def on_closed() -> None:
-        closed.set()
-
-    problems = ["no answer"]
-
-    async def on_error(error: Exception) -> None:
-        """Kept for the message: what the call raises in the end says less."""
-        problems.append(str(error) or type(error).__name__)
-
-    try:
-        connecting = nats.connect(
-            url,
-            name=name,
-            allow_reconnect=False,
-            max_reconnect_attempts=1,
-            reconnect_time_wait=0,
-            no_echo=no_echo,
-            connect_timeout=int(CONNECT_S),
-            ping_interval=10,
-            max_outstanding_pings=2,
-            closed_cb=on_closed,
-            error_cb=on_error,
-            **credentials(settings),
-        )
-        client = await asyncio.wait_for(connecting, 2 * CONNECT_S)
-    except (nats.errors.Error, OSError, TimeoutError) as error:
-        raise InterlockError(
-            f"the hub cannot be reached ({problems[-1]})", where=url, todo="Check hub.url and its credentials."
-        ) from error
-    session = HubSession(client, closed)
-    try:
-        _check_version(client, url)
-        _bound_sending(client)
-        await _ensure_stream(session, url)
-        await session.set_clock()
-    except (InterlockError, SessionLost):
-        await client.close()
-        raise
-    return session
+    if isinstance(error, nats.js.errors.APIError):
+        return f"the hub refuses: {error.description or error.code}"
+    if isinstance(error, (nats.errors.NoRespondersError, nats.js.errors.NoStreamResponseError)):
+        return "no server of the hub has the stream right now"
+    if isinstance(error, (nats.errors.TimeoutError, TimeoutError)):
+        return f"no answer within {ANSWER_S:.0f} s"
+    if isinstance(error, asyncio.CancelledError):
+        return "the connection broke"
+    return str(error).removeprefix("nats: ") or type(error).__name__
 
 
-def credentials(settings: HubSettings) -> dict[str, object]:
-    """What nats-py takes, from files alone."""
-    found: dict[str, object] = {}
-    if settings.credentials_file:
-        found["user_credentials"] = _existing(settings.credentials_file, "hub.credentials_file")
-    if settings.token_file:
-        found["token"] = Path(_existing(settings.token_file, "hub.token_file")).read_text().strip()
-    if settings.tls:
-        unknown = set(settings.tls) - {"ca_file", "cert_file", "key_file"}
-        if unknown:
-            raise BadInput(f"hub.tls has no {sorted(unknown)[0]!r}", todo="Known: ca_file, cert_file, key_file.")
-        files = {key: _existing(path, f"hub.tls.{key}") for key, path in settings.tls.items()}
-        context = ssl.create_default_context(cafile=files.get("ca_file"))
-        if "cert_file" in files:
-            context.load_cert_chain(files["cert_file"], files.get("key_file"))
-        found["tls"] = context
-    return found
-
-
-def _existing(path: str, key: str) -> str:
-    full = Path(path).expanduser()
-    if not full.is_file():
-        raise BadInput(f"there is no file {path}", where=key)
-    return str(full)
-
-
-def _check_version(client: Any, url: str) -> None:
-    told = client.connected_server_version
-    if (told.major, told.minor) < OLDEST_SERVER:
-        raise InterlockError(
-            f"the hub's server is {told.major}.{told.minor}.{told.patch}, which is too old",
-            where=url,
-            todo="Use nats-server 2.12 or newer.",
-        )
-
-
-def _bound_sending(client: Any) -> None:
-    """Keep the kernel from delivering minutes later what we have given up on."""
-    writer = getattr(getattr(client, "_transport", None), "_bare_io_writer", None)
-    sock = writer.get_extra_info("socket") if writer is not None else None
-    if sock is not None and hasattr(socket, "TCP_USER_TIMEOUT"):
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, SEND_TIMEOUT_MS)
-
-
-async def _ensure_stream(session: HubSession, url: str) -> None:
-    from nats.js import api
-    from nats.js.errors import APIError, BadRequestError, NotFoundError, ServiceUnavailableError
-
-    wanted = api.StreamConfig(
-        name=STREAM,
-        subjects=SUBJECTS,
-        retention=api.RetentionPolicy.LIMITS,
-        storage=api.StorageType.FILE,
-        max_age=MAX_AGE_S,
-        duplicate_window=DEDUP_S,
-        allow_direct=True,
-    )
-    async with telling():
-        try:
-            found = (await session.stream.stream_info(STREAM)).config
-        except NotFoundError:
-            try:
-                found = (await session.stream.add_stream(wanted)).config
-            except BadRequestError:
-                # Somebody else made it just now.
-                found = (await session.stream.stream_info(STREAM)).config
-        except (ServiceUnavailableError, APIError) as error:
-            raise InterlockError(f"the hub has no JetStream ({error})", where=url, todo="Start it with -js.") from error
-    if set(SUBJECTS) - set(found.subjects or ()) or found.retention != api.RetentionPolicy.LIMITS:
-        raise InterlockError(
-            f"the hub's stream {STREAM} is not ours", where=url, todo="Remove it, or use another account."
-        )
-
-
-def _boot_time() -> float:
+def boot_time() -> float:
     """A clock that never steps and goes on while the machine sleeps."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
+import os
 import time
 from typing import Any
 
@@ -22,9 +24,13 @@ from ..control import (
 from ..control import format_time as utc
 from ..control.recovery import status_of
 from ..core import InterlockError
-from .hub import REPLY_HEADER, SEQ_HEADER, HubSession, SessionLost, open_session, telling
+from .hub import REPLY_HEADER, HubSession, SessionLost, message_of, telling
+from .hub_connect import open_session
+from .hub_signing import SEQ_HEADER, HubMessage
 from .loop_thread import LoopThread
-from .stream_reading import read_all
+from .stream_reading import is_signed, read_all, read_newest
+
+log = logging.getLogger("interlock")
 
 GROUP = "interlock-absent"
 """Whoever listens in this group shares the work: one of them answers."""
@@ -36,6 +42,10 @@ UNKNOWN_GRACE_S = 2.0
 """How long a run that the hub does not know may take to show itself: it may just be starting."""
 
 REQUESTS = "loop:control.*"
+STORED = "stored:control.*"
+MOST = 500
+"""Requests that are being looked into at a time; whoever is not among them asks again."""
+
 BACK_OFF_S = 2.0
 LOOK_BACK_S = 330.0
 """How far back a RESULT of the same request is looked for: its window, and a margin."""
@@ -60,43 +70,52 @@ class AbsentRuns:
         self._thread.close()
 
     async def _keep(self) -> None:
-        """One session after the other."""
+        """One session after the other, whatever ends each of them."""
         while True:
             try:
-                session = await open_session(self._settings, "interlock serve")
+                session = await open_session(self._settings, "interlock serve", owner=True)
                 try:
                     await self._listen(session)
                 finally:
                     self.problem = "the hub has gone"
-                    await session.client.close()
+                    await session.close()
             except (InterlockError, SessionLost) as error:
                 self.problem = str(error) or "the hub has gone"
+            except Exception as error:
+                log.warning("the session with the hub failed", exc_info=True)
+                self.problem = f"the session failed ({type(error).__name__}: {error})"
             await asyncio.sleep(BACK_OFF_S)
 
     async def _listen(self, session: HubSession) -> None:
-        async def hear(message: Any, *, is_new: bool = True) -> None:
-            if SEQ_HEADER in (message.headers or {}):
-                # An answer, not a request.
+        def hear(message: HubMessage, *, is_new: bool = True) -> None:
+            if SEQ_HEADER in message.headers or len(self._tasks) >= MOST:
+                # An answer, not a request; or more than can be looked into.
                 return
             task = asyncio.create_task(self._handle_message(session, message, is_new))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
+        async def deliver(raw: Any) -> None:
+            with contextlib.suppress(ValueError):
+                message = message_of(raw)
+                if message.seq:
+                    hear(message)
+
         async with telling():
-            await session.client.subscribe(REQUESTS, queue=GROUP, cb=hear)
+            await session.client.subscribe(STORED, queue=GROUP, cb=deliver)
             await session.client.flush()
         # What came before we listened and is not too old to be answered.
         async for message in read_all(session, REQUESTS, since=session.broker_time() - EXPIRY_S):
-            await hear(message, is_new=False)
+            hear(message, is_new=False)
         self.problem = ""
         await session.closed.wait()
 
-    async def _handle_message(self, session: HubSession, message: Any, is_new: bool) -> None:
-        request = decode_request(bytes(message.data))
-        if not isinstance(request, Request | Malformed):
+    async def _handle_message(self, session: HubSession, message: HubMessage, is_new: bool) -> None:
+        request = decode_request(message.data)
+        if not isinstance(request, Request | Malformed) or not is_signed(session, message, "controller"):
             return
-        token, inbox = message.subject.rpartition(".")[2], (message.headers or {}).get(REPLY_HEADER)
-        with contextlib.suppress(SessionLost):
+        token, inbox = message.subject.rpartition(".")[2], message.headers.get(REPLY_HEADER)
+        with contextlib.suppress(SessionLost, InterlockError):
             await asyncio.sleep(GRACE_S)
             status = await self._status(session, token)
             if status == "unknown":
@@ -109,25 +128,30 @@ class AbsentRuns:
                 return
             body = stored or encode(_refuse(request, status))
             if inbox is not None:
-                await session.reply(inbox, body)
+                await session.reply(inbox, message.subject, body)
             if stored is None:
                 headers = {SEQ_HEADER: "0"}
-                sent = await session.publish(message.subject, body, f"{token}:absent:{request.request_id}", **headers)
+                sent = await session.publish(message.subject, body, os.urandom(12).hex(), **headers)
                 await session.settle([sent])
             self.answered += 1
 
     async def _status(self, session: HubSession, token: str) -> str:
-        last = await session.last(f"loop:current.{token}")
-        event = decode_current(bytes(last.data)) if last is not None and last.data else None
+        last = await read_newest(session, f"loop:current.{token}", "owner")
+        event = decode_current(last.data) if last is not None and last.data else None
         return status_of(event) if event is not None else "unknown"
 
     async def _stored(self, session: HubSession, subject: str, request_id: str) -> bytes | None:
         """The RESULT that the stream has of this request: whoever asks again gets it again, byte for byte."""
         found = None
-        async for message in read_all(session, subject, since=session.broker_time() - LOOK_BACK_S):
-            answer = decode_control(bytes(message.data))
-            if isinstance(answer, Result) and answer.request_id == request_id and answer.payload.code != "duplicate":
-                found = bytes(message.data)
+        async for message in read_all(session, subject, since=session.broker_time() - LOOK_BACK_S, confirm=True):
+            answer = decode_control(message.data)
+            if (
+                isinstance(answer, Result)
+                and answer.request_id == request_id
+                and answer.payload.code != "duplicate"
+                and is_signed(session, message, "owner")
+            ):
+                found = message.data
         return found
 
 

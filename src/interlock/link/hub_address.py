@@ -1,4 +1,4 @@
-"""A hub's address, and whether somebody answers there right now: a glance before a run that will keep trying anyway."""
+"""A hub's addresses, and whether one of them answers right now: a look before a run that will keep trying anyway."""
 
 from __future__ import annotations
 
@@ -12,10 +12,17 @@ PORT = 4222
 SCHEMES = ("nats", "tls")
 
 
-def check_url(url: str | None) -> str:
-    """The hub's address; a password has no place in it, because others can read the command line."""
-    if not url:
+def check_urls(text: str | None) -> list[str]:
+    """The hub's addresses; a password has no place in them, because others can read the command line."""
+    urls = [_check(part.strip()) for part in (text or "").split(",") if part.strip()]
+    if not urls:
         raise BadInput("no hub is configured", todo="Give --hub nats://host:port or set hub.url.")
+    if len({urlsplit(url).scheme for url in urls}) > 1:
+        raise BadInput("the hub's addresses mix nats:// and tls://", todo="Use tls:// for all of them, or for none.")
+    return urls
+
+
+def _check(url: str) -> str:
     try:
         parts = urlsplit(url if "://" in url else f"nats://{url}")
         reachable = parts.scheme in SCHEMES and parts.hostname and parts.port != 0
@@ -29,12 +36,15 @@ def check_url(url: str | None) -> str:
     return parts.geturl()
 
 
-def look_for_hub(url: str) -> str | None:
-    """Why nobody answers at a checked address; None where somebody does."""
-    parts = urlsplit(url)
-    host, port = parts.hostname, parts.port or PORT
-    try:
-        socket.create_connection((host, port), GLANCE_S).close()
-    except OSError as error:
-        return f"{host}:{port}: {error.strerror or error}"
-    return None
+def look_for_hub(urls: list[str]) -> str | None:
+    """Why nobody answers at any of the checked addresses; None where somebody does."""
+    problems = []
+    for url in urls:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port or PORT
+        try:
+            socket.create_connection((host, port), GLANCE_S).close()
+            return None
+        except OSError as error:
+            problems.append(f"{host}:{port}: {error.strerror or error}")
+    return "; ".join(problems)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import Counter
 from typing import Any
 
 import msgspec
@@ -13,12 +14,14 @@ from ..config.model import Hub as HubSettings
 from ..control import Request, RequestOutcome
 from ..core import InterlockError, Record
 from ..core.decoding import from_json
-from .hub import SessionLost, current_subject, open_session, record_subject
+from .hub import RUNS_STREAM, SessionLost, current_subject, record_subject
+from .hub_connect import open_session
 from .hub_request import HubRequest, ReplyListener
+from .hub_signing import NotSigned
 from .loop_thread import LoopThread
 from .outbox import RemoteRun
 from .owner_client import DEFAULT_TIMEOUT_S, Notice
-from .stream_reading import read_all
+from .stream_reading import is_signed, read_all, read_newest
 
 
 class HubClient:
@@ -29,6 +32,8 @@ class HubClient:
         self._thread = LoopThread("hub client")
         self._line: ReplyListener | None = None
         self._opening = asyncio.Lock()
+        self.refused: Counter[str] = Counter()
+        """Why rows of runs did not count at the last look, and how many."""
         try:
             self._thread.run(self.line())
         except (InterlockError, SessionLost) as error:
@@ -59,7 +64,7 @@ class HubClient:
     def close(self) -> None:
         if self._line is not None:
             with contextlib.suppress(TimeoutError):
-                self._thread.begin(self._line.session.client.close()).result(2)
+                self._thread.begin(self._line.session.close()).result(2)
         self._thread.close()
 
     def __enter__(self) -> HubClient:
@@ -84,23 +89,37 @@ class HubClient:
     async def _runs(self) -> list[RemoteRun]:
         session = (await self.line()).session
         await session.set_clock()
-        found = []
-        async for message in read_all(session, "loop:summary.*", last_only=True):
-            with contextlib.suppress(msgspec.DecodeError):
+        found: dict[str, tuple[int, RemoteRun]] = {}
+        refused: Counter[str] = Counter()
+        async for message in read_all(session, "loop:run.*", stream=RUNS_STREAM):
+            try:
+                session.signing.check(message, "owner")
                 run = from_json(message.data, RemoteRun)
-                silent = max(0.0, session.broker_time() - message.metadata.timestamp.timestamp())
-                found.append(replace(run, silent=silent))
-        return found
+            except NotSigned as why:
+                refused[str(why)] += 1
+            except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+                refused["a row that cannot be read"] += 1
+            else:
+                # An old row that somebody sends again stays old.
+                seq = message.run_seq or 0
+                if seq >= found.get(message.subject, (0,))[0]:
+                    silent = max(0.0, session.broker_time() - message.time)
+                    found[message.subject] = seq, replace(run, silent=silent)
+        self.refused = refused
+        return [run for _, run in found.values()]
 
     async def _current(self, run_id: str) -> bytes | None:
-        last = await (await self.line()).session.last(current_subject(run_id))
-        return bytes(last.data) if last is not None and last.data else None
+        last = await read_newest((await self.line()).session, current_subject(run_id), "owner")
+        return last.data if last is not None and last.data else None
 
     async def _records(self, run_id: str, after: int) -> list[Record]:
         found: dict[int, Record] = {}
-        async for message in read_all((await self.line()).session, record_subject(run_id)):
-            record = from_json(message.data, Record)
-            if record.seq > after:
+        session = (await self.line()).session
+        async for message in read_all(session, record_subject(run_id)):
+            if (message.run_seq or 0) <= after or not is_signed(session, message, "owner"):
+                continue
+            with contextlib.suppress(msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+                record = from_json(message.data, Record)
                 found[record.seq] = record
         return [found[seq] for seq in sorted(found)]
 

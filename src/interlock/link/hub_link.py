@@ -4,37 +4,54 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
+import os
+import time
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import msgspec
+from msgspec import Struct
 
 from ..config.model import Hub as HubSettings
-from ..control import LogEntry
+from ..control import EXPIRY_S, LogEntry, TransportNoted
 from ..core import InterlockError
 from ..journal.interface import JournalWriting
 from .endpoint import Endpoint
 from .hub import (
     REPLY_HEADER,
-    SEQ_HEADER,
-    STREAM,
     HubSession,
     SessionLost,
     control_subject,
-    open_session,
+    message_of,
+    stored_subject,
     telling,
-    token_of,
 )
+from .hub_connect import open_session
+from .hub_signing import SEQ_HEADER, HubMessage, NotSigned
+from .hub_trouble import HubTrouble
 from .loop_thread import LoopThread
 from .outbox import Outbox
+from .request_queue import RequestQueue
+from .stream_reading import read_all
+
+log = logging.getLogger("interlock")
 
 BACK_OFF_S = (0.2, 5.0)
 """Time between two tries to find the hub: at first, and later."""
 
-PULL = 64
-PULL_S = 20.0
-REDELIVER_S = 15.0
+CATCH_UP_S = 10.0
+"""How often the stream is asked for requests that were not delivered: delivery alone promises nothing."""
+
+TRY_AGAIN_S = 1.0
+"""How long a request waits whose journal could not be written."""
+
+
+FLOOD, FLOOD_S = 100, 0.2
+"""More copies than this in this many seconds are a flood: until it is over, only cancels are executed."""
+
+LULL_S = 0.01
 
 
 class HubReply:
@@ -48,8 +65,16 @@ class HubReply:
         if direct:
             return
         self._count += 1
-        message_id = f"{self._link.run_id}:re:{self._number}:{self._count}" if seq is None else None
+        message_id = f"{self._link.token}:re:{self._number}:{self._count}" if seq is None else None
         self._link.answer(self._session, body, self._inbox, message_id)
+
+
+class _Copy(Struct, frozen=True):
+    """One copy of a request, and who sent it."""
+
+    session: HubSession
+    message: HubMessage
+    actor: str
 
 
 class HubLink:
@@ -57,14 +82,23 @@ class HubLink:
 
     def __init__(self, settings: HubSettings, endpoint: Endpoint, journal: JournalWriting) -> None:
         self.run_id = journal.run_id
-        self.problem = "not connected yet"
+        self.token = os.urandom(12).hex()
+        """What our messages' ids begin with. The broker drops an id that it has seen: nobody may guess the next one."""
+        self.trouble = HubTrouble(lambda note: self._worker.submit(self._note, note), endpoint.counts)
         self._settings, self._endpoint, self._journal = settings, endpoint, journal
         self._thread = LoopThread(f"hub {self.run_id}")
         self._worker = ThreadPoolExecutor(1, f"hub {self.run_id}")
-        self._more = asyncio.Event()
-        self._sending: set[asyncio.Future[None]] = set()
+        self._more, self._missed = asyncio.Event(), asyncio.Event()
+        self._waiting: RequestQueue[_Copy] = RequestQueue()
+        self._through, self._seen = 0, set[int]()
+        self._arrivals: deque[float] = deque(maxlen=FLOOD)
         self._outbox: Outbox | None = None
         self._unfollow: Callable[[], None] | None = None
+
+    @property
+    def problem(self) -> str:
+        """Why the run is not on the hub right now; empty if it is."""
+        return self.trouble.problem
 
     def start(self) -> None:
         """Begin, in the background: a hub that is not there yet is found when it comes."""
@@ -75,8 +109,8 @@ class HubLink:
         """Let go, after a last try to send what has not gone out."""
         if self._unfollow is not None:
             self._unfollow()
-        if self._outbox is not None and not self.problem:
-            with contextlib.suppress(TimeoutError, SessionLost):
+        if self._outbox is not None and self._outbox.is_connected:
+            with contextlib.suppress(TimeoutError, SessionLost, InterlockError):
                 self._thread.begin(self._outbox.finish()).result(flush_s)
         self._worker.shutdown()
         self._thread.close()
@@ -85,12 +119,12 @@ class HubLink:
         """Send an answer; if that fails, the sender asks again. Called in whatever thread has it."""
 
         async def send() -> None:
-            with contextlib.suppress(SessionLost):
+            subject = control_subject(self.run_id)
+            with contextlib.suppress(SessionLost, InterlockError):
                 if inbox is not None:
-                    await session.reply(inbox, body)
+                    await session.reply(inbox, subject, body)
                 if message_id is not None:
-                    sent = await session.publish(control_subject(self.run_id), body, message_id, **{SEQ_HEADER: "0"})
-                    await session.settle([sent])
+                    await session.settle([await session.publish(subject, body, message_id, **{SEQ_HEADER: "0"})])
 
         asyncio.run_coroutine_threadsafe(send(), self._thread.loop)
 
@@ -99,26 +133,31 @@ class HubLink:
         self._thread.loop.call_soon_threadsafe(self._more.set)
 
     async def _keep(self) -> None:
-        """One session after the other."""
+        """One session after the other, whatever ends each of them."""
         pause = BACK_OFF_S[0]
         while True:
+            started = asyncio.get_running_loop().time()
             try:
-                session = await open_session(self._settings, f"interlock run {self.run_id}")
-                self.problem, pause = "", BACK_OFF_S[0]
+                session = await open_session(self._settings, f"interlock run {self.run_id}", owner=True)
                 try:
                     await self._live(session)
                 finally:
-                    self.problem = "the hub has gone"
-                    await session.client.close()
+                    await session.close()
+                self.trouble.set("the hub has gone")
             except (InterlockError, SessionLost) as error:
-                self.problem = str(error) or "the hub has gone"
+                self.trouble.set(str(error) or "the hub has gone")
+            except Exception as error:
+                log.warning("run %s: the session with the hub failed", self.run_id, exc_info=True)
+                self.trouble.set(f"the session failed ({type(error).__name__}: {error})")
+            if asyncio.get_running_loop().time() - started > 2 * BACK_OFF_S[1]:
+                pause = BACK_OFF_S[0]
             await asyncio.sleep(pause)
             pause = min(BACK_OFF_S[1], pause * 2)
 
     async def _live(self, session: HubSession) -> None:
         """Receive and send until one of the two, or the connection, ends."""
         reader = self._journal.reader()
-        self._outbox = Outbox(session, self.run_id, reader)
+        self._outbox = Outbox(session, self.run_id, reader, self.trouble, self.token)
         tasks = [
             asyncio.create_task(self._outbox.work(self._more)),
             asyncio.create_task(self._receive(session)),
@@ -135,75 +174,105 @@ class HubLink:
             reader.close()
 
     async def _receive(self, session: HubSession) -> None:
-        """Take requests; the broker is told after the journal's first transaction."""
-        consumer = await self._ensure_consumer(session)
-        arrived: asyncio.Queue[Any] = asyncio.Queue()
-        inbox = session.client.new_inbox()
+        """Take requests as the server stores them; what was not delivered is read from the stream.
+
+        A copy older than 30 s is never executed, so nothing has to be remembered on the server for a run.
+        """
+
+        async def deliver(raw: Any) -> None:
+            message = message_of(raw)
+            if not message.seq:
+                self.trouble.quarantine("a message that does not come from the store", raw.subject)
+                return
+            if message.headers.get("Nats-Last-Sequence", "0") not in (
+                "0",
+                str(self._through),
+                str(max(self._seen, default=0)),
+            ):
+                self._missed.set()
+            await self._take(session, message)
+
         async with telling():
-            await session.client.subscribe(inbox, cb=arrived.put)
-        want = msgspec.json.encode({"batch": PULL, "expires": int(PULL_S * 1e9)})
-        pending = 0
+            await session.client.subscribe(stored_subject(self.run_id), cb=self._guarded(deliver))
+            await session.client.flush()
+        since: float | None = session.broker_time() - EXPIRY_S
         while True:
-            if pending <= 0:
-                async with telling():
-                    await session.client.publish(f"$JS.API.CONSUMER.MSG.NEXT.{STREAM}.{consumer}", want, inbox)
-                pending = PULL
+            self._missed.clear()
+            last = self._through
+            async for message in read_all(
+                session, control_subject(self.run_id), since=since, after=last, confirm=since is not None
+            ):
+                last = message.seq
+                await self._take(session, message)
+            self._through, since = last, None
+            self._seen = {seq for seq in self._seen if seq > last}
+            self.trouble.clear()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._missed.wait(), CATCH_UP_S)
+
+    def _guarded(self, deliver: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """One message that nobody expected is put aside; the next one is taken."""
+
+        async def guard(raw: Any) -> None:
             try:
-                async with asyncio.timeout(PULL_S + 5):
-                    message = await arrived.get()
-            except TimeoutError:
-                raise SessionLost("the hub does not answer") from None
-            status = (message.headers or {}).get("Status")
-            if status is not None:
-                if status not in ("404", "408"):
-                    raise SessionLost(f"the hub took the inbox away ({status})")
-                pending = 0
-                continue
-            pending -= 1
-            await self._handle_message(session, message)
+                await deliver(raw)
+            except SessionLost:
+                self._missed.set()
+            except Exception as error:  # noqa: BLE001 - whatever a stranger sends, it must not end the session
+                self.trouble.quarantine(f"a message that cannot be handled ({type(error).__name__})", raw.subject)
 
-    async def _handle_message(self, session: HubSession, message: Any) -> None:
-        if SEQ_HEADER in (message.headers or {}):
+        return guard
+
+    async def _take(self, session: HubSession, message: HubMessage) -> None:
+        if message.seq in self._seen or message.seq <= self._through:
+            return
+        self._seen.add(message.seq)
+        self._arrivals.append(time.monotonic())
+        if SEQ_HEADER in message.headers:
             # What we said ourselves on the topic.
-            async with telling():
-                await message.ack()
             return
-        about = message.metadata
-        age = max(0.0, session.broker_time() - about.timestamp.timestamp())
-        reply = HubReply(self, session, about.sequence.stream, (message.headers or {}).get(REPLY_HEADER))
-        # In another thread, and not waited for: the ACK goes out while the command is being executed.
-        self._worker.submit(self._hand_over, message, reply, age)
-
-    def _hand_over(self, message: Any, reply: HubReply, age: float) -> None:
-        """One copy after the other, in the order in which they came."""
+        await session.age_of(message.time)
         try:
-            self._endpoint.receive(bytes(message.data), reply, age=age, actor="hub")
-        except InterlockError:
-            # Not durable, so not acknowledged: the broker brings it again.
+            signer = session.signing.check(message, "controller")
+        except NotSigned as why:
+            self.trouble.quarantine(f"a request: {why}", message.subject, message.data)
             return
-        self._thread.loop.call_soon_threadsafe(self._acknowledge, message)
+        actor = f"hub: {signer.name}" if signer.trusted else "hub"
+        if not self._waiting.put(message.data, actor, _Copy(session, message, actor)):
+            self.trouble.quarantine("too many requests wait", message.subject, message.data)
+            return
+        # In another thread, and not waited for: the ACK goes out while the command is being executed.
+        self._worker.submit(self._hand_over)
 
-    def _acknowledge(self, message: Any) -> None:
-        async def send() -> None:
-            with contextlib.suppress(SessionLost):
-                async with telling():
-                    await message.ack()
+    def _hand_over(self) -> None:
+        """One copy after the other: a cancel first, else in the order in which they came."""
+        while (copy := self._waiting.take(cancels_only=self._is_flooded())) is None:
+            if not self._is_flooded():
+                return
+            # Read on before anything else is executed: the cancel may be among what is still to come.
+            time.sleep(LULL_S)
+        session, message = copy.session, copy.message
+        age = max(0.0, session.broker_time() - message.time)
+        reply = HubReply(self, session, message.seq, message.headers.get(REPLY_HEADER))
+        try:
+            self._endpoint.receive(message.data, reply, age=age, actor=copy.actor)
+        except InterlockError:
+            # Not durable: the same copy again, until it is too old.
+            if age <= EXPIRY_S:
+                self._thread.loop.call_soon_threadsafe(self._thread.loop.call_later, TRY_AGAIN_S, self._again, copy)
+        except Exception as error:
+            log.warning("run %s: a request from the hub failed", self.run_id, exc_info=True)
+            self.trouble.quarantine(f"a request that cannot be handled ({type(error).__name__})", message.subject)
 
-        task = asyncio.ensure_future(send())
-        self._sending.add(task)
-        task.add_done_callback(self._sending.discard)
+    def _note(self, note: TransportNoted) -> None:
+        with contextlib.suppress(InterlockError):
+            self._endpoint.post(note)
 
-    async def _ensure_consumer(self, session: HubSession) -> str:
-        from nats.js import api
+    def _is_flooded(self) -> bool:
+        arrivals = self._arrivals
+        return len(arrivals) == FLOOD and time.monotonic() - arrivals[0] < FLOOD_S
 
-        name = f"owner-{token_of(self.run_id)}"
-        config = api.ConsumerConfig(
-            durable_name=name,
-            filter_subject=control_subject(self.run_id),
-            ack_policy=api.AckPolicy.EXPLICIT,
-            ack_wait=REDELIVER_S,
-            inactive_threshold=24 * 3600.0,
-        )
-        async with telling():
-            await session.stream.add_consumer(STREAM, config)
-        return name
+    def _again(self, copy: _Copy) -> None:
+        with contextlib.suppress(RuntimeError):
+            if self._waiting.put(copy.message.data, copy.actor, copy):
+                self._worker.submit(self._hand_over)

@@ -12,9 +12,13 @@ import msgspec
 
 from ..control import stamp_seq
 from ..core import Record
+from ..core.decoding import from_json
 from ..journal import RunSummary
 from ..journal.interface import JournalReading
-from .hub import SEQ_HEADER, HubSession, control_subject, current_subject, record_subject, summary_subject
+from .hub import RUNS_STREAM, STREAM, HubSession, control_subject, current_subject, record_subject, run_subject
+from .hub_signing import SEQ_HEADER
+from .hub_trouble import HubTrouble
+from .stream_reading import read_newest
 
 CHUNK = 128
 """Records that are sent before the broker's acknowledgements are waited for."""
@@ -43,13 +47,21 @@ class Outbox:
     record is on its topic.
     """
 
-    def __init__(self, session: HubSession, run_id: str, reader: JournalReading) -> None:
-        self._session, self._run_id, self._reader = session, run_id, reader
+    def __init__(
+        self, session: HubSession, run_id: str, reader: JournalReading, trouble: HubTrouble, token: str
+    ) -> None:
+        self._token = token
+        self._session, self._run_id, self._reader, self._trouble = session, run_id, reader, trouble
+        self._limit = min(MAX_RECORD, session.max_body)
         self._read = self._settled = 0
         self._records: list[Record] = []
         self._sending = asyncio.Lock()
         self._unsettled: list[Any] = []
         self._host = socket.gethostname()
+
+    @property
+    def is_connected(self) -> bool:
+        return not self._session.closed.is_set()
 
     async def work(self, more: asyncio.Event) -> None:
         """Send whatever comes, and a sign of life; ends with the session. `more` rings when a command was committed."""
@@ -88,16 +100,16 @@ class Outbox:
         if summary is not None:
             body = msgspec.json.encode(RemoteRun(summary=summary, host=self._host, pid=os.getpid()))
             headers = {SEQ_HEADER: str(self._settled)}
-            sent = await self._session.publish(summary_subject(self._run_id), body, os.urandom(12).hex(), **headers)
+            sent = await self._session.publish(run_subject(self._run_id), body, os.urandom(12).hex(), **headers)
             await self._session.settle([sent])
 
     async def _find_cursor(self) -> None:
-        """Where the hub's copy ends: the hub itself knows best."""
+        """Where the hub's copy ends: the hub itself knows best. What others put there does not count."""
         known = 0
-        for subject in (record_subject(self._run_id), summary_subject(self._run_id)):
-            last = await self._session.last(subject)
+        for subject, stream in ((record_subject(self._run_id), STREAM), (run_subject(self._run_id), RUNS_STREAM)):
+            last = await read_newest(self._session, subject, "owner", stream=stream)
             if last is not None:
-                known = max(known, int((last.headers or {}).get(SEQ_HEADER, 0)))
+                known = max(known, last.run_seq or 0)
         newest = self._reader.last()
         if newest is not None and newest.seq >= known:
             # Else the hub knows a longer journal than there is: another run of the same id.
@@ -110,7 +122,8 @@ class Outbox:
             for record in new:
                 found = topic_message(record)
                 if found is not None:
-                    await self._publish(*found, record.seq, "")
+                    subject, body = found
+                    await self._publish(subject, self._fit(body, record.seq), record.seq, "")
                 self._read = record.seq
             self._records += new
             if len(new) == CHUNK:
@@ -122,7 +135,7 @@ class Outbox:
         async with self._sending:
             new, self._records = self._records, []
             for record in new:
-                await self._publish(record_subject(self._run_id), encode_record(record), record.seq, ":record")
+                await self._publish(record_subject(self._run_id), self._fit_record(record), record.seq, ":record")
             waiting, self._unsettled = self._unsettled, []
             if waiting:
                 await self._session.settle(waiting)
@@ -132,8 +145,23 @@ class Outbox:
 
     async def _publish(self, subject: str, body: bytes, seq: int, suffix: str) -> None:
         headers = {SEQ_HEADER: str(seq)}
-        sent = await self._session.publish(subject, body, f"{self._run_id}:{seq}{suffix}", **headers)
+        sent = await self._session.publish(subject, body, f"{self._token}:{seq}{suffix}", **headers)
         self._unsettled.append(sent)
+
+    def _fit(self, body: bytes, seq: int) -> bytes:
+        """A message of a topic as the hub takes it: where it is too long, with its long texts cut."""
+        if len(body) <= self._limit:
+            return body
+        self._trouble.quarantine(f"the message of record {seq} is cut to fit", "hub", body)
+        return cut_to(body, self._limit)
+
+    def _fit_record(self, record: Record) -> bytes:
+        body = msgspec.json.encode(record)
+        if len(body) <= self._limit:
+            return body
+        self._trouble.quarantine("records are too long for the hub, which has their heads only", "hub", body)
+        head = {"too_large": len(record.body)}
+        return msgspec.json.encode(msgspec.structs.replace(record, body=msgspec.Raw(msgspec.json.encode(head))))
 
 
 class RemoteRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -163,9 +191,21 @@ def topic_message(record: Record) -> tuple[str, bytes] | None:
     return None
 
 
-def encode_record(record: Record) -> bytes:
-    body = msgspec.json.encode(record)
-    if len(body) <= MAX_RECORD:
-        return body
-    head = {"too_large": len(record.body)}
-    return msgspec.json.encode(msgspec.structs.replace(record, body=msgspec.Raw(msgspec.json.encode(head))))
+def cut_to(body: bytes, limit: int) -> bytes:
+    """A JSON object with its long texts and lists cut until it fits."""
+    message = from_json(body, dict)
+    for length in (4096, 1024, 256, 64):
+        cut = msgspec.json.encode(_cut(message, length))
+        if len(cut) <= limit:
+            return cut
+    return cut
+
+
+def _cut(value: object, length: int) -> object:
+    if isinstance(value, str):
+        return value if len(value) <= length else value[: length - 1] + "…"
+    if isinstance(value, list):
+        return [_cut(each, length) for each in value[-length:]]
+    if isinstance(value, dict):
+        return {key: _cut(each, length) for key, each in list(value.items())[:length]}
+    return value

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..core import ENDED, InterlockError, Liveness
+from ..core.printable import printable
 from ..journal import JournalReader, RunFolder, RunSummary, Store
 from .model_switches import why_not_switched
 
@@ -116,6 +117,11 @@ class Fleet:
             remote = self._remote(self._seen)
             return sorted([*self._rows, *remote], key=_order, reverse=True) if remote else list(self._rows)
 
+    def summaries(self) -> list[RunSummary]:
+        """The runs of this machine as they were last looked at."""
+        with self._lock:
+            return [seen.summary for seen in self._seen.values()]
+
     def _look_around(self) -> bool:
         """Look at the live runs, and at some of the ended ones in turn; whether anything differs from last time."""
         folders = self.store.folders()
@@ -195,7 +201,7 @@ def to_row(summary: RunSummary, host: str, spark: tuple[float, ...]) -> RunRow:
     """A summary as a row."""
     return RunRow(
         run_id=summary.run_id,
-        name=summary.name,
+        name=printable(summary.name),
         status=summary.shown,
         adapter=summary.adapter,
         model=summary.model,
@@ -212,12 +218,12 @@ def to_row(summary: RunSummary, host: str, spark: tuple[float, ...]) -> RunRow:
         started=summary.started,
         updated=summary.updated,
         ended=summary.ended,
-        task=summary.task,
+        task=printable(summary.task),
         host=host,
-        workspace=summary.workspace,
-        waiting=summary.waiting,
+        workspace=printable(summary.workspace) if summary.workspace is not None else None,
+        waiting=printable(summary.waiting) if summary.waiting is not None else None,
+        problem=printable(summary.problem) if summary.problem is not None else None,
         liveness=summary.doing,
-        problem=summary.problem,
         owner_pid=summary.owner_pid,
         ending=summary.ending,
         spark=spark,

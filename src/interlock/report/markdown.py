@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ..core.printable import printable
 from .document import Document, strongest_first
 from .episodes import tried_line
 from .narrative import known_cost, length
@@ -37,7 +38,7 @@ def render_markdown(document: Document) -> str:
 
 def safe(text: object) -> str:
     """Text on one line that Markdown shows as it is."""
-    return SPECIAL.sub(r"\\\1", " ".join(str(text).split()))
+    return SPECIAL.sub(r"\\\1", printable(" ".join(str(text).split())))
 
 
 def _proof(document: Document) -> list[str]:

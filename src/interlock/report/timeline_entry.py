@@ -10,6 +10,7 @@ from msgspec import Struct
 from ..control.messages import State
 from ..core import Record
 from ..core.decoding import from_json
+from ..core.printable import printable
 from ..records import RecordBody, decode_body
 from .words import Level, MomentKind, RecordText, plain, tell
 
@@ -31,19 +32,14 @@ RECORDS: dict[MomentKind, tuple[str, ...]] = {
     "approval": ("state",),
     "picture": ("gui_event",),
     "note": (
-        "opinion", "person", "proof", "stop_gate", "fault", "tamper", "transcript", "proxied", "lost", "snapshot",
-        "gui_session", "gui_trouble", "gui_event", "gui_model_call", "gui_verification", "gui_result",
+        "opinion", "person", "proof", "stop_gate", "fault", "tamper", "fence", "transcript", "proxied", "lost",
+        "snapshot", "gui_session", "gui_trouble", "gui_event", "gui_model_call", "gui_verification", "gui_result",
     ),
 }  # fmt: skip
 """The kinds of record that each kind of moment is made of; a kind that we do not know makes a note."""
 
 HIDDEN = frozenset(("snapshot", "status"))
 """Records for a successor of the supervisor only. Timelines leave them out: the `state` before a `status` says it."""
-
-CONTROL = (*range(0x09), 0x0B, 0x0C, *range(0x0D, 0x20), *range(0x7F, 0xA0))
-TURNING = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
-HARMLESS = dict.fromkeys((*CONTROL, *TURNING), "\N{REPLACEMENT CHARACTER}")
-"""What would steer a terminal, or turn the direction of a text so that it reads as another."""
 
 
 class TimelineMoment(Struct, frozen=True):
@@ -89,7 +85,7 @@ def read_moment(record: Record, *, hidden: bool = False) -> TimelineMoment | Non
         return None
     else:
         told = tell(body)
-    title, detail = told.title.translate(HARMLESS), told.detail.translate(HARMLESS)
+    title, detail = printable(told.title), printable(told.detail)
     return TimelineMoment(record.seq, record.time, told.kind, told.step, told.level, title, detail, record.kind, data)
 
 

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import uuid
@@ -17,8 +18,10 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from ...contain import API_PORT
 from ...control import new_request
 from ...core import BadInput, InterlockError
+from ...core.printable import printable
 from ...journal import RunFolder, Store
 from ...journal.process_tree import write_tree
 from ...link import ask_owner, listen, socket_path
@@ -26,9 +29,9 @@ from ...process import ProcessTree, TreeHandle, spawn
 from ...process.enclosed import Enclosure
 from ...process.program import refuse_missing_program
 from ..hooks.wiring import RunAddress, Wired, unwire, wire
-from ..proxy import OPENAI, address, redirect_environment, relay_without_owner
+from ..proxy import OPENAI, address, redirect_environment, relay_without_owner, replace_keys
 from .command_output import CommandOutput
-from .containing import Level, Places, build_enclosure, decide_containment, is_attended, resolve
+from .containing import Level, Places, build_enclosure, decide_containment, is_attended, proxy_variables, resolve
 from .foreground import Foreground
 from .job_control import Signalled, Signals, fill_standard_streams, keep_settings, pass_on, stop_with
 from .launch import Launch
@@ -82,10 +85,12 @@ class _Front:
         self._control = socket_path(self._folder.path)
         self._steps = steps_path(self._control)
         self._steps.parent.mkdir(mode=0o700, exist_ok=True)
-        self._door = socket.create_server((LOOPBACK, 0), backlog=128) if launch.proxied is not None else None
+        self._temporary = Path(tempfile.mkdtemp(prefix="interlock-")) if level == "fence" else None
+        self._door = self._open_door() if launch.proxied is not None else None
+        self._egress = listen(self._steps.with_name("egress")) if level == "fence" else None
         self._api = ""
         if self._door is not None and launch.proxied is not None:
-            self._api = address(launch.proxied, self._door.getsockname()[1], OPENAI)
+            self._api = address(launch.proxied, self._port, OPENAI)
         self._wired = self._wire()
         begin = BeginRun(
             spec=launch.spec,
@@ -99,8 +104,10 @@ class _Front:
             expects_hooks=self._wired is not None and self._wired.headless,
             proxied=launch.proxied,
             contained=level != "off",
+            temporary=str(self._temporary or ""),
+            fenced=level == "fence",
         )
-        doors = (self._door,) if self._door is not None else ()
+        doors = tuple(door for door in (self._door, self._egress) if door is not None)
         self._ownership = OwnerProcess(begin, (listen(self._control), listen(self._steps), *doors), self._events)
         self._person = TerminalApproval(self._folder, self._foreground)
         self._output = CommandOutput(self._folder.output, launch.config.store.output_bytes)
@@ -148,6 +155,8 @@ class _Front:
                 self._bare.wait()
             self._control.unlink(missing_ok=True)
             shutil.rmtree(self._steps.parent, ignore_errors=True)
+            if self._temporary is not None:
+                shutil.rmtree(self._temporary, ignore_errors=True)
             if self._wired is not None:
                 unwire(self._place, self._wired)
 
@@ -164,6 +173,19 @@ class _Front:
     def _place(self) -> RunAddress:
         folder = self._control.with_suffix(".d")
         return RunAddress(socket=self._steps, gate=self._folder.gate, folder=folder, closed=self._closed, api=self._api)
+
+    def _open_door(self) -> socket.socket:
+        """Where the agent asks for the model: a port of this machine, or a socket behind the bridge of a fence."""
+        return (
+            listen(self._steps.with_name("api"))
+            if self._level == "fence"
+            else socket.create_server((LOOPBACK, 0), backlog=128)
+        )
+
+    @property
+    def _port(self) -> int:
+        assert self._door is not None
+        return API_PORT if self._level == "fence" else int(self._door.getsockname()[1])
 
     def _wire(self) -> Wired | None:
         """Hooks for an agent that we know."""
@@ -184,7 +206,10 @@ class _Front:
             "INTERLOCK_FAIL": "closed" if self._closed else "open",
         }
         if self._door is not None and self._launch.proxied is not None:
-            environment |= redirect_environment(environment, self._launch.proxied, self._door.getsockname()[1])
+            environment |= redirect_environment(environment, self._launch.proxied, self._port)
+            environment |= replace_keys(environment, self._launch.proxied)
+        if self._egress is not None:
+            environment |= proxy_variables()
         if self._wired is not None:
             spec = replace(spec, argv=self._wired.argv)
             environment |= self._wired.environment
@@ -215,6 +240,7 @@ class _Front:
             wiring=self._place.folder,
             files=wired.files if wired is not None else (),
             workspaces=tuple(Path(place) for place in (self._launch.context.workspace, spec.cwd) if place),
+            temporary=self._temporary,
         )
         return build_enclosure(places, self._launch.config, self._foreground, self._keep)
 
@@ -403,5 +429,5 @@ class _Front:
 def _say(words: str) -> None:
     if sys.stderr is not None:
         with contextlib.suppress(OSError):
-            sys.stderr.write(f"interlock: {words}\n")
+            sys.stderr.write(f"interlock: {printable(words)}\n")
             sys.stderr.flush()

@@ -1,7 +1,7 @@
 """The owner of one run: journal, control endpoint, step lines, limits, checkpoints. Started by the front.
 
-python -m interlock.adapters.process.owner FRONT CONTROL STEPS [PROXY]: descriptors of a pair of sockets with the front
-and of listening sockets. When the front is gone, the owner goes on until the command has ended.
+python -m interlock.adapters.process.owner FRONT CONTROL STEPS [PROXY] [EGRESS]: descriptors of a pair of sockets with
+the front and of listening sockets. When the front is gone, the owner goes on until the command has ended.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...config.hosts import parse_hosts
 from ...config.models import Models
 from ...contain import Insiders, late_places
 from ...core import Adapter, Hold, InterlockError, NotFound
@@ -26,7 +27,7 @@ from ...journal import JournalReader, JournalReading, RunFolder, Store
 from ...journal.folder import HELD
 from ...link import socket_path
 from ...process import UNKNOWN_STATUS, ProcessTree, attach
-from ...records import StartedRecord
+from ...records import FenceRecord, StartedRecord
 from ...runtime import Supervisor
 from ...runtime.approvals import Approvals
 from ...runtime.assembly import Options
@@ -41,6 +42,7 @@ from ..hooks.exchange import HookExchange
 from ..hooks.guardian import HookGuardian
 from ..proxy import ModelChoice, ProxyAdapter, Rewind, SwitchingAdapter
 from ..steps.server import StepServer
+from .containing import Places, wall_around
 from .monitor import Monitor
 from .owner_messages import (
     ApprovalAsked,
@@ -58,9 +60,13 @@ from .owner_messages import (
 from .selfwatch import SelfWatch
 
 if TYPE_CHECKING:
+    from ..proxy.egress import Egress
     from ..proxy.proxy import Proxy
 
 log = logging.getLogger("interlock")
+
+MOST_REFUSALS = 1000
+"""So many refused hosts are recorded of a run."""
 
 EXIT_OF = {"UNPROVEN": 123, "MAX_ITERATIONS": 124, "EMERGENCY_STOP": 125, "USER_CANCELLED": 130}
 """Why a run was ended, and the exit status that says so."""
@@ -69,9 +75,7 @@ EXIT_OF = {"UNPROVEN": 123, "MAX_ITERATIONS": 124, "EMERGENCY_STOP": 125, "USER_
 class Owner:
     """One run, from the first message to the last."""
 
-    def __init__(
-        self, begin: BeginRun, control: socket.socket, steps: socket.socket, door: socket.socket | None = None
-    ) -> None:
+    def __init__(self, begin: BeginRun, control: socket.socket, steps: socket.socket, *doors: socket.socket) -> None:
         self._begin = begin
         self._choice = ModelChoice(Models.from_config(begin.config).aliases if begin.proxied is not None else None)
         self._rewind = Rewind()
@@ -86,6 +90,8 @@ class Owner:
             spoken = _has_spoken(self._folder)
             self.held.speaks = lambda: spoken
         self._supervisor = self._open(control)
+        if begin.contained:
+            self._supervisor.stop_gate.runner.enclose = self._wall
         self._steps = StepServer(steps, self._supervisor)
         self._guardian = HookGuardian(
             self._supervisor,
@@ -96,7 +102,8 @@ class Owner:
         )
         self._watch = self._make_watch()
         self._hooks = self._steps.hooks = HookExchange(self._steps.numbering, new_dialects(), self._guardian)
-        self._proxy = self._make_proxy(door)
+        self._proxy = self._make_proxy(doors[0] if begin.proxied is not None and doors else None)
+        self._egress = self._make_egress(doors[-1]) if begin.fenced else None
         self.held.speaks = lambda: self._steps.spoken
         run = self._supervisor.run
         if begin.reopen:
@@ -114,6 +121,8 @@ class Owner:
         self._steps.start()
         if self._proxy is not None:
             self._proxy.start()
+        if self._egress is not None:
+            self._egress.start()
         self._monitor.start()
         clean_up_store(Store(Path(self._begin.store)), self._begin.config, self._supervisor.run.clock.time())
 
@@ -161,6 +170,8 @@ class Owner:
                 supervisor.finish(*(("aborted", "ERROR") if failed else ("done", "COMPLETE")), _words(status))
         if self._proxy is not None:
             self._proxy.close()
+        if self._egress is not None:
+            self._egress.close()
         self._steps.close()
         self._keep_own_work()
         finished = self._summarize(status, limits)
@@ -170,6 +181,20 @@ class Owner:
         if run.reason == "EMERGENCY_STOP" and self._begin.config.interventions.emergency_stop.auto_cleanup:
             clean_up(self._folder)
         return finished
+
+    def _wall(self) -> tuple[tuple[str, ...], tuple[int, ...]]:
+        """What the agent has around it, for the commands that check its work: these run its code."""
+        begin, control = self._begin, socket_path(self._folder.path)
+        places = Places(
+            store=Path(begin.store),
+            run=self._folder.path,
+            sockets=(),
+            wiring=control.with_suffix(".d"),
+            files=tuple(map(Path, begin.watched)),
+            workspaces=tuple(Path(place) for place in (begin.context.workspace, begin.spec.cwd) if place),
+            temporary=Path(begin.temporary) if begin.temporary else None,
+        )
+        return wall_around(places, begin.config)[:2]
 
     def _look_around(self) -> None:
         self._notice_removal()
@@ -257,13 +282,28 @@ class Owner:
         return Proxy(
             door,
             self._steps.numbering,
-            proxied.upstreams,
-            proxied.token,
+            proxied,
             choice=self._choice,
             rewind=self._rewind,
             steps=hooked is None,
             usage=hooked is None or "usage" not in hooked.capabilities,
         )
+
+    def _make_egress(self, door: socket.socket) -> Egress:
+        """The only way out of a fence; a host that it refuses is recorded with the step that asked for it, once."""
+        from ..proxy.egress import Egress
+
+        proxied, noted = self._begin.proxied, set[tuple[str, int, int]]()
+
+        def refused(host: str, port: int, why: str) -> None:
+            step = max(0, self._supervisor.next_index - 1)
+            if (host, port, step) in noted or len(noted) >= MOST_REFUSALS:
+                return
+            noted.add((host, port, step))
+            with contextlib.suppress(InterlockError):
+                self._supervisor.run.record(FenceRecord(why, host, port, step))
+
+        return Egress(door, parse_hosts(self._begin.config.contain.hosts, proxied.hosts if proxied else ()), refused)
 
     def _keep_own_work(self) -> None:
         """What has no checkpoint after it yet: all that a silent process does, and a call that is under way."""

@@ -28,7 +28,7 @@ class BeginRun(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
     `watched` are files of ours that nobody else is to change while the run lasts, `settings` files
     of the user in which hooks can be switched off; `proxied` says that there is a third
     listening socket, for the model's API. `tree` is the command's, where it runs already. `contained` says that there
-    is a wall around it.
+    is a wall around it, `fenced` that the last socket is its only way out.
     """
 
     spec: RunSpec
@@ -44,6 +44,8 @@ class BeginRun(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
     proxied: Proxied | None = None
     tree: TreeHandle | None = None
     contained: bool = False
+    temporary: str = ""
+    fenced: bool = False
 
 
 class OwnerReady(Struct, frozen=True, tag_field="say", tag="ready"):

@@ -13,6 +13,7 @@ import uuid
 
 from ...control import Command, new_request
 from ...core import InterlockError
+from ...core.printable import printable
 from ...journal import JournalReader, RunFolder
 from ...link import ask_owner
 from .foreground import Foreground
@@ -130,11 +131,11 @@ def open_line_terminal(foreground: Foreground | None = None) -> int | None:
 
 
 def _write(terminal: int, words: str) -> None:
-    os.write(terminal, words.encode())
+    os.write(terminal, printable(words).encode())
 
 
 def _tell(words: str) -> None:
     if sys.stderr is not None:
         with contextlib.suppress(OSError):
-            sys.stderr.write(words)
+            sys.stderr.write(printable(words))
             sys.stderr.flush()

@@ -9,6 +9,7 @@ import time
 from ...config import Config
 from ...control import Request, decode_request
 from ...core import InterlockError
+from ...core.printable import printable
 from ...journal import JournalReader, RunFolder
 from ...link import collect_requests
 from ...runtime.run import paused_seconds
@@ -43,7 +44,7 @@ class UnsupervisedRun:
             )
         if sys.stderr is not None:
             with contextlib.suppress(OSError):
-                sys.stderr.write(f"interlock: {why}. {what}\n")
+                sys.stderr.write(f"interlock: {printable(why)}. {what}\n")
                 sys.stderr.flush()
 
     def look(self) -> tuple[int, str] | None:

@@ -13,7 +13,16 @@ from ...core import Decision, Message, NotFound, Step, Tool
 from ...core.decoding import from_json
 from ...runtime.gate import HungUp
 from ...runtime.guard import Guard
-from .body import is_readable_stream, plain, read_whole, says_events
+from .body import (
+    MOST_PLAIN,
+    AnswerTooLong,
+    StreamCut,
+    is_readable_stream,
+    plain,
+    read_bounded,
+    read_whole,
+    says_events,
+)
 from .call_review import CallReview, ReplyVerdict, last_of_model
 from .client_connection import ClientConnection, ClientGone, ClientRequest
 from .formats import Json, ReplyReader, StreamAction, WireFormat
@@ -220,7 +229,7 @@ class Exchange:
             # What may be read already is, while the rest is judged or waits.
             self._client.flush()
         else:
-            kept = b"".join(response.stream)
+            kept = read_bounded(response)
             self._guard.part("proxy", lambda: read_whole(kept, response, reader), None)
         self._guard.part("proxy", lambda: call_review.count(reader, words=True), None)
         self._supervisor.run.gate.leave(passage)
@@ -280,12 +289,13 @@ class Exchange:
         self, call_review: CallReview, response: UpstreamResponse, reader: ReplyReader, *, keep_calls: bool
     ) -> bytes:
         """Hand events on as they come, up to the first call; gives what is kept back or has no end."""
-        events, kept, flow = EventParser(), bytearray(), StreamAction.PASS
+        events, kept, flow, done = EventParser(), bytearray(), StreamAction.PASS, False
         spoken = time.monotonic()
         try:
             for data in response.stream:
                 passed = bytearray()
                 for event in events.feed(data):
+                    done = done or event.raw.rstrip().endswith(b"[DONE]")
                     goes = self._feed(reader, event.data, flow) if event.data is not None else flow
                     if goes is StreamAction.DROP:
                         continue
@@ -294,12 +304,17 @@ class Exchange:
                         passed += event.raw
                     else:
                         kept += event.raw
+                if len(kept) + len(events.rest) > MOST_PLAIN:
+                    raise AnswerTooLong
                 now = time.monotonic()
                 if not passed and now - spoken > SILENCE_S:
                     passed += STILL_HERE
                 if passed:
                     self._client.write(bytes(passed))
                     spoken = now
+            if kept and not (reader.complete or done):
+                # A clean end would make the client believe that this is all that the model wanted to call.
+                raise StreamCut
         except (ClientGone, *Trouble):
             # What was used up to here was used.
             self._guard.part("proxy", lambda: call_review.count(reader, words=False), None)
@@ -314,7 +329,9 @@ class Exchange:
         whole = bytearray()
         for data in response.stream:
             self._client.write(data)
-            whole += data
+            if len(whole) <= MOST_PLAIN:
+                # What is longer is handed on all the same; it is not read.
+                whole += data
         self._client.end()
         return bytes(whole)
 

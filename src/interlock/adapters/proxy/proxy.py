@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import socket
-from collections.abc import Mapping
 
 from ...core import PROCEED, Decision
 from ...journal.interface import JournalReading
@@ -13,8 +12,10 @@ from ...redact import redact_text
 from ...runtime.gate import HungUp
 from ..steps.step_numbering import StepNumbering
 from .adapter import ModelChoice
+from .body import AnswerTooLong, StreamCut
 from .client_connection import ClientConnection, ClientGone, ClientRequest
 from .conversation_memory import ConversationMemory
+from .environment import Proxied
 from .exchange import Exchange
 from .formats import format_of
 from .relay import relay
@@ -36,8 +37,7 @@ class Proxy:
         self,
         listener: socket.socket,
         numbering: StepNumbering,
-        upstreams: Mapping[str, str],
-        token: str,
+        proxied: Proxied,
         *,
         choice: ModelChoice | None = None,
         rewind: Rewind | None = None,
@@ -51,7 +51,7 @@ class Proxy:
         self.upstream = Upstream()
         self.asks_usage = usage
         self._told: set[str] = set()
-        self._door = ProxyServer(listener, upstreams, token, self._answer)
+        self._door = ProxyServer(listener, proxied, self._answer)
 
     def recall(self, journal: JournalReading) -> None:
         """Know what a predecessor knew."""
@@ -91,4 +91,8 @@ class Proxy:
             relay(client, self.upstream, asked, url)
         else:
             self.numbering.spoken = self.numbering.spoken or self.steps
-            Exchange(self, client, asked, url, form).run()
+            try:
+                Exchange(self, client, asked, url, form).run()
+            except (AnswerTooLong, StreamCut) as error:
+                self.note_fault(Fault("proxy", str(error)))
+                raise

@@ -1,0 +1,131 @@
+"""interlock hub: keys of people and machines, and the configuration of the hub's server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import typer
+
+from .app import new_app
+from .output import print_json, say
+
+if TYPE_CHECKING:
+    from ..config.model import Hub
+
+app = new_app("Keys of people and machines, and the configuration of the hub's server.")
+keys_app = typer.Typer(
+    help="List our own key and those we trust; make, add and remove keys.",
+    rich_markup_mode=None,
+    invoke_without_command=True,
+)
+app.add_typer(keys_app, name="keys")
+
+JsonOption = Annotated[bool, typer.Option("--json", help='{"own": KEY, "trusted": [{"public", "roles", "name"}]}')]
+RoleOption = Annotated[str, typer.Option("--role", help="owner, controller or viewer; several with commas.")]
+
+
+@keys_app.callback()
+def keys(context: typer.Context, json: JsonOption = False) -> None:
+    """List our own public key and those that we trust.
+
+    Example: interlock hub keys
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from ..core.keys import load_key, read_trusted
+
+    settings = _settings()
+    own, trusted = load_key(_own(settings)), read_trusted(_trusted(settings))
+    if json:
+        print_json({"own": own.public if own else None, "trusted": [msgspec.to_builtins(key) for key in trusted]})
+        return
+    say(f"own key: {own.public}" if own else "no key of our own yet: interlock hub keys make")
+    for key in trusted:
+        say(f"{key.public}  {','.join(key.roles)}  {key.name}")
+    if not trusted:
+        say("no other key is trusted: interlock hub keys add PUBLIC --role owner,controller --name NAME")
+
+
+@keys_app.command()
+def make() -> None:
+    """Make our own key, in a file that only this user can read.
+
+    Example: interlock hub keys make
+    """
+    from ..core.keys import create_key
+
+    say(create_key(_own(_settings())).public)
+
+
+@keys_app.command()
+def add(
+    public: Annotated[str, typer.Argument(help="The public key: 56 characters that begin with U.")],
+    role: RoleOption = "controller",
+    name: Annotated[str, typer.Option("--name", help="Whose it is: shown as the actor of its requests.")] = "",
+) -> None:
+    """Trust a key: as owner of runs, as controller that may steer them, as viewer on the hub's server.
+
+    Example: interlock hub keys add UD6OU4D3FZXZMOEBTFS3QWIDXB3QLC6GMIXL2BGCVAEXTXJFFSHWWLGF --role owner --name web-1
+    """
+    from ..core.keys import read_trusted, trusted_key, write_trusted
+
+    place = _trusted(_settings())
+    key = trusted_key(public, [part.strip() for part in role.split(",")], " ".join(name.split()))
+    write_trusted([*(known for known in read_trusted(place) if known.public != public), key], place)
+    say(f"{key.name} is trusted as {' and '.join(key.roles)}")
+
+
+@keys_app.command()
+def remove(key: Annotated[str, typer.Argument(help="A public key, its beginning, or its name.")]) -> None:
+    """Stop trusting a key. Generate the server's configuration again to keep it from connecting.
+
+    Example: interlock hub keys remove web-1
+    """
+    from ..core.keys import remove_trusted
+
+    gone = remove_trusted(key, _trusted(_settings()))
+    say(f"{gone.name} ({gone.public}) is not trusted any more")
+
+
+@app.command()
+def config(
+    listen: Annotated[str, typer.Option("--listen", metavar="HOST:PORT", help="Where the server listens.")] = (
+        "0.0.0.0:4222"
+    ),
+    store: Annotated[str, typer.Option("--store", metavar="DIR", help="Where the server keeps its streams.")] = (
+        "./jetstream"
+    ),
+) -> None:
+    """Print a configuration for nats-server: each trusted key may do what its roles need, nobody else connects.
+
+    Our own key is in it as owner and controller. Add TLS and a cluster to the file as your network needs them.
+
+    Example: interlock hub config --store /var/lib/nats > hub.conf
+    """
+    from ..core import BadInput
+    from ..core.keys import TrustedKey, load_key, read_trusted
+    from ..link.hub_permissions import server_config
+
+    settings = _settings()
+    own, found = load_key(_own(settings)), read_trusted(_trusted(settings))
+    if own is not None and all(key.public != own.public for key in found):
+        found.insert(0, TrustedKey(own.public, ("owner", "controller"), "own key"))
+    if not found:
+        raise BadInput("there are no keys", todo="Make one with: interlock hub keys make")
+    say(server_config(found, listen, store), nl=False)
+
+
+def _settings() -> Hub:
+    from ..config import load
+
+    return load().hub
+
+
+def _own(settings: Hub) -> Path | None:
+    return Path(settings.key_file).expanduser() if settings.key_file else None
+
+
+def _trusted(settings: Hub) -> Path | None:
+    return Path(settings.trusted_file).expanduser() if settings.trusted_file else None

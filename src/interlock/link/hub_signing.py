@@ -1,0 +1,138 @@
+"""Signatures on the hub: every message says whose it is, and counts only if that key may say so."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+from msgspec import Struct
+
+from ..config.model import Hub as HubSettings
+from ..core import BadInput
+from ..core.keys import (
+    KeyRing,
+    Role,
+    create_key,
+    is_signed_by,
+    key_path,
+    load_key,
+    read_trusted,
+    trusted_path,
+)
+
+KEY_HEADER = "Interlock-Key"
+SIGNATURE_HEADER = "Interlock-Signature"
+TIME_HEADER = "Interlock-Time"
+SEQ_HEADER = "Interlock-Seq"
+
+LATE_S = 60.0
+"""How much later than it was signed the hub may have taken a request: a copy of it that comes later is a replay.
+Within this time the stored RESULT answers it, which lives 300 s."""
+
+
+class HubMessage(Struct, frozen=True):
+    """A message as the hub has it: `seq` and `time` are the store's, 0 where it was not stored."""
+
+    subject: str
+    data: bytes
+    headers: dict[str, str]
+    seq: int = 0
+    time: float = 0.0
+
+    @property
+    def run_seq(self) -> int | None:
+        """The sequence number that the run's journal gave it; None where it has none that can be read."""
+        text = self.headers.get(SEQ_HEADER, "")
+        return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else None
+
+
+class Signer(Struct, frozen=True):
+    """Who signed a message: a trusted key's name; or why nobody did, where that is accepted."""
+
+    name: str
+    trusted: bool = True
+
+
+class NotSigned(Exception):
+    """Raised when a message is not signed by a key that may say this."""
+
+
+class Signing:
+    """Signs with our own key, and judges what others signed."""
+
+    def __init__(self, ring: KeyRing, *, unsigned: bool = False, trusted: Path | None = None) -> None:
+        self.ring, self.unsigned = ring, unsigned
+        self._trusted, self._stamp = trusted, _stamp_of(trusted)
+
+    @classmethod
+    def from_settings(cls, settings: HubSettings) -> Signing:
+        """By the configuration. Our own key is made at the first use, unless signatures are not asked for."""
+        place = Path(settings.key_file).expanduser() if settings.key_file else None
+        own = load_key(place)
+        if own is None and not settings.unsigned:
+            own = create_key(place or key_path())
+        trusted = Path(settings.trusted_file).expanduser() if settings.trusted_file else trusted_path()
+        return cls(KeyRing(read_trusted(trusted), own), unsigned=settings.unsigned, trusted=trusted)
+
+    def headers(self, subject: str, data: bytes, now: float, seq: str = "") -> dict[str, str]:
+        """What has to go along with a message for others to know that it is ours."""
+        if self.ring.own is None:
+            return {}
+        time = f"{now:.3f}"
+        return {
+            KEY_HEADER: self.ring.own.public,
+            TIME_HEADER: time,
+            SIGNATURE_HEADER: self.ring.own.sign(_signed_bytes(subject, seq, time, data)),
+        }
+
+    def check(self, message: HubMessage, role: Role, subject: str | None = None) -> Signer:
+        """Who may say this and did; NotSigned says why nobody. `subject` where it came on another than its own."""
+        headers = message.headers
+        public, signature = headers.get(KEY_HEADER), headers.get(SIGNATURE_HEADER)
+        if not public or not signature:
+            return self._refuse("no signature")
+        signed = _signed_bytes(
+            subject or message.subject, headers.get(SEQ_HEADER, ""), headers.get(TIME_HEADER, ""), message.data
+        )
+        if not is_signed_by(public, signed, signature):
+            raise NotSigned("the signature is wrong")
+        self._read_again()
+        name = self.ring.name_of(public, role)
+        if name is None:
+            return self._refuse(f"the key {public} is not trusted as {role}")
+        if role == "controller" and message.time and abs(message.time - _time(headers)) > LATE_S:
+            raise NotSigned("it was signed long before it was sent: a replay")
+        return Signer(name)
+
+    def _read_again(self) -> None:
+        """Keys that were added or removed count at once, also for a run that is under way."""
+        stamp = _stamp_of(self._trusted)
+        if stamp != self._stamp:
+            with contextlib.suppress(BadInput):
+                self.ring = KeyRing(read_trusted(self._trusted), self.ring.own)
+                self._stamp = stamp
+
+    def _refuse(self, why: str) -> Signer:
+        if not self.unsigned:
+            raise NotSigned(why)
+        return Signer(why, trusted=False)
+
+
+def _stamp_of(path: Path | None) -> tuple[int, int]:
+    """What changes when a file does; zeros where there is none."""
+    try:
+        found = path.stat() if path is not None else None
+    except OSError:
+        found = None
+    return (found.st_mtime_ns, found.st_ino) if found is not None else (0, 0)
+
+
+def _signed_bytes(subject: str, seq: str, time: str, data: bytes) -> bytes:
+    return b"\n".join((b"interlock 1", subject.encode(), seq.encode(), time.encode(), data))
+
+
+def _time(headers: dict[str, str]) -> float:
+    try:
+        return float(headers.get(TIME_HEADER, ""))
+    except ValueError:
+        return 0.0

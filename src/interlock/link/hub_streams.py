@@ -1,0 +1,106 @@
+"""The hub's two streams: made where they are missing, and brought up to date by owners."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..config.model import Hub as HubSettings
+from ..core import InterlockError
+from .hub import RUNS_STREAM, STREAM, HubSession, NobodyAnswers, SessionLost
+
+SUBJECTS = {
+    STREAM: ["loop:control.*", "loop:current.*", "loop:record.*"],
+    RUNS_STREAM: ["loop:run.*"],
+}
+
+MAX_AGE_S = 24 * 3600
+"""How long the hub keeps messages: far longer than the window of a stored RESULT."""
+
+DEDUP_S = 300
+ROWS_PER_RUN = 4
+"""Rows of a run that are kept: behind one that nobody has signed there is still one that counts."""
+
+REPLICAS = 3
+NO_JETSTREAM = 10039
+NOT_ENOUGH_SERVERS = (10005, 10074)
+
+
+async def ensure_streams(session: HubSession, settings: HubSettings, *, owner: bool) -> None:
+    for name in SUBJECTS:
+        await _ensure(session, name, settings.replicas, owner)
+
+
+async def _ensure(session: HubSession, name: str, replicas: int | None, owner: bool) -> None:
+    try:
+        info = await session.api(f"STREAM.INFO.{name}", {})
+    except NobodyAnswers:
+        info = {"error": {"err_code": NO_JETSTREAM, "description": "nobody answers"}}
+    if info.get("error", {}).get("code") == 404:
+        info = await _create(session, name, replicas)
+    error = info.get("error")
+    if error is not None:
+        why = error.get("description")
+        if error.get("err_code") == NO_JETSTREAM or error.get("code") != 503:
+            raise InterlockError(f"the hub has no JetStream ({why})", where=session.url, todo="Start it with -js.")
+        raise SessionLost(str(why))
+    config = info["config"]
+    if set(SUBJECTS[name]) - set(config.get("subjects") or ()) or config.get("retention") != "limits":
+        raise InterlockError(
+            f"the hub's stream {name} is not ours", where=session.url, todo="Remove it, or use another account."
+        )
+    if owner or ("republish" in _wanted(name) and "republish" not in config):
+        await _update(session, name, info, replicas)
+
+
+def _wanted(name: str) -> dict[str, object]:
+    wanted: dict[str, object] = {"allow_direct": True}
+    if name == STREAM:
+        wanted["republish"] = {"src": "loop:control.*", "dest": "stored:control.{{wildcard(1)}}"}
+    else:
+        wanted["max_msgs_per_subject"] = ROWS_PER_RUN
+    return wanted
+
+
+async def _create(session: HubSession, name: str, replicas: int | None) -> Any:
+    config = {
+        "name": name,
+        "subjects": SUBJECTS[name],
+        "retention": "limits",
+        "storage": "file",
+        "discard": "old",
+        "max_age": MAX_AGE_S * 10**9,
+        "duplicate_window": DEDUP_S * 10**9,
+        "num_replicas": replicas or REPLICAS,
+        **_wanted(name),
+    }
+    made = await session.api(f"STREAM.CREATE.{name}", config)
+    if made.get("error", {}).get("err_code") in NOT_ENOUGH_SERVERS and replicas is None:
+        made = await session.api(f"STREAM.CREATE.{name}", {**config, "num_replicas": 1})
+    if made.get("error", {}).get("code") == 400:
+        # Somebody else may have made it just now.
+        made = await session.api(f"STREAM.INFO.{name}", {}) if "in use" in str(made) else made
+    if made.get("error", {}).get("err_code") in NOT_ENOUGH_SERVERS:
+        raise InterlockError(f"the hub cannot keep {replicas} copies ({made['error'].get('description')})",
+                             where="hub.replicas", todo="Use as many as the cluster has servers.")  # fmt: skip
+    return made
+
+
+async def _update(session: HubSession, name: str, info: Any, replicas: int | None) -> None:
+    """Bring an existing stream up to date: also one of an older version, or of one server that became three."""
+    config = info["config"]
+    copies = config.get("num_replicas", 1)
+    changed = {key: value for key, value in _wanted(name).items() if config.get(key) != value}
+    if replicas is not None and copies != replicas:
+        changed["num_replicas"] = replicas
+    elif replicas is None and copies < REPLICAS and info.get("cluster", {}).get("name"):
+        changed["num_replicas"] = REPLICAS
+    if not changed:
+        return
+    done = await session.api(f"STREAM.UPDATE.{name}", {**config, **changed})
+    if "error" in done and "num_replicas" in changed:
+        if replicas is not None:
+            raise InterlockError(f"the hub cannot keep {replicas} copies ({done['error'].get('description')})",
+                                 where="hub.replicas", todo="Use as many as the cluster has servers.")  # fmt: skip
+        del changed["num_replicas"]
+        if changed:
+            await session.api(f"STREAM.UPDATE.{name}", {**config, **changed})

@@ -1,0 +1,305 @@
+"""A hub that is not friendly: strays, poison, floods, small limits, servers that are gone. The run stays reachable."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interlock.config.model import Hub
+from interlock.control import new_request
+from interlock.core import BadInput, InterlockError
+from interlock.journal import JournalEntry
+from interlock.link.hub import (
+    STREAM,
+    HubSession,
+    SessionLost,
+    control_subject,
+    record_subject,
+    run_subject,
+    stored_subject,
+)
+from interlock.link.hub_client import HubClient
+from interlock.link.hub_connect import open_session
+from interlock.link.hub_link import HubLink
+from interlock.link.loop_thread import LoopThread
+from interlock.link.request_queue import MOST, RequestQueue
+from interlock.link.stream_reading import read_all
+
+from ..control.owner import make
+from .broker import Broker, find_free_port
+from .owned import Owned
+from .test_hub import ask, until
+
+
+@pytest.fixture
+def broker(quick_root: Path) -> Iterator[Broker]:
+    with Broker(quick_root / "js") as running:
+        yield running
+
+
+class Stranger:
+    """Somebody with a connection, and no manners."""
+
+    def __init__(self, settings: Hub) -> None:
+        self._thread = LoopThread("stranger")
+        self.session: HubSession = self._thread.run(open_session(settings, "stranger"))
+
+    def send(self, subject: str, data: bytes, **headers: str) -> None:
+        async def publish() -> None:
+            await self.session.client.publish(subject, data, headers=headers or None)
+            await self.session.client.flush()
+
+        self._thread.run(publish())
+
+    def run(self, work: Any) -> Any:
+        return self._thread.run(work)
+
+    def close(self) -> None:
+        self._thread.run(self.session.close())
+        self._thread.close()
+
+
+@pytest.fixture
+def stranger(broker: Broker) -> Iterator[Stranger]:
+    made = Stranger(broker.settings)
+    yield made
+    made.close()
+
+
+def test_strays_and_poison_are_put_aside_and_the_run_stays_reachable(
+    broker: Broker, quick_root: Path, stranger: Stranger
+) -> None:
+    stranger.send(record_subject("run-1"), b"poison", **{"Interlock-Seq": "x"})
+    stranger.send(run_subject("run-1"), b"\xff\xfe", **{"Interlock-Seq": "-1"})
+    with Owned(quick_root) as owned, HubClient(broker.settings) as elsewhere:
+        link = HubLink(broker.settings, owned.endpoint, owned.journal)
+        link.start()
+        until(lambda: link.problem == "")
+        for headers in ({}, {"Nats-Sequence": "x"}, {"Nats-Sequence": "7", "Nats-Time-Stamp": "yesterday"}):
+            stranger.send(stored_subject("run-1"), b"stray", **headers)
+        stranger.send(record_subject("run-1"), b"{}", **{"Interlock-Seq": "99999999999999999999"})
+        stranger.send(control_subject("run-1"), b"\x00" * 100)
+        assert ask(elsewhere, "pause").outcome == "success"
+        until(lambda: len(elsewhere.records("run-1")) >= 4)
+        assert [run.summary.run_id for run in elsewhere.runs()] == ["run-1"]
+        assert elsewhere.refused["a row that cannot be read"] == 1
+        until(lambda: any(row["what"] == "quarantined" for row in owned.audits()))
+        assert owned.endpoint.counts["", "quarantined"] >= 3
+        broker.kill()
+        until(lambda: link.problem != "")
+        broker.start()
+        until(lambda: link.problem == "")
+        assert ask(elsewhere, "resume").outcome == "success", "the cursor is found again in spite of the poison"
+        link.close()
+
+
+def test_an_answer_is_published_to_an_inbox_and_nowhere_else(
+    broker: Broker, quick_root: Path, stranger: Stranger
+) -> None:
+    """Else a stranger has the owner publish to the server's own API, with the owner's rights."""
+    with Owned(quick_root) as owned:
+        link = HubLink(broker.settings, owned.endpoint, owned.journal)
+        link.start()
+        until(lambda: link.problem == "")
+        stranger.send(
+            control_subject("run-1"), make("pause", id="p"), **{"Interlock-Reply": f"$JS.API.STREAM.DELETE.{STREAM}"}
+        )
+        until(lambda: owned.endpoint.state.status == "paused")
+        with HubClient(broker.settings) as elsewhere:
+            assert ask(elsewhere, "resume").outcome == "success"
+        link.close()
+
+
+@pytest.mark.parametrize("copies", [4_000, pytest.param(20_000, marks=pytest.mark.torture)])
+def test_a_flood_of_requests_does_not_keep_a_cancel_from_arriving(
+    broker: Broker, quick_root: Path, stranger: Stranger, copies: int
+) -> None:
+    with Owned(quick_root) as owned, HubClient(broker.settings) as elsewhere:
+        link = HubLink(broker.settings, owned.endpoint, owned.journal)
+        link.start()
+        until(lambda: link.problem == "")
+
+        async def flood() -> None:
+            for number in range(copies):
+                await stranger.session.client.publish(
+                    control_subject("run-1"), make("pause" if number % 2 else "resume", id=f"flood-{number}")
+                )
+            await stranger.session.client.flush()
+
+        stranger.run(flood())
+        answer = ask(elsewhere, "cancel", timeout=60)
+        assert (answer.outcome, answer.attempts) == ("success", 1), "the first copy arrived"
+        assert owned.endpoint.state.status == "aborted"
+        link.close()
+
+
+def test_a_cancel_overtakes_and_nothing_else_does() -> None:
+    queue: RequestQueue[str] = RequestQueue()
+    for command in ("resume", "pause", "cancel"):
+        assert queue.put(make(command, id=command), "a", command)
+    assert [queue.take(), queue.take(), queue.take(), queue.take()] == ["cancel", "resume", "pause", None]
+
+
+def test_one_sender_cannot_fill_the_queue_for_the_others() -> None:
+    queue: RequestQueue[int] = RequestQueue()
+    body = make("pause", id="p")
+    assert all(queue.put(body, "flood", number) for number in range(MOST))
+    assert not queue.put(body, "flood", 0)
+    assert queue.put(body, "somebody", 1) and queue.put(make("cancel", id="c"), "flood", 2)
+
+
+def test_records_larger_than_the_servers_limit_are_cut_with_a_word(quick_root: Path) -> None:
+    config = quick_root / "small.conf"
+    config.write_text("max_payload: 65536\n")
+    with Broker(quick_root / "js", "-c", str(config)) as broker, Owned(quick_root) as owned:
+        owned.journal.append([JournalEntry("message", {"text": "x" * 200_000}), JournalEntry("message", {"text": "y"})])
+        link = HubLink(broker.settings, owned.endpoint, owned.journal)
+        link.start()
+        with HubClient(broker.settings) as elsewhere:
+            until(lambda: [r for r in elsewhere.records("run-1") if r.kind == "audit"])
+            found = elsewhere.records("run-1")
+            assert [record.seq for record in found] == list(range(1, len(found) + 1))
+            assert b'"too_large":2000' in bytes(next(r for r in found if r.kind == "message").body)
+            assert any("too long for the hub" in str(row.get("problem")) for row in owned.audits())
+            assert ask(elsewhere, "pause").outcome == "success"
+            with pytest.raises(BadInput, match="max_payload"):
+                elsewhere.ask(new_request("long", "pause", "run-1", reason="x" * 65_000))
+        link.close()
+
+
+@pytest.mark.parametrize("scheme", ["tls", "nats"])
+def test_no_token_goes_to_a_server_without_tls_where_tls_was_asked_for(quick_root: Path, scheme: str) -> None:
+    token = quick_root / "token"
+    token.write_text("open sesame\n")
+    listener, heard = socket.create_server(("127.0.0.1", 0)), []
+    port = listener.getsockname()[1]
+
+    def listen() -> None:
+        sock, _ = listener.accept()
+        sock.sendall(b'INFO {"server_id":"x","version":"2.15.1","headers":true,"max_payload":1048576,"proto":1}\r\n')
+        sock.settimeout(20)
+        with sock:
+            while data := sock.recv(65536):
+                heard.append(data)
+
+    thread = threading.Thread(target=listen, daemon=True)
+    thread.start()
+    tls = {}
+    if scheme == "nats":
+        tls = {"ca_file": str(_certificate(quick_root))}
+    with pytest.raises(InterlockError, match="does not use TLS"):
+        HubClient(Hub(url=f"{scheme}://127.0.0.1:{port}", token_file=str(token), tls=tls, unsigned=True))
+    thread.join(30)
+    listener.close()
+    assert b"".join(heard) == b""
+
+
+def _certificate(place: Path) -> Path:
+    import subprocess
+
+    cert = place / "cert.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+         "-subj", "/CN=localhost", "-keyout", str(place / "key.pem"), "-out", str(cert)],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    return cert
+
+
+def test_the_same_request_gets_the_same_answer_as_long_as_it_is_promised(
+    broker: Broker, quick_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Owned(quick_root) as owned, HubClient(broker.settings) as elsewhere:
+        link = HubLink(broker.settings, owned.endpoint, owned.journal)
+        link.start()
+        assert ask(elsewhere, "cancel").outcome == "success"
+        link.close()
+        broker_time = HubSession.broker_time
+        for later, outcome in ((290, "success"), (400, "failure")):
+            monkeypatch.setattr(HubSession, "broker_time", lambda session, later=later: broker_time(session) + later)
+            assert ask(elsewhere, "cancel").outcome == outcome, f"{later} s later"
+
+
+def test_one_address_that_answers_is_enough(broker: Broker) -> None:
+    dead = [f"nats://127.0.0.1:{find_free_port()}" for _ in range(2)]
+    for _ in range(4):
+        with HubClient(Hub(url=f"{dead[0]},{broker.url}", unsigned=True)) as client:
+            assert client.runs() == []
+    with pytest.raises(InterlockError, match="no server of the hub can be used") as caught:
+        HubClient(Hub(url=",".join(dead), unsigned=True))
+    assert all(url in str(caught.value) for url in dead), "each of them is named"
+
+
+def test_no_status_is_taken_for_emptiness(broker: Broker, stranger: Stranger) -> None:
+    async def read() -> list[object]:
+        return [message async for message in read_all(stranger.session, "loop:run.*", stream="NONESUCH")]
+
+    with pytest.raises(SessionLost, match="503"):
+        stranger.run(read())
+
+
+def test_runs_leave_no_consumer_behind(broker: Broker, quick_root: Path, stranger: Stranger) -> None:
+    for number in range(3):
+        with Owned(quick_root / str(number), run_id=f"run-{number}") as owned, HubClient(broker.settings) as elsewhere:
+            link = HubLink(broker.settings, owned.endpoint, owned.journal)
+            link.start()
+            assert ask(elsewhere, "cancel", run=f"run-{number}").outcome == "success"
+            elsewhere.runs(), elsewhere.records(f"run-{number}")
+            link.close()
+    assert stranger.run(stranger.session.api(f"STREAM.INFO.{STREAM}", {}))["state"]["consumer_count"] == 0
+
+
+def test_a_stream_of_an_older_version_is_brought_up_to_date(broker: Broker, quick_root: Path) -> None:
+    async def make_old() -> None:
+        import nats
+
+        client = await nats.connect(broker.url)
+        subjects = ["loop:control.*", "loop:current.*", "loop:record.*", "loop:summary.*"]
+        await client.jetstream().add_stream(name=STREAM, subjects=subjects)
+        await client.close()
+
+    asyncio.run(make_old())
+    with Owned(quick_root) as owned, HubClient(broker.settings) as elsewhere:
+        link = HubLink(broker.settings, owned.endpoint, owned.journal)
+        link.start()
+        assert ask(elsewhere, "pause").outcome == "success"
+        link.close()
+
+
+def test_a_hub_that_is_away_is_told_in_the_journal(quick_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("interlock.link.hub_trouble.TELL_AFTER_S", 0.0)
+    broker = Broker(quick_root / "js")
+    with Owned(quick_root) as owned:
+        link = HubLink(broker.settings, owned.endpoint, owned.journal)
+        link.start()
+        until(lambda: any(row["what"] == "hub_away" for row in owned.audits()))
+        with broker:
+            until(lambda: any(row["what"] == "hub_back" for row in owned.audits()))
+        link.close()
+
+
+def test_a_journal_that_cannot_be_written_delays_a_request_and_does_not_lose_it(
+    broker: Broker, quick_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Owned(quick_root) as owned, HubClient(broker.settings) as elsewhere:
+        link = HubLink(broker.settings, owned.endpoint, owned.journal)
+        link.start()
+        until(lambda: link.problem == "")
+        receive, failures = owned.endpoint.receive, []
+
+        def fail_twice(*given: Any, **more: Any) -> None:
+            if len(failures) < 2:
+                failures.append(time.monotonic())
+                raise InterlockError("no space left on device")
+            receive(*given, **more)
+
+        monkeypatch.setattr(owned.endpoint, "receive", fail_twice)
+        assert ask(elsewhere, "pause").outcome == "success" and len(failures) == 2
+        link.close()
