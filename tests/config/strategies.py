@@ -60,6 +60,11 @@ def fit_together(config: dict[str, object]) -> dict[str, object]:
         for name in ("may_change", "protect"):
             config["contract"].pop(name, None)  # type: ignore[attr-defined]
     hub, stop = config.get("hub"), config.get("interventions")
+    contain = config.get("contain")
+    if isinstance(contain, dict):
+        for key in contain.keys() & {"write", "hide", "hosts"}:
+            named = [f"a{number}" for number, _ in enumerate(contain[key])]
+            contain[key] = [f"{name}.test" if key == "hosts" else f"~/{name}" for name in named]
     if isinstance(hub, dict) and "tls" in hub:
         hub["tls"] = dict(zip(("ca_file", "cert_file", "key_file"), hub["tls"].values(), strict=False))
     if isinstance(stop, dict) and isinstance(stop.get("emergency_stop"), dict):

@@ -78,8 +78,8 @@ def test_the_command_does_not_start_where_guard_cannot_work(place: Place) -> Non
 
 
 def test_an_unknown_level_and_an_unknown_name_are_errors(place: Place) -> None:
-    status, _, err = place.run("true", options=("--contain", "fence"))
-    assert status == 2 and b"fence" in err
+    status, _, err = place.run("true", options=("--contain", "moat"))
+    assert status == 2 and b"moat" in err
     run = place.begin(place.command("true"), env={**place.environment, "INTERLOCK_CONTAIN__ALLOW": "[dokcer]"})
     _, err = run.communicate(timeout=60)
     assert run.returncode == 2 and b"contain.allow" in err

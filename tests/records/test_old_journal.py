@@ -115,7 +115,19 @@ def test_the_dashboard_serves_every_line_of_it(folder):
     with TestClient(app, base_url="http://127.0.0.1:7717", headers=headers) as client:
         lines = client.get(f"/api/runs/{folder.run_id}/lines?limit=400").json()["lines"]
         whole = {kind: line for line in lines if (kind := _record(client, folder, line["seq"])) is not None}
-    since = {"episode", "person", "parked", "woken", "liveness", "unwedge", "contract", "breach", "stop_gate", "proof"}
+    since = {
+        "episode",
+        "fence",
+        "person",
+        "parked",
+        "woken",
+        "liveness",
+        "unwedge",
+        "contract",
+        "breach",
+        "stop_gate",
+        "proof",
+    }
     assert KINDS.keys() - whole.keys() - since == {"snapshot", "status"}
 
 

@@ -30,6 +30,7 @@ export interface Records {
   incident: IncidentRecord;
   fault: Fault;
   tamper: TamperRecord;
+  fence: FenceRecord;
   transcript: TranscriptRecord;
   proxied: ProxiedRecord;
   lost: LostRecord;
@@ -66,7 +67,7 @@ export const RECORDS: Record<MomentKind, (keyof Records)[]> = {
   incident: ["incident", "plan"],
   approval: ["state"],
   picture: ["gui_event"],
-  note: ["opinion", "person", "proof", "stop_gate", "fault", "tamper", "transcript", "proxied", "lost", "gui_session", "gui_trouble", "gui_event", "gui_model_call", "gui_verification", "gui_result"],
+  note: ["opinion", "person", "proof", "stop_gate", "fault", "tamper", "fence", "transcript", "proxied", "lost", "gui_session", "gui_trouble", "gui_event", "gui_model_call", "gui_verification", "gui_result"],
 };
 
 /** Records that timelines leave out. */
@@ -162,6 +163,28 @@ export interface IncidentLine {
   time: number;
   status: string;
   summary: string;
+}
+
+export interface InboxItem {
+  id: string;
+  kind: string;
+  run_id: string;
+  run: string;
+  time: number;
+  title: string;
+  text?: string;
+  answers?: InboxAnswer[];
+  expires?: number | null;
+  host?: string;
+}
+
+export interface InboxAnswer {
+  name: string;
+  does: string;
+  command?: string;
+  payload?: Record<string, unknown>;
+  words?: string;
+  here?: boolean;
 }
 
 export interface Series {
@@ -472,6 +495,7 @@ export interface RunSpec {
   continues?: string | null;
   model?: string | null;
   issue_id?: string | null;
+  labels?: string[];
 }
 
 export interface StartedRecord {
@@ -808,6 +832,13 @@ export interface TamperRecord {
   path?: string;
 }
 
+export interface FenceRecord {
+  why: string;
+  host: string;
+  port: number;
+  step: number;
+}
+
 export interface TranscriptRecord {
   path: string;
   offset: number;
@@ -1000,6 +1031,7 @@ export interface Claim {
   step?: number;
   subject?: string;
   every?: boolean;
+  printed?: boolean;
 }
 
 export interface CheckRun {

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from ..adapters.hooks.clients import recognise
 from ..adapters.process import Finished, Launch, run_command
 from ..adapters.process.job_control import die_of
-from ..adapters.proxy import OPENAI, Proxied, ProxyAdapter, find_upstreams
+from ..adapters.proxy import OPENAI, Proxied, ProxyAdapter, find_upstreams, stand_ins
 from ..core import BadInput
 from ..process import UNKNOWN_STATUS
 from .contract_options import show_contract
@@ -55,10 +55,13 @@ def with_hooks(launch: Launch) -> Launch:
 def with_proxy(launch: Launch, wanted: bool | None) -> Launch:
     """The launch with the proxy before the model's API: where it is wanted, else where the environment names one.
 
-    A client that has hooks is not led elsewhere by its key alone: it knows its maker's address, and minds.
+    A client that has hooks is not led elsewhere by its key alone: it knows its maker's address, and minds. In a fence
+    there is no other way to a model, and the agent gets worthless keys.
     """
     if wanted is False:
         return launch
+    fenced = launch.config.runtime.contain == "fence"
+    wanted = wanted or fenced
     upstreams = find_upstreams(os.environ, every=wanted is True, keys=launch.wiring is None)
     if wanted and launch.wiring is not None and launch.wiring.api:
         upstreams[OPENAI] = launch.wiring.api
@@ -69,7 +72,10 @@ def with_proxy(launch: Launch, wanted: bool | None) -> Launch:
             raise BadInput("the proxy is not installed", todo='pip install "interlock[proxy]"')
         return launch
     spec = launch.spec if launch.wiring is not None else replace(launch.spec, adapter=ProxyAdapter.name)
-    return replace(launch, spec=spec, proxied=Proxied(upstreams, secrets.token_urlsafe(12)))
+    keys = stand_ins(os.environ, upstreams) if fenced else {}
+    if fenced and launch.wiring is not None and not keys:
+        say_error("key not kept out: the client is logged in by a file of its own, which the agent can read")
+    return replace(launch, spec=spec, proxied=Proxied(upstreams, secrets.token_urlsafe(12), keys))
 
 
 def _write(path: Path, finished: Finished) -> None:

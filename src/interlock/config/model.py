@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct, structs
 
 from ..core import Forbidden, Limits
+from .hosts import DEFAULT_HOSTS
 
 Share = Annotated[float, Meta(ge=0, le=1)]
 Seconds = Annotated[float, Meta(ge=0)]
@@ -227,20 +228,23 @@ class Detect(Section, frozen=True, kw_only=True):
 
 class Runtime(Section, frozen=True, kw_only=True):
     contain: Annotated[
-        Literal["off", "auto", "guard"],
-        Meta(description="Keep the agent away from its supervisor; auto: guard where it works."),
+        Literal["off", "auto", "guard", "fence"],
+        Meta(
+            description="Keep the agent away from its supervisor; auto: guard where it works; fence: also from the "
+            "rest of the machine and the network."
+        ),
     ] = "auto"
     fail: Annotated[
         Literal["auto", "open", "closed"],
         Meta(
             description="Without supervision a step runs (open) or not (closed); auto: open, but closed for the hooks "
-            "of unattended runs under guard."
+            "of unattended runs under guard or fence."
         ),
     ] = "auto"
     step_timeout_ms: Annotated[float, Meta(gt=0, description="What supervision may cost a step at most.")] = 250
     on_tamper: Annotated[
         Literal["auto", "warn", "pause", "stop"],
-        Meta(description="When the agent interferes; auto: warn, under guard stop, or pause where a person is there."),
+        Meta(description="When the agent interferes; auto: warn; contained: stop, or pause where a person is there."),
     ] = "auto"
 
 
@@ -250,6 +254,16 @@ Allowed = Literal["at", "cron", "dbus", "docker", "interlock-code", "podman", "s
 
 class Contain(Section, frozen=True, kw_only=True):
     allow: Annotated[tuple[Allowed, ...], Meta(description="What guard leaves as it is outside.")] = ()
+    write: Annotated[
+        tuple[str, ...],
+        Meta(description="Folders and files that fence lets the agent write, besides its workspace; shown if hidden."),
+    ] = ()
+    hide: Annotated[
+        tuple[str, ...], Meta(description="Folders and files that fence hides, besides the usual places of secrets.")
+    ] = ()
+    hosts: Annotated[
+        tuple[str, ...], Meta(description="Hosts that fence lets the agent reach: NAME, *.NAME or NAME:PORT.")
+    ] = DEFAULT_HOSTS
 
 
 class Contract(Section, frozen=True, kw_only=True):
@@ -403,6 +417,33 @@ class Unattended(Section, frozen=True, kw_only=True):
     resume: Annotated[Resume, Meta(description="How a run that a usage limit stopped may resume by itself.")] = Resume()
 
 
+class BudgetMatch(Section, frozen=True, kw_only=True):
+    """Which runs a budget is for: patterns with * and ?, all of which have to fit; unset fits every run."""
+
+    name: Annotated[str | None, Meta(description="The run's name.")] = None
+    label: Annotated[str | None, Meta(description="One of its labels (interlock run --label).")] = None
+    workspace: Annotated[str | None, Meta(description="Its workspace, as an absolute path.")] = None
+    user: Annotated[str | None, Meta(description="Who started it.")] = None
+    host: Annotated[str | None, Meta(description="The machine that it runs on.")] = None
+
+
+class Budget(Section, frozen=True, kw_only=True):
+    """What runs may spend together."""
+
+    name: Annotated[str, Meta(description="What it is called; no two alike.")]
+    match: Annotated[BudgetMatch, Meta(description="Which runs it is for; unset: all.")] = BudgetMatch()
+    per: Annotated[Literal["run", "day", "week", "month"], Meta(description="The period, in local time.")] = "day"
+    max_cost_usd: Annotated[
+        Annotated[float, Meta(gt=0)] | None, Meta(description="Dollars in a period, of all its runs together.")
+    ] = None
+    max_tokens: Annotated[
+        Annotated[int, Meta(gt=0)] | None, Meta(description="Tokens in a period, of all its runs together.")
+    ] = None
+    on_limit: Annotated[
+        Literal["warn", "pause", "stop"], Meta(description="What happens to a run whose next step is beyond it.")
+    ] = "pause"
+
+
 class Config(Section, frozen=True, kw_only=True):
     """Everything that can be set."""
 
@@ -421,6 +462,7 @@ class Config(Section, frozen=True, kw_only=True):
     gui: Annotated[Gui, Meta(description="GUI sessions.")] = Gui()
     unattended: Annotated[Unattended, Meta(description="Runs that nobody watches.")] = Unattended()
     models: Annotated[tuple[ModelInfo, ...], Meta(description="Models beyond the ones that ship.")] = ()
+    budgets: Annotated[tuple[Budget, ...], Meta(description="What runs may spend together.")] = ()
 
     def __post_init__(self) -> None:
         if type(self.limits) is Limits:  # as `Config(limits=Limits(...))` gives them

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from ..core import ISSUE_TYPES, BadInput
 from ..core.globs import check_glob
+from .hosts import parse_host
 from .model import Config
 from .models import Models
 from .nearest import nearest
@@ -13,6 +14,8 @@ from .problem import ConfigProblem
 from .screen_models import find_screen_model
 
 STRATEGIES = ("progressive", "severity", "pattern_specific", "custom")
+HOSTS = "Write NAME, *.NAME (every name below a domain) or NAME:PORT."
+PLACES = "Write a path that begins with / or ~/, without * or ?."
 TLS_KEYS = ("ca_file", "cert_file", "key_file")
 
 
@@ -26,6 +29,20 @@ def check(config: Config) -> Iterator[ConfigProblem]:
     yield from _globs(config)
     yield from _models(config)
     yield from _screen_models(config)
+    yield from _budgets(config)
+    yield from _fence(config)
+
+
+def _fence(config: Config) -> Iterator[ConfigProblem]:
+    for entry in config.contain.hosts:
+        try:
+            parse_host(entry)
+        except ValueError as error:
+            yield ConfigProblem(path="contain.hosts", what=str(error), todo=HOSTS)
+    for key, places in (("write", config.contain.write), ("hide", config.contain.hide)):
+        for place in places:
+            if not place.startswith(("/", "~/")) or any(sign in place for sign in "*?[\0"):
+                yield ConfigProblem(path=f"contain.{key}", what=f"{place!r} is not a path", todo=PLACES)
 
 
 def _channels(config: Config) -> Iterator[ConfigProblem]:
@@ -119,6 +136,18 @@ def _screen_models(config: Config) -> Iterator[ConfigProblem]:
             find_screen_model(name, config.models)
         except BadInput as error:
             yield ConfigProblem(path=path, what=error.what, todo=error.todo)
+
+
+def _budgets(config: Config) -> Iterator[ConfigProblem]:
+    names = [budget.name for budget in config.budgets]
+    for place, budget in enumerate(config.budgets):
+        path = f"budgets[{place}]"
+        if names.index(budget.name) != place:
+            what = f"there are two budgets {budget.name!r}, which count together"
+            yield ConfigProblem(path=f"{path}.name", what=what, todo="Rename one.", level="warning")
+        if budget.max_cost_usd is None and budget.max_tokens is None:
+            what = f"the budget {budget.name!r} limits nothing"
+            yield ConfigProblem(path=path, what=what, todo="Set max_cost_usd or max_tokens.", level="warning")
 
 
 def _known(name: str, names: Iterable[str]) -> str:

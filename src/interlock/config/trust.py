@@ -14,11 +14,12 @@ NAMED_FILES = ("review.rules_path", "interventions.soft_correction.custom_prompt
 """Keys that name further files: these are agreed to as well."""
 
 HIGHER = {"detect.sensitivity": ("low", "medium", "high"), "runtime.on_tamper": ("warn", "pause", "stop"),
-          "runtime.fail": ("open", "auto", "closed"), "runtime.contain": ("off", "auto", "guard"),
+          "runtime.fail": ("open", "auto", "closed"), "runtime.contain": ("off", "auto", "guard", "fence"),
           "interventions.on_limit": ("pause", "stop")}  # fmt: skip
 """Keys whose later values are the stricter ones, the last above all."""
 
 MORE_IS_STRICTER = ("checkpoints.keep_days", "checkpoints.keep_count", "gui.confidence_threshold")
+FEWER_IS_STRICTER = ("contain.allow", "contain.write", "contain.hosts")
 OFF_IS_STRICTER = ("interventions.observe",)
 ADDED = ("contract.protect", "contract.may_not", "contract.constraints", "contract.goals", "contract.done_when")
 """Keys whose values add up over the files: one more is stricter. A command to run needs trust all the same."""
@@ -89,6 +90,10 @@ def is_free(path: str, value: object, now: object) -> bool:
         order = HIGHER[path]
         known = value in order and now in order
         return value == order[-1] or (known and order.index(str(value)) >= order.index(str(now)))
+    if path in FEWER_IS_STRICTER and isinstance(value, (list, tuple)) and isinstance(now, tuple):
+        return set(value) <= set(now)
+    if path == "contain.hide" and isinstance(value, (list, tuple)) and isinstance(now, tuple):
+        return set(value) >= set(now)
     if path in MORE_IS_STRICTER:
         return isinstance(value, (int, float)) and isinstance(now, (int, float)) and value >= now
     if path in ON_IS_STRICTER or (path.endswith(".enabled") and path not in SENDS):

@@ -20,18 +20,19 @@ def find_bubblewrap() -> str | None:
     return shutil.which("bwrap")
 
 
-def base_words(program: str) -> tuple[str, ...]:
+def base_words(program: str, *, fenced: bool = False) -> tuple[str, ...]:
     """The namespaces: as root without a user namespace, so that apt, chown and su keep working."""
     user = () if os.geteuid() == 0 else ("--unshare-user",)
-    return (program, *user, "--unshare-pid", "--as-pid-1", "--bind", "/", "/")
+    more = ("--unshare-net", "--unshare-ipc", "--ro-bind", "/", "/") if fenced else ("--bind", "/", "/")
+    return (program, *user, "--unshare-pid", "--as-pid-1", *more)
 
 
-def why_not() -> str:
+def why_not(*, fenced: bool = False) -> str:
     """What keeps us from building the namespaces, and how to get them; empty where it works."""
     program = find_bubblewrap()
     if program is None:
         return f"bubblewrap is not installed. {INSTALL}"
-    words = [*base_words(program), "--proc", "/proc", "--", "/bin/sh", "-c", ":"]
+    words = [*base_words(program, fenced=fenced), "--proc", "/proc", "--", "/bin/sh", "-c", ":"]
     try:
         done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=TRY_S, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -1,4 +1,4 @@
-"""Guard in bubblewrap's words: which places are read-only, empty or not there for the agent of one run."""
+"""Guard and fence in bubblewrap's words: which places are read-only, empty or not there for the agent of one run."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from pathlib import Path
 from msgspec import Struct
 
 from .bubblewrap import base_words
+from .fence import SECRET_VARIABLES, TEMPORARY, Fence
 from .places import (
     cgroup_mounts,
     code_places,
     hidden_sockets,
     hidden_variables,
+    homes,
     is_there,
     own_places,
     protected_places,
@@ -43,10 +45,19 @@ class Kept(Struct, frozen=True, kw_only=True):
     workspaces: tuple[Path, ...] = ()
 
 
-def guard_words(program: str, kept: Kept, allow: tuple[str, ...] = (), filter_fd: int | None = None) -> tuple[str, ...]:
-    """The words before the command: bubblewrap with everything that guard means."""
-    words = [*base_words(program), *_devices(), "--proc", "/proc"]
+def guard_words(
+    program: str,
+    kept: Kept,
+    allow: tuple[str, ...] = (),
+    filter_fd: int | None = None,
+    fence: Fence | None = None,
+) -> tuple[str, ...]:
+    """The words before the command: bubblewrap with everything that guard means, and a fence around it."""
     root = os.geteuid() == 0
+    words = [*base_words(program, fenced=fence is not None), *_devices(whole=not root and fence is None)]
+    words += ["--proc", "/proc"]
+    if fence is not None:
+        words += _open_fence(fence)
     if root:
         words += _bind("--ro-bind", map(Path, KERNEL))
         words += ["--cap-drop", "ALL", *(word for name in ROOT_CAPABILITIES for word in ("--cap-add", name))]
@@ -58,23 +69,53 @@ def guard_words(program: str, kept: Kept, allow: tuple[str, ...] = (), filter_fd
     if "interlock-code" not in allow:
         code, free = code_places()
         fixed += code
-    words += _bind("--ro-bind", (path for path in _real(fixed) if os.access(path, os.W_OK)))
-    words += _bind("--bind", _real(free))
+    changeable = [path for path in _real(fixed) if os.access(path, os.W_OK)]
+    # Inside a fence only what lies in a writable place has to be taken out of it; the rest is read-only or gone.
+    words += _bind("--ro-bind", (path for path in changeable if fence is None or _is_below(path, fence.write)))
+    words += _bind("--bind", _real(free) if fence is None else ())
     folders, files = hidden_sockets(allow)
-    for folder in [*kept.hidden, *_real(folders), *([Path("/run/interlock")] if root else [])]:
-        words += ["--perms", "0700", "--tmpfs", str(folder)] if folder.is_dir() else []
-    words += [word for file in _real(files) for word in ("--ro-bind", "/dev/null", str(file))]
+    emptied = [*kept.hidden, *_real(folders), *([Path("/run/interlock")] if root else [])]
+    words += _hide(folder for folder in emptied if folder.is_dir())
+    words += _hide(file for file in _real(files) if not _is_gone(file, fence))
+    if fence is not None:
+        words += _bind("--ro-bind", fence.fixed)
+        words += _hide(fence.hidden)
     words += _bind("--bind", (place for place in kept.workspaces if _is_below(place, (*kept.hidden, *fixed))))
     words += _bind("--bind", kept.writable)
     words += _bind("--ro-bind", (path for path in kept.shown if path.exists()))
-    words += [word for name in hidden_variables(allow) for word in ("--unsetenv", name)]
+    variables = (*hidden_variables(allow), *(SECRET_VARIABLES if fence is not None else ()))
+    words += [word for name in variables for word in ("--unsetenv", name)]
     return (*words, *(("--seccomp", str(filter_fd)) if filter_fd is not None else ()))
 
 
-def _devices() -> list[str]:
-    if os.geteuid() != 0:
+def _open_fence(fence: Fence) -> list[str]:
+    """A /run and a temporary folder of its own, then what can be written; the rest of the machine is read-only."""
+    words = ["--tmpfs", "/run"] if Path("/run").is_dir() else []
+    for place in map(Path, TEMPORARY):
+        words += ["--bind", str(fence.temporary), str(place)] if place.is_dir() else []
+    words += ["--tmpfs", "/dev/shm"]
+    words += _bind("--ro-bind", (home for home in homes() if _is_below(home, map(Path, ("/run", *TEMPORARY)))))
+    return words + _bind("--bind", fence.write)
+
+
+def _is_gone(file: Path, fence: Fence | None) -> bool:
+    """Whether a fence has emptied the folder of this socket anyway."""
+    return fence is not None and file.is_relative_to("/run")
+
+
+def _devices(*, whole: bool) -> list[str]:
+    if whole:
         return ["--dev-bind", "/dev", "/dev"]
     return ["--dev", "/dev", *(word for name in DEVICES for word in ("--dev-bind-try", name, name))]
+
+
+def _hide(places: Iterable[Path]) -> list[str]:
+    """Empty folders, and files without content."""
+    words: list[str] = []
+    for place in places:
+        words += ("--perms", "0700", "--tmpfs") if place.is_dir() else ("--ro-bind", "/dev/null")
+        words.append(str(place))
+    return words
 
 
 def _bind(how: str, places: Iterable[Path]) -> list[str]:

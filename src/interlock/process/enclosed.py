@@ -31,7 +31,9 @@ class Enclosure(Struct, frozen=True, kw_only=True):
     """How the wall is built: the words before the command, descriptors that they name, and where events go.
 
     `events` gets a line whenever the terminal interrupts or stops the command, which becomes the foreground of
-    `terminal`. `on_known` hears of the tree before the command's first instruction runs.
+    `terminal`. `on_known` hears of the tree before the command's first instruction runs. `bridges` lead from a port of
+    the command's own network namespace to a unix socket (PORT=PATH). With Landlock, the command writes below `write`
+    alone, where that is given, and reaches no abstract socket outside, where it is `scoped`.
     """
 
     words: tuple[str, ...]
@@ -39,6 +41,9 @@ class Enclosure(Struct, frozen=True, kw_only=True):
     events: int = -1
     terminal: int = -1
     on_known: Callable[[TreeHandle], None] = lambda handle: None
+    bridges: tuple[str, ...] = ()
+    write: tuple[str, ...] = ()
+    scoped: bool = False
 
 
 class JoinFailed(Exception):
@@ -66,7 +71,9 @@ def start_enclosed(
         events = (enclosure.events,) if enclosure.events >= 0 else ()
         numbers = [there.fileno(), status_end, enclosure.events, *own]
         marker = f"{MARKER}={environment[MARKER]}"
-        words = [*map(str, numbers), environment.get("PWD", ""), marker, str(len(groups)), *map(str, groups)]
+        words = [*map(str, numbers), environment.get("PWD", ""), marker, "scoped" if enclosure.scoped else "-"]
+        for listed in (enclosure.bridges, enclosure.write, tuple(map(str, groups))):
+            words += [str(len(listed)), *listed]
         popen = subprocess.Popen(
             [*enclosure.words, "--", sys.executable or "python3", "-I", "-S", str(FIRST), *words, *spec.argv],
             cwd=spec.cwd,
@@ -156,5 +163,7 @@ def _refuse(spec: RunSpec, told: dict[str, int], said: str) -> None:
         raise JoinFailed(f"it could not be entered ({os.strerror(told['join'])})")
     if "exec" in told:
         raise cannot_start(spec, OSError(told["exec"], os.strerror(told["exec"]), spec.argv[0]))
+    if "bridge" in told:
+        raise BadInput("the fence's network could not be built", todo="Give --contain guard to go without it.")
     why = said.splitlines()[-1] if said else "bubblewrap failed"
     raise BadInput(f"the containment could not be built ({why})", todo="Give --contain off to go without.")

@@ -7,10 +7,11 @@ them all. The kernel says that a sender is outside (si_pid is 0), which nothing 
 Its process group has a leader outside: a pid of this namespace that it used itself would never be free, and its own end
 would wait for that for ever.
 
-Arguments: REPORT STATUS EVENTS IN OUT ERR PWD MARKER N PROCS*N COMMAND... where REPORT is a socket to our starter,
-STATUS a descriptor for the exit status, EVENTS one for what the terminal does (or -1), IN, OUT and ERR the command's
-streams, PWD the variable as it was, MARKER the variable that only the command's tree has, and PROCS open cgroup.procs
-files.
+Arguments: REPORT STATUS EVENTS IN OUT ERR PWD MARKER SCOPED BRIDGES WRITE PROCS COMMAND... where REPORT is a socket to
+our starter, STATUS a descriptor for the exit status, EVENTS one for what the terminal does (or -1), IN, OUT and ERR the
+command's streams, PWD the variable as it was, MARKER the variable that only the command's tree has. SCOPED is the word
+"scoped" or "-", and three lists follow, each with its length before it: BRIDGES (PORT=PATH), places to WRITE (see
+bridges.py and landlock.py), and PROCS, open cgroup.procs files.
 """
 
 import os
@@ -28,22 +29,51 @@ STOP, CONTINUE = signal.SIGUSR1, signal.SIGUSR2
 def main() -> None:
     report, status, events = (int(word) for word in sys.argv[1:4])
     streams = [int(word) for word in sys.argv[4:7]]
-    directory, marker, count = sys.argv[7], sys.argv[8], int(sys.argv[9])
-    groups, command = [int(word) for word in sys.argv[10 : 10 + count]], sys.argv[10 + count :]
+    directory, marker, scoped = sys.argv[7], sys.argv[8], sys.argv[9] == "scoped"
+    command = sys.argv[10:]
+    ports, writable, procs = take_list(command), take_list(command), take_list(command)
     for descriptor in (report, status, events):
         if descriptor >= 0:
             os.set_inheritable(descriptor, False)
     environment = first_environment(directory, marker)
     refuse_tracing()
     signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())
+    sys.path.append(os.path.dirname(__file__))  # noqa: PTH120
+    listeners = listen(report, ports) if ports else []
     os.write(report, b"first\n")
     root = os.fork()
     if root == 0:
-        become(report, streams, groups, command, environment)
-    keep(root, status, events)
+        become(report, streams, [int(word) for word in procs], command, environment, lambda: wall(writable, scoped))
+    keep(root, status, events, listeners)
 
 
-def become(report: int, streams: list[int], groups: list[int], command: list[str], environment: dict) -> None:  # type: ignore[type-arg]
+def take_list(words: list[str]) -> list[str]:
+    """The list in front of these words: how many, and then each."""
+    count = int(words[0])
+    taken = words[1 : 1 + count]
+    del words[: 1 + count]
+    return taken
+
+
+def listen(report: int, ports: list[str]) -> list:  # type: ignore[type-arg]
+    """Listening sockets in the command's own network namespace."""
+    import bridges  # type: ignore[import-not-found]
+
+    try:
+        return bridges.listen(ports)  # type: ignore[no-any-return]
+    except OSError as error:
+        give_up(report, "bridge", error)
+        raise
+
+
+def wall(writable: list[str], scoped: bool) -> None:
+    if writable or scoped:
+        import landlock  # type: ignore[import-not-found]
+
+        landlock.restrict(writable, scoped)
+
+
+def become(report, streams, groups, command, environment, restrict) -> None:  # type: ignore[no-untyped-def]
     """Join the cgroups, wait until we are known outside, then run the command as if nothing had been in between."""
     for group in groups:
         try:
@@ -57,6 +87,7 @@ def become(report: int, streams: list[int], groups: list[int], command: list[str
     os.write(report, b"root\n")
     if not os.read(report, 1):
         os._exit(127)
+    restrict()
     for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(ignored_by_python, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
@@ -86,15 +117,19 @@ def refuse_tracing() -> None:
     ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
-def keep(root: int, status: int, events: int) -> None:
-    """Obey and reap until there is no descendant left."""
+def keep(root: int, status: int, events: int, listeners: list) -> None:  # type: ignore[type-arg]
+    """Serve the bridges, obey and reap until there is no descendant left."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(nowhere, number)
     for name in os.listdir("/proc/self/fd"):  # noqa: PTH208
-        if int(name) > 2 and int(name) not in (status, events):
+        if int(name) > 2 and int(name) not in (status, events, *(one.fileno() for one, _ in listeners)):
             close(int(name))
     os.chdir("/")
+    if listeners:
+        import bridges
+
+        bridges.serve(listeners)
     ordered = False
     while True:
         came = signal.sigwaitinfo((signal.SIGCHLD, signal.SIGINT, STOP, CONTINUE))

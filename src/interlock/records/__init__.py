@@ -30,6 +30,7 @@ from .gui import (
 from .run import (
     EndRecord,
     Fault,
+    FenceRecord,
     IncidentRecord,
     LimitRecord,
     LivenessRecord,
@@ -59,6 +60,7 @@ RecordBody = (
     | Opinion | Plan | RollbackEntry | CheckpointInfo | RestoredRecord | SnapshotRecord | StatusRecord
     | ContractRecord | BreachRecord | StopGateRecord
     | LimitRecord | Fault | IncidentRecord | RunSpec | StartedRecord | Hold | EndRecord | TamperRecord
+    | FenceRecord
     | TranscriptRecord | ProxiedRecord | LostRecord | Request | Ack | Result | State | Abort | Done | Audit
     | GuiSessionRecord | GuiChunkRecord | GuiTroubleRecord | InterventionEvent | GuiModelCallRecord
     | VerificationResult | GuiResultRecord | ParkedRecord | WokenRecord | LivenessRecord | UnwedgeRecord
@@ -91,6 +93,7 @@ KINDS: dict[str, type | UnionType] = {
     "incident": IncidentRecord,
     "fault": Fault,
     "tamper": TamperRecord,
+    "fence": FenceRecord,
     "transcript": TranscriptRecord,
     "proxied": ProxiedRecord,
     "lost": LostRecord,
@@ -144,7 +147,7 @@ def read_body(record: Record) -> RecordBody | None:
 
 __all__ = [
     "KINDS", "AppliedRecord", "BreachRecord", "CommandResult", "ContractRecord", "EndRecord", "EpisodeRecord", "Fault",
-    "FileComparison", "GuiChunkRecord", "GuiModelCallRecord", "GuiResultRecord", "GuiSessionRecord",
+    "FenceRecord", "FileComparison", "GuiChunkRecord", "GuiModelCallRecord", "GuiResultRecord", "GuiSessionRecord",
     "GuiTroubleRecord", "IncidentRecord", "InterventionEvent", "InterventionRecord", "LimitRecord", "LivenessRecord",
     "Opinion", "ParkedRecord", "PersonRecord", "ProofRecord", "ProxiedRecord", "RecordBody", "ReplayStatus",
     "RestoredRecord", "SnapshotRecord", "StartedRecord", "StatusRecord", "StepRecord", "StopGateRecord",

@@ -61,6 +61,15 @@ class TamperRecord(Struct, frozen=True, omit_defaults=True):
     path: str = ""
 
 
+class FenceRecord(Struct, frozen=True, omit_defaults=True):
+    """kind `fence`: the fence refused a host, during or after this step."""
+
+    why: str
+    host: str
+    port: int
+    step: int
+
+
 class TranscriptRecord(Struct, frozen=True):
     """kind `transcript`: how far an agent's transcript has been read."""
 

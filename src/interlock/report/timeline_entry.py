@@ -32,8 +32,8 @@ RECORDS: dict[MomentKind, tuple[str, ...]] = {
     "approval": ("state",),
     "picture": ("gui_event",),
     "note": (
-        "opinion", "person", "proof", "stop_gate", "fault", "tamper", "transcript", "proxied", "lost", "snapshot",
-        "gui_session", "gui_trouble", "gui_event", "gui_model_call", "gui_verification", "gui_result",
+        "opinion", "person", "proof", "stop_gate", "fault", "tamper", "fence", "transcript", "proxied", "lost",
+        "snapshot", "gui_session", "gui_trouble", "gui_event", "gui_model_call", "gui_verification", "gui_result",
     ),
 }  # fmt: skip
 """The kinds of record that each kind of moment is made of; a kind that we do not know makes a note."""

@@ -125,7 +125,12 @@ def tell(body: RecordBody) -> RecordText:
             return RecordText("state", "warning", "paused: needs you", body.reason)
         case records.ContractRecord():
             lines = contract_lines(body.contract, 64)
-            return RecordText("state", "info", f"contract: {len(lines)} clauses", cut("\n".join(lines), DETAIL))
+            return RecordText(
+                "state",
+                "info",
+                f"contract of {len(lines)} lines",
+                cut("\n".join(lines), DETAIL),
+            )
         case records.BreachRecord():
             return RecordText("checkpoint", "warning", one_line(breach_title(body)), body.clause, body.step)
         case records.StopGateRecord():
@@ -154,6 +159,8 @@ def tell(body: RecordBody) -> RecordText:
             answer = f"answer: {body.answer}" if body.answer else ""
             title = f"supervision was tampered with: {body.what}"
             return RecordText("note", "critical", title, _join("; ", body.path, answer))
+        case records.FenceRecord():
+            return RecordText("note", "warning", f"the fence refused {one_line(body.host)}:{body.port}", body.why)
         case records.TranscriptRecord():
             return RecordText("note", "quiet", f"transcript read up to byte {body.offset:,}", body.path)
         case records.ProxiedRecord():

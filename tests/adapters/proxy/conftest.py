@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from interlock.adapters.proxy import ProxyAdapter
+from interlock.adapters.proxy import Proxied, ProxyAdapter
 from interlock.adapters.proxy.proxy import Proxy
 from interlock.adapters.steps.step_numbering import StepNumbering
 from interlock.config import Config
@@ -38,6 +38,7 @@ class Desk:
         steps: bool = True,
         upstream: str | None = None,
         checkpoints: bool = False,
+        keys: dict[str, dict[str, str]] | None = None,
     ) -> None:
         self.model = ScriptedModel(scripts).start()
         self.workspace = root / "workspace"
@@ -54,7 +55,7 @@ class Desk:
         base = upstream or self.model.url
         upstreams = {"anthropic": base, "openai": f"{base}/v1", "gemini": base}
         self.proxy = Proxy(
-            self.listener, StepNumbering(self.supervisor), upstreams, TOKEN,
+            self.listener, StepNumbering(self.supervisor), Proxied(upstreams, TOKEN, keys or {}),
             choice=self.adapter.choice, rewind=self.adapter.rewind, steps=steps,
         )  # fmt: skip
         self.proxy.start()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from interlock.adapters.proxy import ProxyAdapter
+from interlock.adapters.proxy import Proxied, ProxyAdapter
 from interlock.adapters.proxy.proxy import Proxy
 from interlock.adapters.steps.step_numbering import StepNumbering
 from interlock.core import Applied, Message, Restore
@@ -116,7 +116,7 @@ def test_a_successor_leaves_out_the_same(desk_with: Make) -> None:
     agent.run("Please do it.", turns=3)
     desk.supervisor.run.journal.flush()
     desk.proxy.close()
-    desk.proxy = Proxy(desk.listener, StepNumbering(desk.supervisor), {"anthropic": desk.model.url}, TOKEN)
+    desk.proxy = Proxy(desk.listener, StepNumbering(desk.supervisor), Proxied({"anthropic": desk.model.url}, TOKEN))
     desk.proxy.recall(desk.supervisor.run.journal.reader())
     desk.proxy.start()
     agent.ask()

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 import zstandard
 
+from interlock.adapters.proxy import Proxied
 from interlock.config import Config
 from interlock.config.model import Interventions, Runtime
 from interlock.core import Hold, Message, SwitchModel
@@ -267,7 +268,7 @@ def test_a_successor_knows_what_was_said_and_where_it_belongs(desk_with: Make) -
     book = StepNumbering(desk.supervisor)
     upstreams = {"anthropic": desk.model.url}
     desk.proxy.close()
-    desk.proxy = Proxy(desk.listener, book, upstreams, TOKEN)
+    desk.proxy = Proxy(desk.listener, book, Proxied(upstreams, TOKEN))
     book.recall(desk.supervisor.run.journal.reader())
     desk.proxy.recall(desk.supervisor.run.journal.reader())
     desk.proxy.start()

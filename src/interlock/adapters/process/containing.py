@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
@@ -12,16 +13,30 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ...config import Config
-from ...contain import Kept, find_bubblewrap, guard_words, open_filter, why_not
+from ...contain import (
+    API_PORT,
+    EGRESS_PORT,
+    Fence,
+    Kept,
+    build_fence,
+    find_bubblewrap,
+    guard_words,
+    open_filter,
+    why_not,
+)
 from ...core import BadInput
 from ...link.socket_paths import runtime_dir
 from ...process import TreeHandle
 from ...process.enclosed import Enclosure
 from .foreground import Foreground
 
-Level = Literal["off", "guard"]
+Level = Literal["off", "guard", "fence"]
 
+LOOPBACK = "127.0.0.1"
 GUARDED = "guard: the agent runs in its own PID and mount namespace, apart from its supervisor; sudo does not work"
+FENCED = "fence: the agent writes only to its workspace, and reaches only the hosts in contain.hosts; no sudo"
+PROXY_PARTS = ("httpcore", "httptools")
+"""What the way out of a fence is made with: the extra `proxy`."""
 
 
 class Containment(Struct, frozen=True):
@@ -36,7 +51,13 @@ def decide_containment(config: Config) -> Containment:
     wanted = config.runtime.contain
     if wanted == "off":
         return Containment("off")
-    missing = why_not()
+    missing = why_not(fenced=wanted == "fence")
+    if wanted == "fence":
+        if not missing and not all(map(find_spec, PROXY_PARTS)):
+            missing = 'the proxy is not installed. pip install "interlock[proxy]"'
+        if missing:
+            raise BadInput(f"fence does not work here: {missing}", todo="Or give --contain off.")
+        return Containment("fence", FENCED)
     if not missing:
         return Containment("guard", GUARDED)
     if wanted == "guard":
@@ -68,12 +89,29 @@ class Places(Struct, frozen=True, kw_only=True):
     wiring: Path
     files: tuple[Path, ...]
     workspaces: tuple[Path, ...]
+    temporary: Path | None = None
+    """A fenced run's own temporary folder."""
 
 
 def build_enclosure(
     places: Places, config: Config, foreground: Foreground, on_known: Callable[[TreeHandle], None]
 ) -> Enclosure:
-    """Guard around a command; `on_known` hears of its tree before it starts."""
+    """Guard around a command, or a fence; `on_known` hears of its tree before it starts."""
+    words, fds, fence = wall_around(places, config)
+    return Enclosure(
+        words=words,
+        fds=fds,
+        events=foreground.events,
+        terminal=foreground.terminal,
+        on_known=on_known,
+        bridges=tuple(f"{port}={places.sockets[-1] / name}" for name, port in DOORS) if fence is not None else (),
+        write=_landlocked(fence, places) if fence is not None else (),
+        scoped="dbus" not in config.contain.allow,
+    )
+
+
+def wall_around(places: Places, config: Config) -> tuple[tuple[str, ...], tuple[int, ...], Fence | None]:
+    """The words before a command that contain it, the descriptors that they need, and the fence if there is one."""
     program = find_bubblewrap()
     assert program is not None, "decide_containment has found it"
     kept = Kept(
@@ -88,7 +126,26 @@ def build_enclosure(
         workspaces=places.workspaces,
     )
     filter_fd = open_filter()
-    words = guard_words(program, kept, config.contain.allow, filter_fd)
-    fds = (filter_fd,) if filter_fd is not None else ()
-    events, terminal = foreground.events, foreground.terminal
-    return Enclosure(words=words, fds=fds, events=events, terminal=terminal, on_known=on_known)
+    fence = None
+    if places.temporary is not None:
+        fence = build_fence(places.workspaces, places.temporary, config.contain.write, config.contain.hide)
+    words = guard_words(program, kept, config.contain.allow, filter_fd, fence)
+    return words, ((filter_fd,) if filter_fd is not None else ()), fence
+
+
+DOORS = (("api", API_PORT), ("egress", EGRESS_PORT))
+"""The sockets beside that of the steps that lead out of a fence, and their ports inside."""
+
+
+def proxy_variables() -> dict[str, str]:
+    """What makes programs in a fence use the way out."""
+    address = f"http://{LOOPBACK}:{EGRESS_PORT}"
+    names = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+    found = {word: address for name in names for word in (name, name.lower())}
+    # Node's own fetch asks no proxy unless it is told to.
+    return {**found, "NODE_USE_ENV_PROXY": "1", "TMPDIR": "/tmp"}
+
+
+def _landlocked(fence: Fence, places: Places) -> tuple[str, ...]:
+    """The same once more for the kernel's second wall."""
+    return (*map(str, (*fence.write, places.wiring)), "/tmp", "/var/tmp", "/run", "/dev", "/proc")

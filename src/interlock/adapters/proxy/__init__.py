@@ -4,7 +4,7 @@ Needs the extra `proxy`; what is imported here does not.
 """
 
 from .adapter import PROXIED, ModelChoice, ProxyAdapter, SwitchingAdapter
-from .environment import OPENAI, Proxied, address, find_upstreams, redirect_environment
+from .environment import OPENAI, Proxied, address, find_upstreams, redirect_environment, replace_keys, stand_ins
 from .fallback import relay_without_owner
 from .rewind import Rewind
 
@@ -20,4 +20,6 @@ __all__ = [
     "find_upstreams",
     "redirect_environment",
     "relay_without_owner",
+    "replace_keys",
+    "stand_ins",
 ]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
+from urllib.parse import SplitResult, urlsplit
 
 from msgspec import Struct
 
@@ -11,10 +13,20 @@ OPENAI = "openai"
 
 
 class Proxied(Struct, frozen=True):
-    """A run's proxy: the APIs behind it by name, and the word that a request must know to get there."""
+    """A run's proxy: the APIs behind it by name, and the word that a request must know to get there.
+
+    `keys` has for an API what the agent was given instead of its keys, and the keys themselves.
+    """
 
     upstreams: dict[str, str]
     token: str
+    keys: dict[str, dict[str, str]] = {}
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The hosts of these APIs, each with its port."""
+        parts = [urlsplit(url) for url in self.upstreams.values()]
+        return tuple(f"{_host(one)}:{one.port or (80 if one.scheme == 'http' else 443)}" for one in parts)
 
 
 class Api(Struct, frozen=True):
@@ -56,6 +68,21 @@ def find_upstreams(environment: Mapping[str, str], *, every: bool = False, keys:
     return found
 
 
+def stand_ins(environment: Mapping[str, str], upstreams: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """For each API in use a worthless key in place of each one that the environment has."""
+    return {
+        api.name: {f"interlock-{secrets.token_urlsafe(24)}": value for value in found}
+        for api in APIS
+        if api.name in upstreams and (found := {environment[name] for name in api.keys if environment.get(name)})
+    }
+
+
+def replace_keys(environment: Mapping[str, str], proxied: Proxied) -> dict[str, str]:
+    """What is to change in the environment for no key to be in it."""
+    worthless = {key: given for keys in proxied.keys.values() for given, key in keys.items()}
+    return {name: worthless[value] for name, value in environment.items() if value in worthless}
+
+
 def address(proxied: Proxied, port: int, api: str) -> str:
     """Where an API is to be asked instead."""
     return f"http://{LOOPBACK}:{port}/{proxied.token}/{api}"
@@ -74,3 +101,8 @@ def redirect_environment(environment: Mapping[str, str], proxied: Proxied, port:
         listed = [one for one in environment.get(name, "").split(",") if one]
         changes[name] = ",".join(dict.fromkeys((*listed, LOOPBACK, "localhost")))
     return changes
+
+
+def _host(parts: SplitResult) -> str:
+    name = parts.hostname or ""
+    return f"[{name}]" if ":" in name else name

@@ -49,7 +49,7 @@ def main() -> None:
     """Serve until we are ended."""
     listener = socket.socket(fileno=int(sys.argv[1]))
     proxied = from_json(sys.stdin.buffer.readline(), Proxied)
-    ProxyServer(listener, proxied.upstreams, proxied.token, Passthrough(Path(sys.argv[2])).answer).open()
+    ProxyServer(listener, proxied, Passthrough(Path(sys.argv[2])).answer).open()
     signal.pause()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable
 
 from ...core import PROCEED, Decision
 from ...journal.interface import JournalReading
@@ -12,9 +12,12 @@ from ...records import Fault
 from ...redact import redact_text
 from ...runtime.gate import HungUp
 from ..steps.step_numbering import StepNumbering
+from ..usage_limits import UsageLimit
 from .adapter import ModelChoice
+from .body import AnswerTooLong, StreamCut
 from .client_connection import ClientConnection, ClientGone, ClientRequest
 from .conversation_memory import ConversationMemory
+from .environment import Proxied
 from .exchange import Exchange
 from .formats import format_of
 from .relay import relay
@@ -36,8 +39,7 @@ class Proxy:
         self,
         listener: socket.socket,
         numbering: StepNumbering,
-        upstreams: Mapping[str, str],
-        token: str,
+        proxied: Proxied,
         *,
         choice: ModelChoice | None = None,
         rewind: Rewind | None = None,
@@ -50,8 +52,10 @@ class Proxy:
         self.memory = ConversationMemory(self.supervisor.run)
         self.upstream = Upstream()
         self.asks_usage = usage
+        self.on_limit: Callable[[UsageLimit], None] = lambda _: None
+        self.on_answer: Callable[[], None] = lambda: None
         self._told: set[str] = set()
-        self._door = ProxyServer(listener, upstreams, token, self._answer)
+        self._door = ProxyServer(listener, proxied, self._answer)
 
     def recall(self, journal: JournalReading) -> None:
         """Know what a predecessor knew."""
@@ -91,4 +95,8 @@ class Proxy:
             relay(client, self.upstream, asked, url)
         else:
             self.numbering.spoken = self.numbering.spoken or self.steps
-            Exchange(self, client, asked, url, form).run()
+            try:
+                Exchange(self, client, asked, url, form).run()
+            except (AnswerTooLong, StreamCut) as error:
+                self.note_fault(Fault("proxy", str(error)))
+                raise

@@ -32,12 +32,22 @@ class Route:
         proxies = getproxies()
         proxy = "" if proxy_bypass(host) else proxies.get(scheme) or proxies.get("all") or ""
         self._proxy = urlsplit(proxy) if proxy else None
-        self._trusted = _trusted() if scheme == "https" or (self._proxy and self._proxy.scheme == "https") else None
+        self._trusted: ssl.SSLContext | None = None
+
+    @property
+    def proxied(self) -> bool:
+        """Whether the way leads by another proxy."""
+        return self._proxy is not None
 
     def connect(self) -> UpstreamConnection:
         """A new connection."""
+        stream = self.reach()
+        return UpstreamConnection(self._secure(stream, self._host) if self._scheme == "https" else stream)
+
+    def reach(self, address: str | None = None) -> httpcore.NetworkStream:
+        """A new connection without TLS of its own, to this address of the host if one is given."""
         backend = httpcore.SyncBackend()
-        host, port = self._host, self._port
+        host, port = address or self._host, self._port
         if self._proxy is not None:
             host, port = self._proxy.hostname or "", self._proxy.port or PORTS.get(self._proxy.scheme, 80)
         stream = backend.connect_tcp(host, port, CONNECT_S)
@@ -46,7 +56,7 @@ class Route:
                 stream = self._secure(stream, host)
             if self._scheme == "https":
                 self._tunnel(stream, self._proxy)
-        return UpstreamConnection(self._secure(stream, self._host) if self._scheme == "https" else stream)
+        return stream
 
     def target(self, parts: SplitResult) -> str:
         """What is asked for: a proxy without a tunnel needs the whole address."""
@@ -59,7 +69,7 @@ class Route:
         return _credentials(self._proxy) if self._proxy and self._scheme == "http" else []
 
     def _secure(self, stream: httpcore.NetworkStream, host: str) -> httpcore.NetworkStream:
-        assert self._trusted is not None
+        self._trusted = self._trusted or _trusted()
         return stream.start_tls(self._trusted, host, CONNECT_S)
 
     def _tunnel(self, stream: httpcore.NetworkStream, proxy: SplitResult) -> None:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import selectors
 import socket
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import msgspec
 
 from .client_connection import ClientConnection, ClientGone, ClientRequest
+from .environment import Proxied
 from .relay import say_unreachable
 from .upstream import Trouble
+
+MOST_CONNECTIONS = 256
+"""Connections at one time, a thread each; an agent with many subagents has some dozens."""
 
 Answer = Callable[[ClientConnection, ClientRequest, str], None]
 """Answers a request that goes to this address."""
@@ -20,11 +24,12 @@ Answer = Callable[[ClientConnection, ClientRequest, str], None]
 class ProxyServer:
     """A listening socket that somebody else made; a thread for each connection.
 
-    `upstreams` are the APIs behind /TOKEN/NAME: who does not know the token gets nowhere.
+    The APIs are behind /TOKEN/NAME: who does not know the token gets nowhere.
     """
 
-    def __init__(self, listener: socket.socket, upstreams: Mapping[str, str], token: str, answer: Answer) -> None:
-        self._listener, self._upstreams, self._token, self._answer = listener, dict(upstreams), token, answer
+    def __init__(self, listener: socket.socket, proxied: Proxied, answer: Answer) -> None:
+        self._listener, self._token, self._answer = listener, proxied.token, answer
+        self._upstreams, self._keys = dict(proxied.upstreams), proxied.keys
         self._wires: set[ClientConnection] = set()
         self._lock = threading.Lock()
         self._bell, self._ear = socket.socketpair()
@@ -67,6 +72,11 @@ class ProxyServer:
                 wire = ClientConnection(sock)
                 with self._lock:
                     self._wires.add(wire)
+                    idle = [each for each in self._wires if each.waiting_since and each is not wire]
+                    crowded = len(self._wires) > MOST_CONNECTIONS
+                if crowded:
+                    # Whoever has kept us waiting longest goes; if all are at work, the newcomer does.
+                    min(idle, key=lambda each: each.waiting_since, default=wire).hang_up()
                 threading.Thread(target=self._serve, args=(wire,), name="interlock-proxied", daemon=True).start()
 
     def _serve(self, wire: ClientConnection) -> None:
@@ -89,6 +99,10 @@ class ProxyServer:
         if url is None:
             wire.answer(404, "application/json", msgspec.json.encode({"error": {"message": "not found"}}))
             return
+        for given, key in self._keys.get(asked.target.split("/", 3)[2].partition("?")[0], {}).items():
+            # The agent has a worthless key, and only its own API gets the real one for it.
+            headers = [(name, value.replace(given.encode(), key.encode())) for name, value in asked.headers]
+            asked, url = msgspec.structs.replace(asked, headers=headers), url.replace(given, key)
         try:
             self._answer(wire, asked, url)
         except Trouble as error:

@@ -1,0 +1,243 @@
+"""Egress: the only way out of a fence. A forward proxy that opens a connection to hosts on the allow-list alone."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import logging
+import selectors
+import socket
+import threading
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+import httpcore
+import httptools
+
+from ...config.hosts import AllowedHosts, HostPattern, normal_name
+from .route import Route
+from .server_name import NotTls, read_server_name
+from .upstream import Trouble
+
+log = logging.getLogger("interlock")
+
+CHUNK = 65_536
+HEAD_S = 30.0
+MOST_HEAD = 65_536
+MOST_CONNECTIONS = 512
+
+Refused = Callable[[str, int, str], None]
+"""Hears of a host, a port and why it was refused."""
+
+
+class Refusal(Exception):
+    """Raised for a request that is not carried out; says which status tells the client, if any can."""
+
+    def __init__(self, host: str, port: int, why: str, status: str = "403 Forbidden") -> None:
+        super().__init__(why)
+        self.host, self.port, self.status = host, port, status
+
+
+class Egress:
+    """Serves a listening socket that somebody else made, a thread for each connection."""
+
+    def __init__(self, listener: socket.socket, hosts: AllowedHosts, on_refused: Refused) -> None:
+        self._listener, self._hosts, self._on_refused = listener, hosts, on_refused
+        self._open: set[socket.socket] = set()
+        self._lock = threading.Lock()
+        self._bell, self._ear = socket.socketpair()
+        self._thread = threading.Thread(target=self._accept, name="interlock-egress", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        """No more requests; connections are cut."""
+        self._bell.send(b"x")
+        if self._thread.ident is not None:
+            self._thread.join()
+        with self._lock:
+            connections = list(self._open)
+        for one in connections:
+            _hang_up(one)
+        self._bell.close()
+        self._ear.close()
+
+    def _accept(self) -> None:
+        with selectors.DefaultSelector() as waiting:
+            waiting.register(self._listener, selectors.EVENT_READ)
+            waiting.register(self._ear, selectors.EVENT_READ)
+            self._listener.setblocking(False)
+            while not any(key.fileobj is self._ear for key, _ in waiting.select()):
+                try:
+                    client, _ = self._listener.accept()
+                except (BlockingIOError, ConnectionAbortedError):
+                    continue
+                client.setblocking(True)
+                with self._lock:
+                    full = len(self._open) >= MOST_CONNECTIONS
+                    if not full:
+                        self._open.add(client)
+                if full:
+                    client.close()
+                    continue
+                threading.Thread(target=self._serve, args=(client,), name="interlock-tunnel", daemon=True).start()
+
+    def _serve(self, client: socket.socket) -> None:
+        try:
+            client.settimeout(HEAD_S)
+            self._answer(client)
+        except Refusal as refusal:
+            self._on_refused(refusal.host, refusal.port, str(refusal))
+            _say(client, refusal.status, f"interlock: {refusal}")
+        except Trouble as error:
+            _say(client, "502 Bad Gateway", f"interlock: the host cannot be reached ({type(error).__name__}: {error})")
+        except (OSError, httptools.HttpParserError, ValueError):
+            # The client has hung up, or speaks something else.
+            _say(client, "400 Bad Request", "interlock: not a request to a proxy")
+        finally:
+            with self._lock:
+                self._open.discard(client)
+            _hang_up(client)
+            client.close()
+
+    def _answer(self, client: socket.socket) -> None:
+        head, rest = _read_head(client)
+        line, _, headers = head.partition(b"\r\n")
+        method, target, _ = line.decode("latin-1").split(" ", 2)
+        if method == "CONNECT":
+            parts = urlsplit(f"//{target}")
+            host, port = normal_name(parts.hostname or ""), parts.port or 443
+            self._tunnel(client, host, port, rest)
+            return
+        parts = urlsplit(target)
+        if parts.scheme != "http" or not parts.hostname:
+            raise ValueError("not a request to a proxy")
+        host, port = normal_name(parts.hostname), parts.port or 80
+        path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        self._relay(client, host, port, f"{method} {path} HTTP/1.1".encode("latin-1"), headers, rest)
+
+    def _tunnel(self, client: socket.socket, host: str, port: int, first: bytes) -> None:
+        """TLS to the host that was asked for, and to no other behind the same address."""
+        upstream = self._connect(host, port)
+        try:
+            client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            name = None
+            try:
+                while (name := read_server_name(first)) is None:
+                    data = client.recv(CHUNK)
+                    if not data:
+                        return
+                    first += data
+            except NotTls as error:
+                raise Refusal(host, port, f"the tunnel to {host}:{port} is refused: {error}", "") from None
+            if normal_name(name) != host and not (not name and _is_address(host)):
+                why = f"the tunnel to {host}:{port} is refused: its TLS server name is {name or 'missing'}"
+                raise Refusal(host, port, why, "")
+            upstream.sendall(first)
+            _splice(client, upstream)
+        finally:
+            upstream.close()
+
+    def _relay(self, client: socket.socket, host: str, port: int, line: bytes, headers: bytes, body: bytes) -> None:
+        """One plain request, and no second one on the same connection: it could be for another host."""
+        kept, left = [], 0
+        for header in headers.rstrip(b"\r\n").split(b"\r\n"):
+            key, _, value = header.partition(b":")
+            if key.lower() == b"content-length":
+                left = int(value)
+            if key.lower() == b"transfer-encoding":
+                raise Refusal(host, port, "a request without a length is not relayed", "411 Length Required")
+            if key.lower() not in (b"host", b"connection", b"keep-alive", b"upgrade") and not key.lower().startswith(
+                b"proxy-"
+            ):
+                kept.append(header)
+        place = (f"[{host}]" if ":" in host else host) + (f":{port}" if port != 80 else "")
+        upstream = self._connect(host, port)
+        try:
+            upstream.sendall(b"\r\n".join([line, b"host: " + place.encode(), *kept, b"connection: close", b"", b""]))
+            while True:
+                upstream.sendall(body[:left])
+                left -= len(body[:left])
+                if left <= 0 or not (body := client.recv(CHUNK)):
+                    break
+            client.settimeout(None)
+            while data := upstream.recv(CHUNK):
+                client.sendall(data)
+        finally:
+            upstream.close()
+
+    def _connect(self, host: str, port: int) -> socket.socket:
+        """A connection to an allowed host, by the proxy that the user's own environment names, if any."""
+        entry = self._hosts.find(host, port)
+        if entry is None:
+            denied = self._hosts.denies(host, port)
+            why = "the model's API is reached through its base URL only" if denied else "it is not in contain.hosts"
+            raise Refusal(host, port, f"{host}:{port} is refused: {why}")
+        route = Route("https", host, port)
+        found = route.reach(None if route.proxied else _address(host, port, entry))
+        sock = found.get_extra_info("socket")
+        assert isinstance(sock, socket.socket)
+        sock.settimeout(None)
+        return sock
+
+
+def _address(host: str, port: int, entry: HostPattern) -> str:
+    """Where a host is. A name that only a pattern allows must not lead to this machine or its own network."""
+    try:
+        found = [str(info[4][0]) for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+    except OSError as error:
+        raise httpcore.ConnectError(str(error)) from None
+    allowed = [one for one in found if not entry.below or ipaddress.ip_address(one.partition("%")[0]).is_global]
+    if not allowed:
+        raise Refusal(host, port, f"{host}:{port} is refused: it leads to a private address")
+    return allowed[0]
+
+
+def _read_head(client: socket.socket) -> tuple[bytes, bytes]:
+    data = b""
+    while b"\r\n\r\n" not in data:
+        more = client.recv(CHUNK)
+        if not more or len(data) > MOST_HEAD:
+            raise ValueError("no head of a request")
+        data += more
+    head, _, rest = data.partition(b"\r\n\r\n")
+    return head, rest
+
+
+def _splice(one: socket.socket, other: socket.socket) -> None:
+    """Hand bytes on in both directions until both ends have finished."""
+    one.settimeout(None)
+
+    def pump(source: socket.socket, target: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := source.recv(CHUNK):
+                target.sendall(data)
+        with contextlib.suppress(OSError):
+            target.shutdown(socket.SHUT_WR)
+
+    back = threading.Thread(target=pump, args=(other, one), name="interlock-tunnel", daemon=True)
+    back.start()
+    pump(one, other)
+    back.join()
+
+
+def _say(client: socket.socket, status: str, words: str) -> None:
+    body = words.encode() + b"\n"
+    head = f"HTTP/1.1 {status}\r\ncontent-type: text/plain\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
+    with contextlib.suppress(OSError):
+        if status:
+            client.sendall(head.encode("latin-1") + body)
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _hang_up(sock: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        sock.shutdown(socket.SHUT_RDWR)

@@ -1,0 +1,64 @@
+"""Bridges: from a port in a fenced command's own network namespace to a unix socket outside.
+
+Loaded by first.py in a bare interpreter: it needs nothing but the standard library.
+"""
+
+import socket
+import threading
+
+CHUNK = 65_536
+
+
+def listen(bridges: list[str]) -> list[tuple[socket.socket, str]]:
+    """A listening socket of this network namespace for each PORT=PATH."""
+    found = []
+    for bridge in bridges:
+        port, _, path = bridge.partition("=")
+        found.append((socket.create_server(("127.0.0.1", int(port)), backlog=128), path))
+    return found
+
+
+def serve(listeners: list[tuple[socket.socket, str]]) -> None:
+    """Lead every connection to the socket outside that belongs to its port."""
+    for listener, path in listeners:
+        threading.Thread(target=accept, args=(listener, path), daemon=True).start()
+
+
+def accept(listener: socket.socket, path: str) -> None:
+    while True:
+        try:
+            client, _ = listener.accept()
+            threading.Thread(target=bridge, args=(client, path), daemon=True).start()
+        except (OSError, RuntimeError):
+            # Too many connections or threads: the next one may do.
+            continue
+
+
+def bridge(client: socket.socket, path: str) -> None:
+    server = socket.socket(socket.AF_UNIX)
+    try:
+        server.connect(path)
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        back = threading.Thread(target=pump, args=(server, client), daemon=True)
+        back.start()
+        pump(client, server)
+        back.join()
+    except (OSError, RuntimeError):
+        # Nobody listens outside: the client sees a closed connection.
+        return
+    finally:
+        client.close()
+        server.close()
+
+
+def pump(source: socket.socket, target: socket.socket) -> None:
+    try:
+        while data := source.recv(CHUNK):
+            target.sendall(data)
+    except OSError:
+        # One end is gone; the other is told below.
+        pass
+    try:
+        target.shutdown(socket.SHUT_WR)
+    except OSError:
+        return

@@ -1,0 +1,144 @@
+"""Inside a fence: the workspace, the model and allowed hosts work; everything else fails, and refused hosts are told."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interlock.contain import why_not
+from interlock.contain.fence import build_fence
+from interlock.demo.model import ScriptedModel, turns
+
+from ..adapters.proxy.tls_server import TlsServer
+from ..e2e.running import Place
+
+AGENT = Path(__file__).with_name("fenced_agent.py")
+KEY = "sk-real-" + "k" * 23
+pytestmark = [
+    pytest.mark.skipif(bool(why_not(fenced=True)), reason=f"no fence here: {why_not(fenced=True)}"),
+    pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl"),
+]
+
+
+class Fenced:
+    """One run of the agent; what it says, and what can be seen outside."""
+
+    def __init__(self, root: Path) -> None:
+        self.server = TlsServer(root)
+        hosts = [f"localhost:{self.server.port}"]
+        self.place = Place(root, {"contain": {"hosts": hosts, "write": ["~/given"], "hide": ["~/private"]}})
+        self.home = root / "home"
+        for name in (".ssh/id_ed25519", ".netrc", "private/secret", ".claude/settings.json", "given/x"):
+            (self.home / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.home / name).write_text("secret words")
+        (root / "outside").mkdir()
+        shutil.copy(AGENT, self.place.workspace)
+        with ScriptedModel(turns("Hello.")) as self.model:
+            environment = {
+                **self.place.environment, "HOME": str(self.home), "ANTHROPIC_API_KEY": KEY,
+                "ANTHROPIC_BASE_URL": self.model.url, "AWS_SECRET_ACCESS_KEY": "aws-secret",
+            }  # fmt: skip
+            model_port = self.model.url.rpartition(":")[2]
+            words = self.place.command(
+                sys.executable, AGENT.name, str(root / "outside"), str(self.server.port), model_port, model_port,
+                options=("--contain", "fence"),
+            )  # fmt: skip
+            run = self.place.begin(words, env=environment)
+            _, self.err = run.communicate(timeout=120)
+        assert run.returncode == 0, self.err
+        self.said: dict[str, Any] = json.loads((self.place.workspace / "results.json").read_text())
+        self.outside = root / "outside"
+
+
+@pytest.fixture(scope="module")
+def fenced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fenced]:
+    made = Fenced(tmp_path_factory.mktemp("fenced"))
+    yield made
+    made.place.close()
+    made.server.close()
+
+
+@pytest.mark.parametrize(
+    "what",
+    ["write in the workspace", "write to the temporary folder", "write to a given place", "write the client's own"],
+)
+def test_what_may_be_written_can_be(fenced: Fenced, what: str) -> None:
+    assert fenced.said[what] == 1
+
+
+@pytest.mark.parametrize(
+    "what", ["write to the home", "write outside", "write to the machine", "write the client's settings"]
+)
+def test_nothing_else_can_be_written(fenced: Fenced, what: str) -> None:
+    assert "Error" in str(fenced.said[what])
+    assert list(fenced.outside.iterdir()) == [] and not (fenced.home / "made").exists()
+    assert not Path("/etc/made").exists() and (fenced.home / ".claude/settings.json").read_text() == "secret words"
+
+
+@pytest.mark.parametrize("what", ["read a key", "read credentials", "read what is hidden"])
+def test_secrets_are_not_there(fenced: Fenced, what: str) -> None:
+    assert "secret words" not in str(fenced.said[what])
+    assert "aws-secret" not in fenced.said["environment"]
+
+
+@pytest.mark.parametrize(
+    "what",
+    ["a service outside", "the model outside", "an address", "an address of IPv6", "a name", "a proxy of its own",
+     "a plain request", "a host that is not allowed", "another name behind it", "the model's host directly"],
+)  # fmt: skip
+def test_there_is_no_other_way_out(fenced: Fenced, what: str) -> None:
+    said = str(fenced.said[what])
+    assert "rror:" in said or "403" in said, said
+
+
+def test_an_allowed_host_and_the_model_are_reached(fenced: Fenced) -> None:
+    assert fenced.said["an allowed host"] == "HTTP/1.1 200 OK"
+    assert fenced.said["ask the model"] == "Hello."
+
+
+def test_the_key_is_worthless_elsewhere_and_the_api_gets_the_real_one(fenced: Fenced) -> None:
+    assert fenced.said["key"].startswith("interlock-") and KEY not in fenced.said["environment"]
+    assert [one.headers["x-api-key"] for one in fenced.model.requests if one.method == "POST"] == [
+        f"({len(KEY)} characters)"
+    ]
+    assert len(fenced.said["key"]) != len(KEY)
+    assert not [
+        path for path in fenced.place.folder.path.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()
+    ]
+
+
+def test_refused_hosts_are_recorded_with_their_step(fenced: Fenced) -> None:
+    refused = {(one["host"], one["port"]): one for one in fenced.place.records("fence")}
+    assert ("example.test", 443) in refused and ("example.test", 80) in refused
+    assert "TLS server name is other.test" in refused["localhost", fenced.server.port]["why"]
+    assert all(isinstance(one["step"], int) for one in refused.values())
+    status, out, _ = fenced.place.interlock("show", fenced.place.folder.run_id)
+    assert status == 0 and b"the fence refused example.test:443" in out
+
+
+def test_the_first_line_says_what_holds_and_nothing_is_left(fenced: Fenced) -> None:
+    assert fenced.err.startswith(b"interlock: fence: ")
+    assert fenced.place.processes() == []
+
+
+def test_what_is_given_for_writing_is_not_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".ssh").mkdir()
+    (tmp_path / ".aws").mkdir()
+    fence = build_fence((tmp_path / "work",), tmp_path, ("~/.ssh",), ())
+    assert tmp_path / ".ssh" in fence.write and tmp_path / ".ssh" not in fence.hidden
+    assert tmp_path / ".aws" in fence.hidden
+
+
+def test_a_bad_host_and_a_bad_place_are_errors_before_the_command_starts(place: Place) -> None:
+    for key, value in (("HOSTS", '["*"]'), ("HOSTS", '["https://x"]'), ("WRITE", '["~/x*"]'), ("HIDE", '["x"]')):
+        run = place.begin(place.command("touch", "ran"), env={**place.environment, f"INTERLOCK_CONTAIN__{key}": value})
+        _, err = run.communicate(timeout=60)
+        assert run.returncode == 2 and f"contain.{key.lower()}".encode() in err, err
+    assert not (place.workspace / "ran").exists()
