@@ -1,4 +1,4 @@
-"""The systemd user unit of `interlock serve`: parked runs resume after a reboot, and installed hooks have a supervisor."""
+"""The systemd user unit of `interlock serve`: parked runs resume after a reboot, and hooks have a supervisor."""
 
 from __future__ import annotations
 
