@@ -781,6 +781,7 @@ export interface StatusRecord {
 
 export interface ContractRecord {
   contract: Contract;
+  setup?: Record<string, string>;
 }
 
 export interface BreachRecord {

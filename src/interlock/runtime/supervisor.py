@@ -286,7 +286,7 @@ class Supervisor(StepClient):
 
     def record_contract(self) -> None:
         """Write down what the run may and must do."""
-        self._guard.part("journal", self._enforcer.record_contract, None)
+        self._guard.part("journal", self._enforcer.record_contract, None, self.stop_gate.setup)
 
     def finish(self, status: Status, reason: str, message: str) -> None:
         """The agent has ended by itself; where it was made to, that stands, and is waited for.
