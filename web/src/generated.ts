@@ -782,6 +782,7 @@ export interface StatusRecord {
 
 export interface ContractRecord {
   contract: Contract;
+  setup?: Record<string, string>;
 }
 
 export interface BreachRecord {
