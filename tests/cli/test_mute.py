@@ -46,7 +46,7 @@ def test_a_key_and_a_type_are_taken(home, finding):
     [
         ("scope_crep", "Did you mean scope_creep?"),
         ("bash:secrets.read", f"Did you mean {KEY}?"),
-        ("nonsense", "Known: destructive_action, "),
+        ("nonsense", "Known: broken_calls, destructive_action, "),
         ("loop:3:1a2b3c4d", "neither a finding"),
     ],
 )

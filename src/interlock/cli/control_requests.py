@@ -144,7 +144,7 @@ class LocalRuns(Runs):
         return self.store.runs() if self.hub is None else [run.summary for run in self.hub.runs()]
 
     def ask(self, request: Request, timeout: float, notice: Notice = say_error) -> RequestOutcome:
-        from .unowned import STEERABLE, patience_for, steer_without_owner
+        from .unowned import STEERABLE, patience_for, processes_live, steer_without_owner
 
         run_id = request.target.run_id
         if not self.is_here(run_id):
@@ -152,9 +152,10 @@ class LocalRuns(Runs):
         folder = self.folder(run_id)
         adopted = (folder.path / PARKED).exists() and _adopt(folder)
         patience = patience_for(folder) if request.command in STEERABLE and not adopted else None
+        lived = patience is not None and processes_live(folder)
         answer = ask_owner(folder, request, timeout=timeout, notice=notice, patience=patience)
         if patience is not None and answer.outcome == "unknown" and not answer.accepted:
-            without = steer_without_owner(folder, request.command)
+            without = steer_without_owner(folder, request.command, lived)
             answer = without or ask_owner(folder, request, timeout=timeout, notice=notice)
         if answer.outcome == "success" and request.command == "cancel":
             return _see_ended(folder, answer)

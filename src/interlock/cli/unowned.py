@@ -31,13 +31,24 @@ def patience_for(folder: RunFolder) -> float | None:
     return PATIENCE_S if folder.owner() is not None else DEAD_S
 
 
-def steer_without_owner(folder: RunFolder, command: Command) -> RequestOutcome | None:
-    """Do it to the processes themselves; None where there are none on record, or it cannot be done like this."""
+def processes_live(folder: RunFolder) -> bool:
+    """Whether a process of the run's recorded tree is alive."""
+    handle = read_tree(folder)
+    return handle is not None and attach(handle).alive()
+
+
+def steer_without_owner(folder: RunFolder, command: Command, lived: bool) -> RequestOutcome | None:
+    """Do it to the processes themselves; None where there are none on record, or it cannot be done like this.
+
+    `lived`: whether they were alive when the request was made. The front may have cancelled them since.
+    """
     handle = read_tree(folder)
     if handle is None or command not in STEERABLE:
         return None
     tree = attach(handle)
     if not tree.alive():
+        if lived and command == "cancel":
+            return RequestOutcome(outcome="success", message="cancelled without its owner: its processes have ended")
         return RequestOutcome(
             outcome="failure", code="not_found", message="its owner is dead and its processes have ended"
         )

@@ -43,6 +43,12 @@ class CommandOutput:
         self._drained = threading.Event()
         self._starts = 0
 
+    @property
+    def terminal(self) -> Path | None:
+        """The terminal that the command writes to, if that is one."""
+        found = (os.ttyname(each) for each in (self.stdout, self.stderr) if each is not None and os.isatty(each))
+        return next(map(Path, found), None)
+
     def start(self) -> None:
         """Have a copier. Without one the command has our streams, as if nothing were kept."""
         if not self._bound:

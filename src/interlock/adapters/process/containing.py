@@ -91,6 +91,8 @@ class Places(Struct, frozen=True, kw_only=True):
     workspaces: tuple[Path, ...]
     temporary: Path | None = None
     """A fenced run's own temporary folder."""
+    terminal: Path | None = None
+    """Where the command only writes. A pager that finds it by name would read its keys there; they never arrive."""
 
 
 def build_enclosure(
@@ -130,6 +132,8 @@ def wall_around(places: Places, config: Config) -> tuple[tuple[str, ...], tuple[
     if places.temporary is not None:
         fence = build_fence(places.workspaces, places.temporary, config.contain.write, config.contain.hide)
     words = guard_words(program, kept, config.contain.allow, filter_fd, fence)
+    if places.terminal is not None:
+        words += ("--ro-bind", "/dev/null", str(places.terminal))
     return words, ((filter_fd,) if filter_fd is not None else ()), fence
 
 

@@ -342,6 +342,7 @@ class _Front:
             store=self._launch.store,
             run=self._folder.path,
             sockets=(self._control, self._steps.parent),
+            terminal=self._output.terminal,
             wiring=self._place.folder,
             files=wired.files if wired is not None else (),
             workspaces=tuple(Path(place) for place in (self._launch.context.workspace, spec.cwd) if place),
