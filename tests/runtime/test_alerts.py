@@ -62,6 +62,15 @@ def test_a_step_that_waits_for_approval_is_told(tmp_path, clock):
     assert "touch x" in inbox.got[0].text
 
 
+def test_an_alert_carries_a_link_to_where_it_can_be_answered(tmp_path, clock):
+    inbox = Inbox()
+    sections = {"notifications": Notifications(link="https://box:7717/")}
+    with supervise(tmp_path, clock, inbox, sections=sections, approvals=Approvals(needed=True)) as supervisor:
+        supervisor.before(supervisor.call("bash", {"command": "touch x"}))
+        run_id = supervisor.run.spec.run_id
+    assert inbox.got[0].text.endswith(f"\nhttps://box:7717/runs/{run_id}")
+
+
 def test_each_share_of_a_budget_is_told_once(tmp_path, clock):
     inbox = Inbox()
     sections = {
