@@ -16,13 +16,15 @@ pytestmark = pytest.mark.skipif(bool(why_not()), reason=f"no guard here: {why_no
 GIT = "git init -q . && git config user.email a@b && git config user.name a && touch x && git add x && git commit -qm x"
 NPM = """mkdir p && echo '{"name": "p", "version": "1.0.0"}' > p/package.json &&
 npm install --offline --no-audit --no-fund --cache ./cache ./p && test -e node_modules/p/package.json"""
-PIP = f"""mkdir -p pkg/m && touch pkg/m/__init__.py && cat > pkg/pyproject.toml <<'T'
-[project]
-name = "m"
-version = "1"
-T
-{sys.executable} -m venv --system-site-packages env &&
-printf 'Metadata-Version: 2.1\\nName: m\\nVersion: 1\\n' > METADATA && env/bin/pip --version && env/bin/pip list -q"""
+WHEEL = """import zipfile
+with zipfile.ZipFile("m-1-py3-none-any.whl", "w") as wheel:
+    wheel.writestr("m.py", "")
+    wheel.writestr("m-1.dist-info/METADATA", "Metadata-Version: 2.1\\nName: m\\nVersion: 1\\n")
+    wheel.writestr("m-1.dist-info/WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+    wheel.writestr("m-1.dist-info/RECORD", "")
+"""
+PIP = f"""{sys.executable} -m venv env && {sys.executable} -c '{WHEEL}' &&
+env/bin/pip install -q --no-index --disable-pip-version-check ./m-1-py3-none-any.whl && env/bin/python -c 'import m'"""
 CARGO = "cargo init -q --vcs none --name x . && cargo build -q --offline && ./target/debug/x"
 XDIST = f"""printf 'import pytest\\n@pytest.mark.parametrize("n", range(6))\\ndef test_x(n): pass\\n' > test_x.py &&
 {sys.executable} -m pytest -q -p no:cacheprovider -n 2 test_x.py"""
@@ -32,13 +34,22 @@ for i in $(seq 200); do port=$(sed -n 's/.*port \\([0-9]*\\) .*/\\1/p' log); tes
 WINDOW = "xvfb-run -a xdpyinfo > shown || xvfb-run -a xterm -e true"
 JOBS = "(sleep 0.1; echo a) & (sleep 0.2; echo b) & wait; mkfifo f; echo c > f & cat f; flock lock true"
 
+LONG = pytest.mark.torture
+
 
 @pytest.mark.parametrize(
     ("needs", "script"),
-    [("git", GIT), ("npm", NPM), ("pip3", PIP), ("cargo", CARGO), ("sh", XDIST), ("sh", SERVER), ("xvfb-run", WINDOW),
-     ("flock", JOBS)],
-    ids=["git", "npm", "pip", "cargo", "pytest-xdist", "server", "window", "jobs"],
-)  # fmt: skip
+    [
+        pytest.param("git", GIT, id="git"),
+        pytest.param("npm", NPM, id="npm", marks=LONG),
+        pytest.param("sh", PIP, id="pip", marks=LONG),
+        pytest.param("cargo", CARGO, id="cargo", marks=LONG),
+        pytest.param("sh", XDIST, id="pytest-xdist"),
+        pytest.param("sh", SERVER, id="server"),
+        pytest.param("xvfb-run", WINDOW, id="window", marks=LONG),
+        pytest.param("flock", JOBS, id="jobs"),
+    ],
+)
 def test_a_tool_works_under_guard(place: Place, needs: str, script: str) -> None:
     if shutil.which(needs) is None:
         pytest.skip(f"{needs} is not installed")
