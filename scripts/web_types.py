@@ -20,6 +20,7 @@ from interlock.journal import RunSummary
 from interlock.records import KINDS
 from interlock.report import KINDS as MOMENT_KINDS
 from interlock.report import LEVELS, Problem, RunRow, Series, TimelineMoment
+from interlock.report.inbox import InboxItem
 from interlock.report.timeline_entry import HIDDEN, RECORDS
 from interlock.runtime import StoredIncident
 from interlock.web.files import FileDifference
@@ -31,7 +32,8 @@ from interlock.web.run_head import IncidentLine, ShownRequest
 TARGET = Path(__file__).parents[1] / "web" / "src" / "generated.ts"
 
 SENT = {
-    "Row": RunRow, "Summary": RunSummary, "Control": ShownRequest, "IncidentLine": IncidentLine, "Series": Series,
+    "Row": RunRow, "Summary": RunSummary, "Control": ShownRequest, "IncidentLine": IncidentLine,
+    "InboxItem": InboxItem, "Series": Series,
     "Line": TimelineLine, "Moment": TimelineMoment, "Difference": FileDifference, "Preview": RestorePlan,
     "Restored": Restored, "Picture": StoredPicture, "Way": IncidentChoice, "Problem": Problem,
     "StoredIncident": StoredIncident,

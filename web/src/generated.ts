@@ -165,6 +165,28 @@ export interface IncidentLine {
   summary: string;
 }
 
+export interface InboxItem {
+  id: string;
+  kind: string;
+  run_id: string;
+  run: string;
+  time: number;
+  title: string;
+  text?: string;
+  answers?: InboxAnswer[];
+  expires?: number | null;
+  host?: string;
+}
+
+export interface InboxAnswer {
+  name: string;
+  does: string;
+  command?: string;
+  payload?: Record<string, unknown>;
+  words?: string;
+  here?: boolean;
+}
+
 export interface Series {
   steps: number[];
   tokens: number[];
@@ -473,6 +495,7 @@ export interface RunSpec {
   continues?: string | null;
   model?: string | null;
   issue_id?: string | null;
+  labels?: string[];
 }
 
 export interface StartedRecord {
@@ -1008,6 +1031,7 @@ export interface Claim {
   step?: number;
   subject?: string;
   every?: boolean;
+  printed?: boolean;
 }
 
 export interface CheckRun {

@@ -5,11 +5,12 @@ import { send } from "./actions";
 import { ago, doing, dollars, isLive, many, short, spend } from "./format";
 import { useKeys, useNow, usePageTitle } from "./hooks";
 import { Icon } from "./icons";
+import { Inbox } from "./inbox";
 import { go, Link, runHref, useQuery } from "./router";
 import { Spark } from "./spark";
 import { steady } from "./steady";
 import { type Link as LinkInfo, openStream } from "./stream";
-import type { Row, Rows } from "./types";
+import type { InboxItem, Row, Rows } from "./types";
 import { Banner, Empty, Failed, Loading, Meter, say, Status } from "./ui";
 
 const FILTERS = ["all", "live", "waiting", "ended"] as const;
@@ -18,6 +19,7 @@ const FIRST = 60;
 export function useFleet(tell: (link: LinkInfo) => void) {
   const [rows, setRows] = useState<Map<string, Row> | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
+  const [inbox, setInbox] = useState<InboxItem[]>([]);
   const [link, setLink] = useState<LinkInfo>({ state: "connecting" });
   useEffect(
     () =>
@@ -25,6 +27,7 @@ export function useFleet(tell: (link: LinkInfo) => void) {
         () => "/api/events",
         "/api/about",
         {
+          inbox: (news: { items: InboxItem[] }) => setInbox(news.items),
           rows: (news: Rows) => {
             setProblem(news.problem);
             setRows((before) => {
@@ -42,12 +45,12 @@ export function useFleet(tell: (link: LinkInfo) => void) {
       ),
     [],
   );
-  return { rows, problem, link };
+  return { rows, problem, link, inbox };
 }
 
 export function Overview({ tell }: { tell: (link: LinkInfo) => void }) {
   usePageTitle("Runs");
-  const { rows, problem, link } = useFleet(tell);
+  const { rows, problem, link, inbox } = useFleet(tell);
   const [text, setText] = useQuery("q");
   const [filter, setFilter] = useQuery("show");
   const [most, setMost] = useState(FIRST);
@@ -87,7 +90,8 @@ export function Overview({ tell }: { tell: (link: LinkInfo) => void }) {
           <p>{problem} Runs of this machine are shown.</p>
         </Banner>
       )}
-      <Tiles rows={all} filter={filter || "all"} choose={setFilter} />
+      <Inbox items={inbox} now={now} />
+      <Tiles rows={all} needs={inbox.length} filter={filter || "all"} choose={setFilter} />
       <div class="toolbar">
         <label class="search">
           <Icon name="search" />
@@ -249,7 +253,7 @@ async function toggle(row: Row): Promise<void> {
   if (await send(row.run_id, command)) say(`${command} sent to ${row.name || row.run_id}; its page shows the answer.`);
 }
 
-function Tiles({ rows, filter, choose }: { rows: Row[]; filter: string; choose: (name: string) => void }) {
+function Tiles({ rows, needs, filter, choose }: { rows: Row[]; needs: number; filter: string; choose: (name: string) => void }) {
   const live = rows.filter((row) => isLive(row.status));
   const waiting = rows.filter((row) => row.waiting && isLive(row.status));
   const lost = rows.filter((row) => row.status === "lost" || row.status === "unknown");
@@ -259,7 +263,7 @@ function Tiles({ rows, filter, choose }: { rows: Row[]; filter: string; choose: 
   const spent = dollars(late.reduce((sum, row) => sum + row.cost, 0)) + (unpriced ? "+" : "");
   const tiles: [string, string, string, string, string][] = [
     ["live", "Live", String(live.length), "live", live.length ? many(live.filter((r) => r.status === "running").length, "running", "running") : "nothing runs"],
-    ["waiting", "Wait for you", String(waiting.length), waiting.length ? "attention" : "", waiting.length ? "approve, reject or resume" : "nobody waits"],
+    ["waiting", "Needs you", String(needs), needs ? "attention" : "", waiting.length ? `${many(waiting.length, "run")} waiting` : needs ? "see above" : "nothing pending"],
     ["lost", "Lost", String(lost.length), lost.length ? "bad" : "", lost.length ? "nobody supervises them" : "all supervised"],
     ["spend", "Spent today", spent, "", unpriced ? "and more, at unknown prices" : many(rows.length, "run") + " known"],
   ];

@@ -25,6 +25,7 @@ COMMANDS: dict[str, str] = {
     "review": "the verdict on shell commands",
     "inbox": "everything that needs you, and the answers to it",
     "ps": "the live runs",
+    "budget": "what runs have spent together, and the forecast",
     "report": "one run as one self-contained file",
     "proof": "what a run claims, and whether it is true",
     "top": "watch and steer all runs in the terminal",

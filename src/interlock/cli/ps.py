@@ -16,6 +16,7 @@ from .output import many, print_json, rendered, say_error, table_console
 
 if TYPE_CHECKING:
     from rich.table import Table
+    from rich.text import Text
 
 app = new_app()
 
@@ -90,7 +91,7 @@ def say_rows(rows: Callable[[], list[dict[str, object]]], watch: bool) -> None:
         time.sleep(LOOK_S)
 
 
-def say_table(table: Callable[[int], Table | None], every: bool, watch: bool) -> None:
+def say_table(table: Callable[[int], Table | Text | None], every: bool, watch: bool) -> None:
     """A table; watching, on a terminal one that stays in its place, else a new one whenever it has changed."""
     from rich.live import Live
     from rich.text import Text

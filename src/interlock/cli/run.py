@@ -37,6 +37,9 @@ def run(
         str | None,
         typer.Option("--issue", metavar="ID", help="The issue that it works on; control requests may name it."),
     ] = None,
+    label: Annotated[
+        list[str] | None, typer.Option("--label", metavar="WORD", help="A label for budgets; may be repeated.")
+    ] = None,
     config: Annotated[Path | None, typer.Option("--config", help="A configuration file.")] = None,
     hub: Annotated[
         str | None, typer.Option("--hub", metavar="URL", help="Be seen and steered from other machines: nats://...")
@@ -104,13 +107,19 @@ def run(
     from ..core import BadInput, Context, RunSpec
     from ..journal import new_run_id
     from ..runtime.assembly import open_store
-    from .contract_options import read_options
+    from .contract_options import read_options, with_hosts
     from .run_result import launch_and_exit
 
     if summary is not None:
         check_writable(summary)
     folder = (workspace or Path()).resolve()
-    for what, words in (("name", name), ("task", task), ("command", " ".join(command)), ("folder", str(folder))):
+    for what, words in (
+        ("name", name),
+        ("task", task),
+        ("command", " ".join(command)),
+        ("folder", str(folder)),
+        ("label", " ".join(label or ())),
+    ):
         check_text(what, words)
     if issue is not None:
         check_text("issue", issue)
@@ -130,6 +139,7 @@ def run(
         cwd=str(Path.cwd()),
         adapter="process",
         issue_id=issue,
+        labels=tuple(label or ()),
     )
     given = {
         "may_change": may_change,
@@ -139,6 +149,7 @@ def run(
         "goals": goal,
     }
     agreed = read_options(given, contract, folder, settings)
+    settings = with_hosts(settings, agreed)
     context = Context(original_prompt=task, workspace=str(folder), contract=agreed)
     root = open_store(settings).root
     launch = Launch(spec=spec, config=settings, context=context, store=root, needs_approval=attended)

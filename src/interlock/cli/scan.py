@@ -81,7 +81,7 @@ def scan(
             traces += 1
             if picture is not None:
                 picture.add(name, result)
-            found += bool(result.issues)
+            found += result.went_wrong
             if progress is None:
                 _print_line(result)
             else:

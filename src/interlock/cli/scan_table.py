@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..adapters.traces.scan import Scanned
+from ..report.words import fact_line
 from .console import Console
 
 COLOURS = {"low": "cyan", "medium": "yellow", "high": "red", "critical": "bold red"}
@@ -50,7 +51,7 @@ class Progress:
 
 def print_scanned(result: Scanned, progress: Progress) -> None:
     """One trace: nothing where nothing was found, else its issues and what would have been done."""
-    if not result.issues:
+    if not result.went_wrong:
         return
     console.print(Text.assemble((result.trace_id, "bold"), f"  {result.steps} steps"))
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
@@ -64,6 +65,12 @@ def print_scanned(result: Scanned, progress: Progress) -> None:
         table.add_row(
             f"step {answer.step}", Text(f"→ {answer.type}", style="green"), f"would answer the {answer.issue}"
         )
+    for each in result.claims:
+        if each.verdict != "proven":
+            said = Text(f"claim {each.verdict}", style="red" if each.verdict == "contradicted" else "yellow")
+            table.add_row(f"step {each.claim.step}", said, f"{each.claim.text} {each.why}")
+    for fact in result.tests:
+        table.add_row("", Text("tests", style="yellow"), fact_line(fact))
     console.print(Padding(table, (0, 0, 1, 2)))
 
 

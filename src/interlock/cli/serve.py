@@ -33,6 +33,8 @@ def serve(
 ) -> None:
     """Supervise every agent whose hooks are installed, each session a run of its own, until Ctrl-C.
 
+    It also wakes parked runs whose own supervisor is gone, after a reboot for example.
+
     Example: interlock serve --config interlock.yaml
     """
     import gc
@@ -43,6 +45,7 @@ def serve(
 
     from ..adapters.hooks.http_server import HookHttpServer
     from ..adapters.hooks.resident import ResidentSupervisor
+    from ..adapters.process.adoption import adopt_orphans
     from ..config import load
     from ..core import InvalidState
     from ..link import is_served, listen, serve_socket
@@ -68,6 +71,7 @@ def serve(
     # What is there from the start stays: looking through it for rubbish would keep a hook waiting for 50 ms.
     gc.freeze()
     resident = ResidentSupervisor(listen(path), store, config)
+    resident.on_look = lambda: adopt_orphans(store.root)
     resident.start()
     absent = None
     if settings.hub.url:

@@ -417,6 +417,33 @@ class Unattended(Section, frozen=True, kw_only=True):
     resume: Annotated[Resume, Meta(description="How a run that a usage limit stopped may resume by itself.")] = Resume()
 
 
+class BudgetMatch(Section, frozen=True, kw_only=True):
+    """Which runs a budget is for: patterns with * and ?, all of which have to fit; unset fits every run."""
+
+    name: Annotated[str | None, Meta(description="The run's name.")] = None
+    label: Annotated[str | None, Meta(description="One of its labels (interlock run --label).")] = None
+    workspace: Annotated[str | None, Meta(description="Its workspace, as an absolute path.")] = None
+    user: Annotated[str | None, Meta(description="Who started it.")] = None
+    host: Annotated[str | None, Meta(description="The machine that it runs on.")] = None
+
+
+class Budget(Section, frozen=True, kw_only=True):
+    """What runs may spend together."""
+
+    name: Annotated[str, Meta(description="What it is called; no two alike.")]
+    match: Annotated[BudgetMatch, Meta(description="Which runs it is for; unset: all.")] = BudgetMatch()
+    per: Annotated[Literal["run", "day", "week", "month"], Meta(description="The period, in local time.")] = "day"
+    max_cost_usd: Annotated[
+        Annotated[float, Meta(gt=0)] | None, Meta(description="Dollars in a period, of all its runs together.")
+    ] = None
+    max_tokens: Annotated[
+        Annotated[int, Meta(gt=0)] | None, Meta(description="Tokens in a period, of all its runs together.")
+    ] = None
+    on_limit: Annotated[
+        Literal["warn", "pause", "stop"], Meta(description="What happens to a run whose next step is beyond it.")
+    ] = "pause"
+
+
 class Config(Section, frozen=True, kw_only=True):
     """Everything that can be set."""
 
@@ -435,6 +462,7 @@ class Config(Section, frozen=True, kw_only=True):
     gui: Annotated[Gui, Meta(description="GUI sessions.")] = Gui()
     unattended: Annotated[Unattended, Meta(description="Runs that nobody watches.")] = Unattended()
     models: Annotated[tuple[ModelInfo, ...], Meta(description="Models beyond the ones that ship.")] = ()
+    budgets: Annotated[tuple[Budget, ...], Meta(description="What runs may spend together.")] = ()
 
     def __post_init__(self) -> None:
         if type(self.limits) is Limits:  # as `Config(limits=Limits(...))` gives them

@@ -60,8 +60,9 @@ def reference() -> str:
         plain = {name: key for name, key in keys.items() if not key.section}
         if path and plain:
             parts.append(f"### {path}\n\n{_describe(path)}{_table(plain)}")
-    models = keys_of(sections()[""])["models"]
-    parts.append(f"### models\n\n{models.description} A list of:\n\n{_table(_entries(models))}")
+    for name in ("models", "budgets"):
+        key = keys_of(sections()[""])[name]
+        parts.append(f"### {name}\n\n{key.description} A list of:\n\n{_table(_entries(key))}")
     return "\n".join(parts)
 
 
@@ -79,13 +80,15 @@ def _describe(path: str) -> str:
 def _table(keys: dict[str, Key]) -> str:
     rows = ["| key | takes | default | meaning |", "|---|---|---|---|"]
     for key in keys.values():
-        default = "must be given" if key.required else f"`{show(key.default)}`"
+        default = "must be given" if key.required else "" if key.section else f"`{show(key.default)}`"
         rows.append(f"| `{key.name}` | {_takes(key)} | {default} | {key.description} |")
     return "\n".join(rows).replace("`null`", "") + "\n"
 
 
 def _takes(key: Key) -> str:
     kind, _ = without_none(key.kind)
+    if isinstance(kind, inspect.StructType):
+        return "keys: " + ", ".join(f"`{name}`" for name in keys_of(kind))
     if isinstance(kind, inspect.VarTupleType):
         return "a list"
     if isinstance(kind, inspect.DictType):

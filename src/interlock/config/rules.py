@@ -29,6 +29,7 @@ def check(config: Config) -> Iterator[ConfigProblem]:
     yield from _globs(config)
     yield from _models(config)
     yield from _screen_models(config)
+    yield from _budgets(config)
     yield from _fence(config)
 
 
@@ -135,6 +136,18 @@ def _screen_models(config: Config) -> Iterator[ConfigProblem]:
             find_screen_model(name, config.models)
         except BadInput as error:
             yield ConfigProblem(path=path, what=error.what, todo=error.todo)
+
+
+def _budgets(config: Config) -> Iterator[ConfigProblem]:
+    names = [budget.name for budget in config.budgets]
+    for place, budget in enumerate(config.budgets):
+        path = f"budgets[{place}]"
+        if names.index(budget.name) != place:
+            what = f"there are two budgets {budget.name!r}, which count together"
+            yield ConfigProblem(path=f"{path}.name", what=what, todo="Rename one.", level="warning")
+        if budget.max_cost_usd is None and budget.max_tokens is None:
+            what = f"the budget {budget.name!r} limits nothing"
+            yield ConfigProblem(path=path, what=what, todo="Set max_cost_usd or max_tokens.", level="warning")
 
 
 def _known(name: str, names: Iterable[str]) -> str:

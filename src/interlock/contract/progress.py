@@ -17,8 +17,8 @@ _LISTS = ("todos", "plan", "items", "tasks", "steps", "todo_list")
 _TEXTS = ("content", "step", "text", "title", "task", "description", "subject", "name")
 _DONE = frozenset(("completed", "complete", "done", "finished"))
 _BOX = re.compile(r"^\s*(?:[-*+]|\d{1,2}[.)])\s+\[([ xX~-])\]\s+(.{3,200})$", re.MULTILINE)
-_WORD = re.compile(r"[a-z0-9_]{3,}")
-SHARED = 0.6
+_WORD = re.compile(r"[a-z0-9_]{4,}")
+SHARED = 0.75
 """The share of a goal's words that a finished piece of work must have to reach it."""
 
 

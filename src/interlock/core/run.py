@@ -25,3 +25,4 @@ class RunSpec(Struct, frozen=True, omit_defaults=True, kw_only=True):
     continues: str | None = None
     model: str | None = None
     issue_id: str | None = None
+    labels: tuple[str, ...] = ()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from msgspec.structs import replace
 
@@ -54,10 +55,23 @@ _THINGS = ("task", "instruction", "step", "plan", "spec ", "requirement", "probl
 _NUMBERED = re.compile(r"^[ \t]*\d+(?:\t|→|: ?|\|)", re.MULTILINE)
 
 
+_HINTS = re.compile(
+    r"\.(?:md|mdx|markdown|txt|rst|adoc|org)\b|\b(?:PLAN|TODO|SPEC|TASKS?|INSTRUCTIONS|ISSUE|BRIEF|REQUIREMENTS|PROMPT)\b"
+)
+_AROUND = 200
+"""Characters before and after such a name in which a task says what the file is for."""
+
+
+@lru_cache(maxsize=64)
 def task_files(task: str) -> tuple[str, ...]:
     """The files whose instructions a task tells to follow, as it names them; a file that it only mentions is none."""
-    task = task[:_READ]
-    found = (next(filter(None, point.groups())) for point in _POINTS.finditer(task) if not _other(task, point))
+    task, found, end = task[:_READ], [], 0
+    for hint in _HINTS.finditer(task):
+        begin = max(0, hint.start() - _AROUND)
+        for point in _POINTS.finditer(task, max(begin, end), hint.end() + _AROUND):
+            end = point.end()
+            if not _other(task, point):
+                found.append(next(filter(None, point.groups())))
     return tuple(dict.fromkeys(name.removeprefix("./") for name in found))[:FILES]
 
 

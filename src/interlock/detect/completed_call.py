@@ -10,6 +10,7 @@ from ..core import Step, Tool
 from .check_commands import read_check
 from .effect import Effect, is_shell, read_effect
 from .fingerprint import WORDS, alike, canonical, fingerprint, name_words, words
+from .garbled import Garble, read_garble
 from .normalise import bounded
 from .paths import read_paths
 from .tuning import ALIKE, ALIKE_LONG, LONG, NEWS
@@ -46,6 +47,7 @@ class PendingCall(Struct):
     program: str = ""
     targets: tuple[str, ...] = ()
     batch: int = 0
+    garble: Garble = ""
 
 
 class CompletedCall(Struct):
@@ -122,6 +124,7 @@ class CallContent(Struct, frozen=True):
     program: str
     targets: tuple[str, ...]
     waits: Wait
+    garble: Garble
 
 
 def read_call(step: Step, tool: Tool) -> PendingCall:
@@ -145,6 +148,7 @@ def read_call(step: Step, tool: Tool) -> PendingCall:
         call_id=tool.call_id,
         program=request.program,
         targets=request.targets,
+        garble=request.garble,
     )
 
 
@@ -181,6 +185,7 @@ def _read_request(step: Step, tool: Tool, arguments: bytes) -> CallContent:
         program=program,
         targets=targets,
         waits=read_waits(tool, effect, program, effect in ("run", "write") and is_shell(tool.name)),
+        garble=read_garble(tool),
     )
 
 

@@ -19,6 +19,12 @@ _TASK = 6000
 _CLAUSES = 24
 """Clauses of one task."""
 
+_HINTS = (
+    "only", "not ", "n't", "never", "without", "more than", "at most", "max", "exceed", "up to", "limit", "source",
+)  # fmt: skip
+"""What a sentence that forbids something has in it."""
+_COUNTING = frozenset(("more than", "at most", "max", "exceed", "up to", "limit"))
+_DENYING = frozenset(("not ", "n't", "never", "without"))
 _SPLIT = re.compile(r"\n|(?<=[.;!?])\s+(?=[A-Z-])")
 _PATH = re.compile(
     r"(?<![\w:/.])(?:[`'\"])?((?:~|\.{1,2})?/?(?:[\w.@+-]+/)+[\w.@+*-]*|/[\w.@+-]+|[\w-]*\.[A-Za-z]\w{1,7})(?![\w(])"
@@ -102,30 +108,32 @@ def read_constraints(task: str) -> tuple[Clause, ...]:
     """What a task forbids, as far as a call can show it."""
     found: list[Clause] = []
     for sentence in _SPLIT.split(task[:_TASK]):
-        phrase = " ".join(sentence.strip(" \t-*•").split())
-        if len(phrase) >= 6:
-            found += _read(phrase)
+        lower = sentence.lower()
+        hints = [hint for hint in _HINTS if hint in lower]
+        if hints:
+            found += _read(" ".join(sentence.strip(" \t-*•").split()), hints)
     return tuple(dict.fromkeys(found))[:_CLAUSES]
 
 
-def _read(phrase: str) -> list[Clause]:
+def _read(phrase: str, hints: list[str]) -> list[Clause]:
+    """The clauses of a sentence; an expression is tried only where the sentence has what it begins with."""
     found: list[Clause] = []
     said = phrase[:160]
-    only = _ONLY.search(phrase)
+    only = _ONLY.search(phrase) if "only" in hints else None
     if only is not None:
         named = tuple(place for place in _paths(only["what"] or "") if place[0] == "/" or place[-1] == "/")
         places = named + tuple(place for place in _paths(only["where"] or only["there"] or "") if "/" in place)
         if places:
             found.append(Clause("only", said, places))
-    count = _COUNT.search(phrase)
+    count = _COUNT.search(phrase) if not _COUNTING.isdisjoint(hints) else None
     if count is not None and (count["unit"] is None or not _TIME.match(count["unit"].lower())):
         unit = tuple(word.rstrip("s").lower() for word in (count["unit"] or "").split() if len(word) > 2)
         found.append(Clause("count", said, unit, int(count[1].replace(",", ""))))
-    if _SOURCE.search(phrase):
+    if "source" in hints and _SOURCE.search(phrase):
         found.append(Clause("tests", said))
-    if _STAGING.search(phrase):
+    if "only" in hints and _STAGING.search(phrase):
         found.append(Clause("production", said))
-    denied = _NOT.search(phrase)
+    denied = _NOT.search(phrase) if not _DENYING.isdisjoint(hints) else None
     if denied is not None and not phrase.lower().startswith("if "):
         found += _denied(denied["rest"] or denied["doing"], said)
     return found

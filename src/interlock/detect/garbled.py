@@ -21,8 +21,8 @@ _MARKUP = re.compile(
 )
 _REDIRECT = re.compile(r"\s*>+\s*[\w.-]+\s+[-\w\"'./|]|\s*>{2,}\s|\s*>\W*<")
 _ALNUM = re.compile(r"\w")
-_PLACES = ("file_path", "path", "file", "filename", "notebook_path", "pattern", "url")
-_CONTENTS = ("content", "file_text", "new_string", "new_str")
+_PLACES = frozenset(("file_path", "path", "file", "filename", "notebook_path", "pattern", "url"))
+_CONTENTS = frozenset(("content", "file_text", "new_string", "new_str"))
 
 ADVICE: dict[Garble, str] = {
     "colon": "your commands start with a colon, which makes the shell ignore them",
@@ -40,19 +40,19 @@ def read_garble(tool: Tool) -> Garble:
     arguments = tool.arguments
     if is_shell(tool.name):
         return _command(command_of(tool)[:_READ], bool(arguments))
-    for name in _PLACES:
-        value = arguments.get(name)
-        if isinstance(value, str) and value:
+    for name, value in arguments.items():
+        if not isinstance(value, str) or not value:
+            continue
+        if name in _PLACES:
             if value[0] in ":>" and value[1:2] != ":":
                 return "colon" if value[0] == ":" else "redirect"
             if "<" in value and _MARKUP.search(value[:_READ]):
                 return "markup"
-    for name in _CONTENTS:
-        value = arguments.get(name)
-        if isinstance(value, str) and value and len(value) < _READ and value.strip() and not _ALNUM.search(value):
-            return "punctuation" if len(value.strip()) > 1 and name == "content" else ""
-        if isinstance(value, str) and value[:2] == ": " and value[2:3].isalpha():
-            return "colon"
+        elif name in _CONTENTS:
+            if value[:2] == ": " and value[2:3].isalpha():
+                return "colon"
+            if name == "content" and 1 < len(value) < _READ and len(value.strip()) > 1 and not _ALNUM.search(value):
+                return "punctuation"
     return ""
 
 

@@ -15,7 +15,7 @@ REMEMBERED = 256
 """Results whose reading is remembered: of those that runs get, one in three came shortly before."""
 
 
-_SILENT = ("no output", "any output", "without output", "(no content)", "no matches found", "no files found")
+_SILENT = (b"no output", b"any output", b"without output", b"(no content)", b"no matches found", b"no files found")
 """How tools say that a call printed nothing, or found nothing."""
 _SHORT = 100
 """Characters of such a remark at most."""
@@ -44,5 +44,5 @@ def _read(raw: bytes) -> CallResult:
 def _is_empty(text: bytes) -> bool:
     if len(text) > _SHORT:
         return False
-    said = text.strip().lower().decode("utf-8", "replace")
-    return not said or any(silent in said for silent in _SILENT)
+    said = text.strip()
+    return not said or any(silent in said.lower() for silent in _SILENT)

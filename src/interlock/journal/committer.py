@@ -59,6 +59,7 @@ class Committer:
 
     def __init__(self, connection: apsw.Connection, key: OwnerKey | None = None) -> None:
         self._connection, self._key = connection, key
+        self._path = connection.filename
         self.run_id, first = connection.execute("SELECT run_id, first FROM about").get
         newest = connection.execute("SELECT seq, chain FROM record ORDER BY seq DESC LIMIT 1").get
         self.last_seq: int = newest[0] if newest else 0
@@ -105,7 +106,7 @@ class Committer:
     def is_short(self) -> bool:
         """Whether the disk is as good as full."""
         try:
-            disk = os.statvfs(self._connection.filename)
+            disk = os.statvfs(self._path)
         except OSError:
             return False
         if disk.f_frsize * disk.f_bavail >= SHORT_BYTES:
@@ -116,7 +117,7 @@ class Committer:
     def _can_allocate(self) -> bool:
         now = time.monotonic()
         if now >= self._probe_again:
-            probe = f"{self._connection.filename}-probe"
+            probe = f"{self._path}-probe"
             try:
                 handle = os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
                 try:
@@ -124,7 +125,7 @@ class Committer:
                     self._probed = True
                 finally:
                     os.close(handle)
-                    os.unlink(probe)  # noqa: PTH108  a plain call, as the others
+                    Path(probe).unlink(missing_ok=True)
             except OSError as error:
                 self._probed = error.errno not in (errno.ENOSPC, errno.EDQUOT)
             self._probe_again = now + PROBE_S

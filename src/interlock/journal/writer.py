@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import threading
+import time
 from collections.abc import Sequence
 
 import apsw
@@ -22,6 +23,9 @@ from .reader import JournalReader
 from .summary import RunSummary
 from .write_queue import Batch, Row, WriteQueue
 
+LOOK_S = 0.5
+"""Time between two looks whether a full disk has room again."""
+
 
 class Journal(JournalWriting):
     """A run's journal, open for writing."""
@@ -31,6 +35,7 @@ class Journal(JournalWriting):
         self._committer, self._clock, self._lock = committer, clock, lock
         self._waiting = WriteQueue(committer.last_seq + 1)
         self._losses = Losses(clock)
+        self._turns_away, self._look_again = False, 0.0
         # Held by whoever commits: the writer's thread, or one that waits for the disk and finds nobody at it.
         self._writing = threading.Lock()
         committer.reserve()
@@ -61,10 +66,13 @@ class Journal(JournalWriting):
         batch = Batch(rows, summary, durable)
         if durable:
             return self._put_and_commit(batch)
+        if self._turns_away and rows and self._is_still_full():
+            self._losses.drop(len(rows))
+            batch.rows = rows = []
         seq = self._waiting.put(batch)
         if seq == 0 and rows:
             self._losses.drop(len(rows))
-        return seq
+        return seq if rows or not entries else 0
 
     def set_summary(self, summary: RunSummary) -> None:
         self.append((), summary=summary)
@@ -137,11 +145,21 @@ class Journal(JournalWriting):
         full = apsw.FullError("the room that is left is for what somebody waits for")
         if not any(batch.durable and batch.rows for batch in group):
             raise full
-        rest = [batch for batch in group if not batch.durable and batch.rows]
+        rest = [batch for batch in group if not batch.durable and batch.rows and batch.rows[0][2] != LOST]
         reason = explain(full, self.folder.journal)
         self._commit_from_room([batch.without_content(reason) if batch in rest else batch for batch in group])
+        # From here on nothing is queued that would have to make room for the next command: each mark takes some too.
+        self._turns_away = True
         if rest:
             self._losses.fail(str(reason), sum(len(batch.rows) for batch in rest))
+
+    def _is_still_full(self) -> bool:
+        """Whether what nobody waits for is turned away; asked by many, looked at now and then."""
+        now = time.monotonic()
+        if now >= self._look_again:
+            self._look_again = now + LOOK_S
+            self._turns_away = self._committer.is_short
+        return self._turns_away
 
     def _commit_from_room(self, group: list[Batch]) -> None:
         """The disk is full: use what is kept, and if that is used up, what the log gives back when it is worked off."""

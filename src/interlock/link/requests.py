@@ -67,7 +67,7 @@ class Requests:
         changed: Callable[[SentRequest], object] = lambda sent: None,
         now: Callable[[], float] = time.time,
     ) -> None:
-        self._runs, self._timeout, self._actor = runs, timeout, actor
+        self._runs, self.timeout, self._actor = runs, timeout, actor
         self._changed, self._now = changed, now
         self._sent: OrderedDict[str, SentRequest] = OrderedDict()
         self._lock = threading.Lock()
@@ -104,7 +104,7 @@ class Requests:
             sent.request_id, sent.command, sent.run_id, dict(sent.payload), actor=self._actor, reason=sent.reason
         )
         try:
-            answer = self._runs.ask(request, self._timeout, lambda words: self._change(sent, notice=words))
+            answer = self._runs.ask(request, self.timeout, lambda words: self._change(sent, notice=words))
         except (InterlockError, OSError) as error:
             # The connection broke after a copy may have been sent: whether it was carried out is unknown.
             self._change(sent, state="unknown", message=str(error), answered=self._now())

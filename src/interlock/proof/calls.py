@@ -30,6 +30,7 @@ _CHANGES = re.compile(
     r"\b(?:mv|cp|rm|touch|patch|git (?:apply|checkout|restore|stash|reset|revert|merge|pull|rebase))\b"
 )
 _FILE = re.compile(r"(?<![\w=$-])((?:[\w@~.-]+/)*[\w@~-][\w@~.-]*\.[A-Za-z]\w{0,9})(?![\w(/])")
+_LOG = re.compile(r"\.(?:log|out)$|(?:^|/)(?:output|results?)\.txt$")
 _SAYS = re.compile(r"(?:^|[;&|]\s*)(?:echo|printf)\s+(?:-\w+\s+)*(\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^;&|>\n]+)")
 
 
@@ -62,7 +63,10 @@ def read_call(step: Step, tool: Tool) -> CallReading:
         if tool.arguments.get("command") in _VIEWS or (kind == "files" and file_verb(name) in ("cat", "ls")):
             return CallReading(reads=path or "")
         writes = writes_of(path, tool.arguments)
-        return CallReading(writes=writes, paths=paths or tuple(dict.fromkeys([w.path for w in writes] or [path or ""])))
+        says = "\n".join(write.text for write in writes if _LOG.search(write.path))[:1_000]
+        return CallReading(
+            writes=writes, says=says, paths=paths or tuple(dict.fromkeys([w.path for w in writes] or [path or ""]))
+        )
     return CallReading(paths=paths)
 
 
@@ -75,7 +79,8 @@ def read_script(script: str, paths: tuple[str, ...] = ()) -> CallReading:
     if "<<" in script:
         writes += [Write(found["a"] or found["b"], found["text"]) for found in _HEREDOC.finditer(script)]
     if "echo" in script or "printf" in script:
-        says = "\n".join(each.strip("\"' ") for each in _SAYS.findall(script))[:1_000]
+        plain = _HEREDOC.sub("", script) if writes else script
+        says = "\n".join(each.strip("\"' ") for each in _SAYS.findall(plain))[:1_000]
     if not paths:
         if ">" in script:
             written += [each for each in _REDIRECT.findall(script) if not each.startswith("/dev/")]

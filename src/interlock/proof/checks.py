@@ -79,6 +79,8 @@ _VERBS: dict[str, dict[str, tuple[ClaimKind, str]]] = {
     "stack": {"test": ("tests", "stack test"), "build": ("build", "stack build")},
     "git": {"push": ("push", "git push"), "commit": ("commit", "git commit")},
     "pre-commit": {"run": ("lint", "pre-commit")},
+    "django": {"test": ("tests", "django")},
+    "django-admin": {"test": ("tests", "django")},
     "composer": {"test": ("tests", "composer test")},
     "bun": {"test": ("tests", "bun test")},
 }  # fmt: skip
@@ -88,9 +90,8 @@ _CHECK_ONLY = {"black": "--check", "prettier": "--check", "isort": "--check", "c
 _PACKAGERS = frozenset(("npm", "yarn", "pnpm", "bun"))
 _MAKES = frozenset(("make", "gmake", "just", "task", "rake", "invoke", "inv"))
 _JAVA = frozenset(("mvn", "mvnw", "gradle", "gradlew"))
-_SCRIPT_RUNNERS = frozenset(
-    ("python", "python3", "node", "bash", "sh", "ruby", "perl", "php", "deno", "ts-node", "tsx")
-)
+SCRIPTS = name_set("python python3 node bash sh ruby perl php deno ts-node tsx script")
+"""Runners of scripts, of which nobody knows what they print when they fail."""
 _TEST_NAME = re.compile(r"(?:\A|[/_.:-])(?:run_?|all_?)?(?:tests?|specs?|e2e)(?:[/_.:-]|\Z)", re.IGNORECASE)
 _TEST_DIGIT = re.compile(r"(?:\A|/)test_?\w*\.\w+\Z|\w_?tests?\.\w+\Z", re.IGNORECASE)
 _LINT_NAME = re.compile(r"(?:\A|[_.:-])(?:lint|eslint|format:check|fmt:check)(?:[_.:-]|\Z)")
@@ -166,7 +167,7 @@ def _recognise(words: list[str]) -> tuple[ClaimKind, str] | None:
         return _by_name(rest[0], program) if rest else ("build", program) if program == "make" else None
     if program == "cmake":
         return ("build", "cmake") if "--build" in words else None
-    if program in _SCRIPT_RUNNERS:
+    if program in SCRIPTS:
         return _script(program, words[1:], rest)
     if words[0].startswith(("./", "/", "../")) or "/" in words[0] or program.endswith((".sh", ".py")):
         return _by_name(program, "script")
@@ -217,3 +218,21 @@ def _by_name(name: str, runner: str) -> tuple[ClaimKind, str] | None:
     if _BUILD_NAME.search(last) or (runner == "make" and last == "all"):
         return "build", runner
     return ("tests", runner) if _CHECK_NAME.search(last) else None
+
+
+_READING = name_set(
+    """cd export source . echo set sleep mkdir true : pushd popd unset printf alias clear test [ ls cat head tail grep
+    rg find sed awk cut sort uniq wc tree less more stat file which type pwd env date whoami touch rm mv cp chmod chown
+    diff git pip pip3 npm yarn pnpm apt apt-get brew conda tee xargs jq
+    man history ps top df du free uname id hostname"""
+)
+"""Programs that look, move and install: how they end says nothing of the task."""
+
+
+def read_command(script: str) -> tuple[CheckCommand, ...]:
+    """The last program of a script that does something of its own: evidence for what is claimed to be done."""
+    for run in reversed(read_programs(script)):
+        program = run.words[0].rpartition("/")[2]
+        if program not in _READING and not program.startswith(("-", "<", "$", "#")) and len(program) > 1:
+            return (CheckCommand("done", " ".join(run.words[:2])[:80], run.text[:TEXT], (), run.shows, run.piped),)
+    return ()

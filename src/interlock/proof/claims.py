@@ -58,7 +58,8 @@ _NOT = re.compile(
 _BUT = re.compile(
     r"^[^.]{0,80}\b(?:except|apart from|other than|but (?:not|the|one|two|some|a few|\d+)|only if|once|when|if"
     r"|after you"
-    r"|assuming|provided|unless|until|in theory|locally\?)\b",
+    r"|with (?:minor |some |a few |known |several )?(?:issues|errors|warnings|failures|problems)|assuming|"
+    r"provided|unless|until|in theory|locally\?)\b",
     re.IGNORECASE,
 )
 """What takes a statement back after it was made."""
@@ -187,7 +188,8 @@ _PATTERNS: tuple[tuple[ClaimKind, re.Pattern[str]], ...] = (
             r"|service|"
             r"system|model|infrastructure|pipeline|update|updates|servers?|vulnerability|resources|replication"
             r"|layer|data|checks)\b"
-            r"(?:(?!\b(?:that|which|to|when|if|not|for)\b)[^.;:\n]){0,60}?\b(?:(?:is|are|has|have|been|was|were|now"
+            r"(?:(?!\b(?:that|which|to|when|if|not|for|must|should|will|would|can|could|cannot|needs?|before|"
+            r"may)\b)[^.;:\n]){0,60}?\b(?:(?:is|are|has|have|been|was|were|now"
             r"|fully|all|"
             r"successfully|meets?|met)\s+){0,4}(?:complete|completed|done|finished|resolved|fixed|working|deployed"
             r"|implemented|"
@@ -221,11 +223,15 @@ def read_claims(text: str) -> list[Claim]:
     if not text or not _HINT.Match(text[: 2 * READ].encode("utf-8", "replace")):
         return []
     found: dict[tuple[str, str], Claim] = {}
-    about_tests = False
+    about_tests, admits = False, admits_failure(text)
     for sentence in _sentences(text):
         for kind, pattern in _PATTERNS:
             match = pattern.search(sentence)
-            if match is not None and _is_stated(sentence, match) and not (kind == "done" and _admits(sentence)):
+            if (
+                match is not None
+                and _is_stated(sentence, match)
+                and not (kind == "done" and (admits or "reproduc" in sentence))
+            ):
                 subject = _subject(kind, sentence)
                 every = _ALL.search(match[0]) is not None
                 found.setdefault((kind, subject), Claim(kind, sentence[:200], subject=subject, every=every))
@@ -242,10 +248,6 @@ def read_claims(text: str) -> list[Claim]:
 def admits_failure(text: str) -> bool:
     """Whether a text says that something fails or is left undone."""
     return _FAILING.search(text[: 2 * READ]) is not None
-
-
-def _admits(sentence: str) -> bool:
-    return _FAILING.search(sentence) is not None
 
 
 def _plans(sentence: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .checks import CheckCommand
+from .checks import SCRIPTS, CheckCommand
 from .model import Outcome
 
 HEAD, TAIL = 3_000, 5_000
@@ -30,10 +30,16 @@ def read_outcome(check: CheckCommand, output: str, exit_code: int | None, error:
     text = _bounded(output)
     said = _PARSERS[check.kind](text) if check.kind in _PARSERS else None
     code = exit_code if exit_code is not None else _printed_status(text)
+    if check.kind == "done" and code == 0 and check.shows and "Traceback" not in text:
+        fine = _FINE.search(text)
+        return "passed", _line_at(text, fine.group(0)) if fine is not None else "exit status 0"
     if said is None and _NOT_THERE.search(text[:600]) and (code is None or code) and len(text) < 1_500:
         return "none", "it did not run"
+    if code in (126, 127) and check.shows:
+        return "none", "it did not run"
     if said is not None and said[0] != "passed":
-        return said
+        # A script of one's own that prints an error and ends well may have meant to.
+        return said if code != 0 or not check.shows or check.runner not in SCRIPTS else ("unknown", said[1])
     if check.shows:
         failed = code not in (None, 0) or (code is None and error is True)
         if failed:
@@ -41,6 +47,8 @@ def read_outcome(check: CheckCommand, output: str, exit_code: int | None, error:
             return ("none", "no tests collected") if code == 5 and check.runner == "pytest" else ("failed", status)
         if said is not None:
             return said
+        if check.kind == "endpoint" and code in (None, 0) and text.strip():
+            return "passed", "it answered"
         if code == 0 or error is False or (check.kind in ("types", "lint", "build") and not text.strip()):
             return "passed", "exit status 0" if code == 0 else "no error"
     return said or ("unknown", "its exit status is hidden" if not check.shows else "its output does not say")
@@ -302,7 +310,35 @@ def _line_at(text: str, piece: str) -> str:
     return " ".join(text[begin : end if end > 0 else len(text)].split()).strip("= ")[:DETAIL]
 
 
+_BAD_NEWS = re.compile(
+    r"^(?:\S+: )?(?:ERROR|FATAL|FAIL(?:ED|URE)?|CRITICAL)\b|\bCrashLoopBackOff\b|\bVULNERABLE\b|\bNON-COMPLIANT\b"
+    r"|Traceback \(most recent call last\)|^(?:Apply|Build|Deployment|Backup|Upload|Migration) failed|"
+    r"completed with errors"
+    r"|\b0/\d+ +(?:ready|available|healthy)|connection (?:to .* )?(?:failed|refused)|"
+    r"Permission denied"
+    r"|[Ee]rror rate:? +(?:[1-9]|0\.0*[1-9])"
+    r"|\b(?:FAILED|VULNERABLE|DOWN|UNHEALTHY|MISSING|INCOMPLETE)\s*$|lost connection", re.M,
+)  # fmt: skip
+
+
+_COMPLAINT = re.compile(
+    r"\b(?:fatal|failed|failure|refused|timed out|unreachable|unavailable|crash\w*)\b|\berror:|^access denied",
+    re.IGNORECASE | re.M,
+)
+_NO_COMPLAINT = re.compile(
+    r"\b(?:no|0|zero|without(?: any)?) (?:\w+ )?(?:errors?|failures?|timeouts?|failed)\b|^.*\bWARN.*$", re.I | re.M
+)
+
+
+def _command(text: str) -> Said:
+    bad = _BAD_NEWS.search(text)
+    if bad is None and _printed_status(text) is None:
+        bad = _COMPLAINT.search(_NO_COMPLAINT.sub("", text))
+    return ("failed", _line_at(text, bad.group(0))) if bad is not None else None
+
+
 _PARSERS = {
+    "done": _command,
     "tests": _tests,
     "types": _types,
     "lint": _lint,

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from ..core import Step, Tool
 from ..core.decoding import from_msgpack
 from .calls import CallReading, read_call
-from .checks import CheckCommand, read_checks
+from .checks import CheckCommand, read_checks, read_command
 from .claims import admits_failure, read_claims
 from .model import CheckRun, Claim, ClaimVerdict
 from .outcomes import read_outcome
@@ -33,7 +33,10 @@ class OpenCheck(Struct):
 
 
 class ProofState(Struct):
-    """What is remembered of a run. `written` gives the newest step that wrote each file."""
+    """What is remembered of a run.
+
+    `written` gives the newest step that wrote each file, `submitted` what was contradicted when it was handed in.
+    """
 
     open: list[OpenCheck] = field(default_factory=list)
     checks: list[CheckRun] = field(default_factory=list)
@@ -41,7 +44,8 @@ class ProofState(Struct):
     written: dict[str, int] = field(default_factory=dict)
     absent: dict[str, bool] = field(default_factory=dict)
     tree: str = ""
-    answered: int = -1
+    said: int = -1
+    submitted: dict[str, ClaimVerdict] = field(default_factory=dict)
 
 
 class ProofTracker:
@@ -75,6 +79,7 @@ class ProofTracker:
         if step.role != "assistant":
             return
         if step.content:
+            self.state.said = step.index
             self._say(step.content, step.index, absent)
         if step.tool is not None and not prevented:
             self._call(step, step.tool)
@@ -105,12 +110,21 @@ class ProofTracker:
 
     def verdicts(self, changed: ChangedSince | None = None, *, since: int = 0) -> tuple[ClaimVerdict, ...]:
         """Each claim from a step on with its verdict on the tree as it is; without `changed`, by steps alone."""
-        return tuple(
-            found
-            for claim in self.state.claims
-            if claim.step >= since
-            and (found := judge(claim, self.state.checks, self._stale(changed), self.state.absent))
-        )
+        judged = [
+            found for claim in self.state.claims if claim.step >= since and (found := self._judge(claim, changed))
+        ]
+        kinds = {each.claim.kind for each in judged if each.verdict in ("proven", "contradicted")}
+        earlier = [
+            each for kind, each in self.state.submitted.items() if kind not in kinds and each.claim.step >= since
+        ]
+        return (*earlier, *judged)
+
+    def _judge(self, claim: Claim, changed: ChangedSince | None) -> ClaimVerdict | None:
+        found = judge(claim, self.state.checks, self._stale(changed), self.state.absent)
+        if found is not None and found.verdict == "contradicted" and found.evidence is not None:
+            # Whoever went on to speak after a check failed does not stand by what was said before it.
+            return None if claim.step < found.evidence.step < self.state.said else found
+        return found
 
     def save(self) -> bytes:
         return msgspec.msgpack.encode(self.state)
@@ -128,18 +142,22 @@ class ProofTracker:
 
         return since
 
-    def _say(self, text: str, step: int, absent: tuple[str, ...] | None = None) -> None:
+    def _say(self, text: str, step: int, absent: tuple[str, ...] | None = None, *, printed: bool = False) -> None:
         claims = read_claims(text)
         if not claims:
-            if self.state.claims and admits_failure(text):
+            if self.state.claims and not printed and admits_failure(text):
                 # What was claimed before is taken back.
                 self.state.claims = [each for each in self.state.claims if each.kind in ("file", "commit", "push")]
             return
         for claim in claims:
+            if printed and (claim.kind == "done" or " check" in claim.text.lower()):
+                continue
             self.state.claims = [
-                each for each in self.state.claims if (each.kind, each.subject) != (claim.kind, claim.subject)
+                each
+                for each in self.state.claims
+                if (each.kind, each.subject, each.printed) != (claim.kind, claim.subject, printed)
             ]
-            self.state.claims.append(replace(claim, step=step))
+            self.state.claims.append(replace(claim, step=step, printed=printed))
             if claim.kind == "file" and absent is not None:
                 self.state.absent[claim.subject] = claim.subject in absent
         del self.state.claims[:-CLAIMS]
@@ -148,10 +166,14 @@ class ProofTracker:
         call = read_call(step, tool)
         self._write(call, step.index)
         if call.says:
-            self._say(call.says, step.index)
+            self._say(call.says, step.index, printed=not call.answers)
         if call.answers:
-            self.state.answered = step.index
-        checks = list(read_checks(call.script)) if call.script else []
+            # An agent may work on after it handed in: what it said then is judged by what was known then.
+            for claim in self.state.claims:
+                found = self._judge(claim, None) if claim.step == step.index else None
+                if found is not None and found.verdict == "contradicted":
+                    self.state.submitted[claim.kind] = found
+        checks = list(read_checks(call.script) or read_command(call.script)) if call.script else []
         if checks:
             self.state.open.append(OpenCheck(step.index, tool.call_id, checks))
             del self.state.open[:-OPEN]

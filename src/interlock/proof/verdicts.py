@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 
+from .checks import SCRIPTS
 from .coverage import covers
 from .model import CheckRun, Claim, ClaimKind, ClaimVerdict
 
 NAMED = 8
 """Files that a stale verdict names."""
+
+RECENT = 3
+"""Commands before a claim that something is done of which the last that says how it went is asked."""
 
 _KINDS: dict[ClaimKind, tuple[ClaimKind, ...]] = {
     "tests": ("tests",),
@@ -18,7 +23,7 @@ _KINDS: dict[ClaimKind, tuple[ClaimKind, ...]] = {
     "endpoint": ("endpoint",),
     "commit": ("commit",),
     "push": ("push",),
-    "done": ("tests", "types", "lint", "build"),
+    "done": ("tests", "types", "lint", "build", "done"),
 }
 """The kinds of checks that bear a claim out."""
 _COMPILING = frozenset(
@@ -45,14 +50,22 @@ def judge(
     """The verdict on one claim; None where nothing can be said about it."""
     if claim.kind == "file":
         return _file(claim, absent)
+    if claim.printed:
+        checks = [check for check in checks if check.step < claim.step]
     evidence = _evidence(claim, checks)
     if evidence is None:
-        if claim.kind == "done":
+        if claim.kind == "done" or (
+            claim.kind in ("tests", "build") and any(_may_test(check) for check in checks) and not claim.printed
+        ):
             return None
         tried = next((check for check in reversed(checks) if _bears(claim, check)), None)
         why = f"{_words(tried)}: {tried.detail}" if tried is not None else _NOTHING[claim.kind]
+        if claim.printed and tried is None:
+            return ClaimVerdict(claim, "contradicted", f"it is written as output, but {why} before")
         return ClaimVerdict(claim, "unproven", why, tried)
     if evidence.outcome == "failed":
+        if claim.kind == "done" and any(covers("done", path) for path in changed(evidence)):
+            return None  # what failed may have been mended since
         return ClaimVerdict(claim, "contradicted", f"{_words(evidence)} failed: {evidence.detail}", evidence)
     files = tuple(path for path in changed(evidence) if covers(evidence.kind, path))
     if files:
@@ -63,10 +76,28 @@ def judge(
 
 
 def _evidence(claim: Claim, checks: Sequence[CheckRun]) -> CheckRun | None:
-    """The last check of the claim's kind that passed or failed."""
-    return next(
+    """The last check of the claim's kind that passed or failed; for what is done, the last command of all."""
+    if claim.kind == "done":
+        before = [check for check in checks if check.step < claim.step and _bears(claim, check)][-RECENT:]
+        return next((check for check in reversed(before) if check.outcome in ("passed", "failed")), None)
+    found = next(
         (check for check in reversed(checks) if check.outcome in ("passed", "failed") and _bears(claim, check)), None
     )
+    if found is None and claim.kind == "tests":
+        scripts = [check for check in checks if check.kind == "done" and check.outcome == "passed"]
+        return next((check for check in reversed(scripts) if _SAYS_PASSED.search(check.detail)), None)
+    return found
+
+
+_SAYS_PASSED = re.compile(r"\bpass(?:ed|es)?\b|✓|✅|\ball ok\b", re.IGNORECASE)
+_TEST_LIKE = re.compile(r"repro|test|check|verif|valid|demo|edge|case|assert|try", re.IGNORECASE)
+
+
+def _may_test(check: CheckRun) -> bool:
+    """Whether a command that is no known check may have tested something: by its name, or as nobody knows it."""
+    if check.kind != "done":
+        return False
+    return check.runner.split()[0] not in SCRIPTS or _TEST_LIKE.search(check.command) is not None
 
 
 def _bears(claim: Claim, check: CheckRun) -> bool:

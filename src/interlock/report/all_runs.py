@@ -9,6 +9,7 @@ from ..journal import RunFolder, Store
 from ..link.runs import Runs
 from .copy import Copies
 from .fleet import Fleet, RunRow
+from .inbox import InboxItem, read_inbox
 from .story import Story
 
 if TYPE_CHECKING:
@@ -31,6 +32,11 @@ class AllRuns(Runs):
     def rows(self, *, sparks: bool = True) -> list[RunRow]:
         """Every run, the newest first; without `sparks` it takes less time."""
         return self._fleet.rows(sparks=sparks)
+
+    def inbox(self) -> list[InboxItem]:
+        """What needs a person."""
+        self.rows(sparks=False)
+        return read_inbox(self.store, self.hub, self._fleet.summaries())
 
     def open(self, run_id: str) -> Story:
         """A run's story, to be used in one thread and closed there."""

@@ -117,6 +117,11 @@ class Fleet:
             remote = self._remote(self._seen)
             return sorted([*self._rows, *remote], key=_order, reverse=True) if remote else list(self._rows)
 
+    def summaries(self) -> list[RunSummary]:
+        """The runs of this machine as they were last looked at."""
+        with self._lock:
+            return [seen.summary for seen in self._seen.values()]
+
     def _look_around(self) -> bool:
         """Look at the live runs, and at some of the ended ones in turn; whether anything differs from last time."""
         folders = self.store.folders()

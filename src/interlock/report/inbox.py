@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
@@ -33,8 +33,8 @@ KEPT_DISMISSED = 2000
 class InboxAnswer(Struct, frozen=True, omit_defaults=True):
     """One thing that a person can do: its name, what it does, and for a terminal the command that does it.
 
-    `command` is the control command that it sends with `payload`; without one it is carried out here (`dismiss`), or
-    only by typing `words`.
+    `command` is the control command that it sends with `payload`; without one it is carried out where the inbox is
+    read, or not at all (`here` is false): then `words` or `does` say how.
     """
 
     name: str
@@ -42,6 +42,7 @@ class InboxAnswer(Struct, frozen=True, omit_defaults=True):
     command: str = ""
     payload: dict[str, object] = {}
     words: str = ""
+    here: bool = True
 
 
 class InboxItem(Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -117,11 +118,10 @@ def _holds(seen: _Looked) -> Iterator[InboxItem]:
     hold = seen.waiting
     if hold is None or hold.kind in ("approval", "parked"):
         return
-    titles = {"limit": "Paused at a limit", "budget": "Paused by a budget", "recovery": "Paused after a restart"}
-    kind = hold.kind if hold.kind in ("limit", "budget") else "paused"
-    yield seen.item(
-        kind, hold.text, seen.run.updated, titles.get(hold.kind, "Paused for you"), hold.text, *seen.control
-    )
+    titles = {"limit": "Paused at a limit", "budget": "Paused by a budget"}
+    kind = "budget" if hold.text.startswith("budget ") else "limit" if hold.kind == "limit" else "paused"
+    title = titles.get(kind, "Paused for you")
+    yield seen.item(kind, hold.text, seen.run.updated, title, hold.text, *seen.control)
 
 
 def _liveness(seen: _Looked) -> Iterator[InboxItem]:
@@ -130,7 +130,7 @@ def _liveness(seen: _Looked) -> Iterator[InboxItem]:
         return
     cancel = seen.control[1]
     if doing.word == "waiting for a person" and doing.question:
-        here = InboxAnswer("answer", "Type the answer in the terminal of the run.")
+        here = InboxAnswer("answer", "Type the answer in the terminal of the run.", here=False)
         yield seen.item("question", doing.since, doing.since, "Asks a question", doing.question, here, cancel)
     elif doing.word == "wedged":
         yield seen.item("wedged", doing.since, doing.since, f"Hangs: {doing.wedged}", doing.evidence, cancel)
@@ -145,7 +145,7 @@ def _incidents(seen: _Looked) -> Iterator[InboxItem]:
     for stored in read_incidents(seen.folder.incidents):
         if stored.status == "open":
             answers = (
-                InboxAnswer(option.name, option.description, words=option.command)
+                InboxAnswer(option.name, option.description, payload={"incident": stored.id}, words=option.command)
                 for option in stored.options
                 if option.applicable
             )
@@ -194,12 +194,17 @@ class RemoteStates(Protocol):
     def current(self, run_id: str) -> bytes | None: ...
 
 
-def read_inbox(store: Store, hub: RemoteStates | None = None) -> list[InboxItem]:
-    """Everything that needs a person, on this machine and on those that a hub knows, newest first."""
+def read_inbox(
+    store: Store, hub: RemoteStates | None = None, runs: Iterable[RunSummary] | None = None
+) -> list[InboxItem]:
+    """Everything that needs a person, on this machine and on those that a hub knows, newest first.
+
+    `runs` are those of this machine, where the caller has them at hand.
+    """
     dismissed = frozenset(read_dismissed(store))
     now = time.time()
     found = []
-    for run in store.runs():
+    for run in store.runs() if runs is None else runs:
         if run.status == "unreadable":
             continue
         folder = RunFolder(store.root / run.run_id)

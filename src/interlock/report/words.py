@@ -125,7 +125,12 @@ def tell(body: RecordBody) -> RecordText:
             return RecordText("state", "warning", "paused: needs you", body.reason)
         case records.ContractRecord():
             lines = contract_lines(body.contract, 64)
-            return RecordText("state", "info", f"contract: {len(lines)} clauses", cut("\n".join(lines), DETAIL))
+            return RecordText(
+                "state",
+                "info",
+                f"contract of {len(lines)} lines",
+                cut("\n".join(lines), DETAIL),
+            )
         case records.BreachRecord():
             return RecordText("checkpoint", "warning", one_line(breach_title(body)), body.clause, body.step)
         case records.StopGateRecord():

@@ -25,6 +25,7 @@ from .rules.compiled import RuleSet
 from .rules.load import rule_set
 from .rules.model import Rule
 from .shell import Command
+from .shell.languages import INTERPRETERS
 from .tools import MAX_NAME, ToolCall, kind_of, read_tool
 from .untrusted_text import UntrustedText, is_risky, origin_of, untrusted_rule
 from .verdict import decide, strongest, with_additions
@@ -104,6 +105,9 @@ class Reviewer:
         if judged.hits:
             judged = soften(spare_named(judged, self._expected.is_named), self._spares)
         action, base = strongest_action(call, judged)
+        if self.check is not None and action == "read" and any(c.program in INTERPRETERS for c in judged.commands):
+            # Where it counts which files change, a program is not believed that it only reads.
+            action = "unknown"
         sign = signature(step.tool)
         failures, repeats = self._state.failures.get(sign, 0), self._state.recent.get(sign, 0)
         outside = self._expected.is_outside(judged.commands)

@@ -50,6 +50,12 @@ class Alerts:
                 title = f"Run {self._name} has used {max(new):.0%} of {limit}"
                 self._tell("budget", Notify(title, f"{now:,.10g} of {most:,.10g} so far.", "warning"))
 
+    def budget(self, words: str) -> None:
+        """Tell that a budget of several runs is used up."""
+        self._tell(
+            "budget", Notify(f"Run {self._name} is beyond a budget", f"{words[0].upper()}{words[1:]}.", "warning")
+        )
+
     def blind(self, words: str) -> None:
         """Tell that a limit on dollars cannot hold."""
         text = f"{words[0].upper()}{words[1:]}. Give its price under models in the configuration, or limit max_tokens."

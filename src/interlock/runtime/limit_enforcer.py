@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from ..core import Decision, Hold, Stop
 from ..records import LimitRecord
+from .budgets import BudgetReached, RunBudgets
 from .decision_pipeline import DecisionPipeline
 from .directive_executor import DirectiveExecutor
 from .guard import Guard
@@ -28,19 +29,29 @@ class LimitEnforcer:
         recorder: StepRecorder,
         guard: Guard,
         hold: Callable[[Hold], str],
+        budgets: RunBudgets | None = None,
     ) -> None:
         self._run, self._pipeline, self._executor, self._recorder, self._hold = run, pipeline, executor, recorder, hold
-        self._guard = guard
+        self._guard, self._budgets = guard, budgets
 
-    def check_spend(self) -> Decision | None:
-        """Whether a budget is used up; None where none is."""
+    def check_spend(self, *, reserve: bool = False) -> Decision | None:
+        """Whether a limit or a budget is used up; None where none is. With `reserve` a step is about to run."""
         over = self._used_up()
-        return self._over(over) if over is not None else None
+        if over is not None:
+            return self._over(over)
+        if not self._budgets or self._run.ended:
+            return None
+        if self._run.gate.status == "running":
+            self._budgets.resumed()
+        now = self._run.clock.time()
+        reached = self._budgets.check(self._pipeline.ledger.spend, now, reserve=reserve)
+        return self._answer_budget(reached, now) if reached is not None else None
 
     def is_free(self) -> bool:
         """Whether no limit has anything to say to the next call."""
         return (
-            self._used_up() is None
+            not self._budgets
+            and self._used_up() is None
             and self._pipeline.meter.wait(self._pipeline.ledger, self._run.steady.time()) is None
         )
 
@@ -69,6 +80,24 @@ class LimitEnforcer:
         spend = self._pipeline.ledger.spend
         awake = max(0.0, spend.execution_time - self._run.gate.rested_s)
         return self._pipeline.meter.over(replace(spend, execution_time=awake))
+
+    def _answer_budget(self, reached: BudgetReached, now: float) -> Decision | None:
+        assert self._budgets is not None
+        words, answer = str(reached), reached.budget.on_limit
+        if answer == "warn":
+            if self._budgets.is_news(reached, now):
+                self._recorder.run.record(LimitRecord(words, limit=reached.budget.name))
+                if self._executor.notifier is not None:
+                    self._executor.notifier.budget(words)
+            return None
+        self._recorder.run.record(LimitRecord(words, limit=reached.budget.name))
+        if answer == "pause":
+            self._budgets.hold(reached)
+            self._guard.part("journal", lambda: self._hold(Hold(words, kind="limit")), "")
+            return Decision("hold", reason=f"{words}. The run waits for a person.")
+        self._guard.part("journal", lambda: self._run.end("done", "MAX_ITERATIONS", words), None)
+        self._executor.carry_out(Stop(f"limit: {words}"))
+        return Decision("stop", reason=words)
 
     def _over(self, over: LimitExceeded) -> Decision:
         self._recorder.run.record(LimitRecord(str(over), limit=over.limit))

@@ -95,7 +95,7 @@ class Permission:
         if answered is not None:
             return answered
         review = self.settle(step, review)
-        used_up = self._limiting.check_spend()
+        used_up = self._limiting.check_spend(reserve=True)
         if used_up is not None:
             return used_up
         return self._limiting.slow_down(decide_call(review, step, capabilities, observe=False))

@@ -13,7 +13,7 @@ from typing import Literal
 from msgspec import Struct
 
 from ..config.model import Contract as ContractConfig
-from ..core import InterlockError
+from ..core import InterlockError, Step
 from ..proof import ClaimVerdict
 from ..records import CommandResult, StopGateRecord
 from .check_runner import CheckRunner, missing_program
@@ -23,8 +23,12 @@ from .checkpointing import Checkpointing
 from .decision_pipeline import DecisionPipeline
 from .directive_executor import DirectiveExecutor
 from .run import Run
+from .run_proof import RunProof, missing
 
 Action = Literal["pass", "return"]
+
+SAID = 20_000
+"""Characters of an agent's last words that are read."""
 
 MOST_CLAIMS = 6
 """Claims that one message asks about."""
@@ -49,11 +53,11 @@ class StopGate:
 
     def __init__(
         self, run: Run, pipeline: DecisionPipeline, executor: DirectiveExecutor, checkpointing: Checkpointing,
-        config: ContractConfig, lock: threading.RLock, *, observe: bool,
+        proof: RunProof, config: ContractConfig, lock: threading.RLock, *, observe: bool,
     ) -> None:  # fmt: skip
         self._run, self._pipeline, self._executor = run, pipeline, executor
         self._checkpointing, self._config, self._lock = checkpointing, config, lock
-        self._observe = observe
+        self._proof, self._observe = proof, observe
         self._turn = threading.Lock()
         self.runner = CheckRunner(run.spec.workspace or run.spec.cwd, config.timeout_seconds)
         self.returns = 0
@@ -63,11 +67,18 @@ class StopGate:
         commands = pipeline.context.contract.done_when
         self._setup = read_setup(self.runner.folder, commands) if commands else {}
 
-    def at_turn_end(self, subagent: bool = False) -> GateAnswer:
-        """The agent ends its turn: what it still has to do, if anything."""
-        commands = self._commands()
-        if subagent or self._observe or self._run.ended or not (commands or self._pipeline.proof.claims):
+    def at_turn_end(self, said: str = "") -> GateAnswer:
+        """The agent ends its turn, with these words: what it still has to do, if anything."""
+        if self._observe or self._run.ended:
             return PASS
+        commands = self._commands()
+        with self._lock:
+            if said:
+                # The transcript that they are in may come later; the same claim twice is one.
+                step = Step(run_id=self._run.spec.run_id, index=self._step, role="assistant", content=said[:SAID])
+                self._pipeline.proof.observe(step)
+            if not (commands or self._pipeline.proof.claims):
+                return PASS
         with self._turn:
             results, tree = self._check(commands)
             failed = _first_failure(results)
@@ -94,6 +105,10 @@ class StopGate:
             self.failure = f"unproven: `{failed.command}` {_how(failed)}"
             return self.failure
 
+    @property
+    def _step(self) -> int:
+        return self._run.summary.steps
+
     def note_prompt(self) -> None:
         """A person asked for something new: the agent has its tries again."""
         self.returns = 0
@@ -116,7 +131,7 @@ class StopGate:
         if not commands:
             return (), self._tree()
         tree = self._tree()
-        if tree and self._checked is not None and self._checked[0] == tree:
+        if self._checked is not None and self._is_same(self._checked[0], tree):
             return self._checked[1], tree
         changed = changed_setup(self._setup, read_setup(self.runner.folder, commands))
         if changed and not any(name in self._pipeline.context.task for name in changed):
@@ -138,22 +153,31 @@ class StopGate:
         self._checked = (now, results)
         return results, now
 
+    def _is_same(self, before: str, tree: str) -> bool:
+        """Whether two trees have the same files."""
+        workspace = self._executor.workspace
+        if workspace is None or not before or not tree:
+            return False
+        try:
+            return before == tree or all(
+                change.kind == "touched" for change in workspace.checkpoints.diff(before, tree)
+            )
+        except InterlockError:
+            return False
+
     def _tree(self, *, own: bool = False) -> str:
         with self._lock:
             if self._executor.workspace is None or self._run.ended:
                 return ""
-            step = self._pipeline.state(0.0).step
-            made = self._checkpointing.make(cause=AFTER_STEP if own else END_OF_TURN, step=step)
+            made = self._checkpointing.make(cause=AFTER_STEP if own else END_OF_TURN, step=self._step)
             return made.id if made is not None else ""
 
     def _ask_about_claims(self, results: tuple[CommandResult, ...], tree: str) -> GateAnswer:
         with self._lock:
-            verdicts = self._pipeline.proof.verdicts(self._changed_since)
-        open_claims = [
-            found
-            for found in verdicts
-            if found.verdict != "proven" and (found.claim.kind, found.claim.subject) not in self._asked
-        ][:MOST_CLAIMS]
+            verdicts = missing(self._proof.now().claims)
+        open_claims = [found for found in verdicts if (found.claim.kind, found.claim.subject) not in self._asked][
+            :MOST_CLAIMS
+        ]
         if not open_claims:
             if results:
                 self._record("passed", results, tree)
@@ -163,16 +187,6 @@ class StopGate:
         self._record("asked", results, tree, words)
         return GateAnswer("return", _asking(words))
 
-    def _changed_since(self, tree: str) -> list[str] | None:
-        workspace = self._executor.workspace
-        if workspace is None:
-            return None
-        try:
-            changes = workspace.checkpoints.diff(tree)
-        except InterlockError:
-            return None
-        return [change.path for change in changes if change.kind != "touched"]
-
     def _record(
         self,
         outcome: Literal["passed", "returned", "asked", "unproven", "observed"],
@@ -180,9 +194,10 @@ class StopGate:
         tree: str,
         claims: tuple[str, ...] = (),
     ) -> None:
-        step = self._pipeline.state(0.0).step
         self._run.record(
-            StopGateRecord(step=step, outcome=outcome, results=results, claims=claims, returns=self.returns, tree=tree)
+            StopGateRecord(
+                step=self._step, outcome=outcome, results=results, claims=claims, returns=self.returns, tree=tree
+            )
         )
 
 

@@ -30,6 +30,7 @@ from ..records import Fault, PersonRecord, SnapshotRecord, StepRecord
 from ..redact import StepRedactor, redact_text, withhold
 from ..review import rough_review
 from .approvals import Answer, Approvals
+from .budgets import open_budgets
 from .call_decision import degrade, refusal
 from .checkpoint_causes import AFTER_STEP, END_OF_TURN
 from .checkpointing import Checkpointing, may_change
@@ -113,15 +114,19 @@ class Supervisor(StepClient):
         self._guard.part("reviewer", self.pipeline.reviewer.warm, None)
         self.recorder = StepRecorder(run, self.pipeline, metrics, executor.notifier)
         self.runner = DirectiveRunner(run, executor, self._guard)
-        self._limiting = LimitEnforcer(run, self.pipeline, executor, self.recorder, self._guard, self._hold)
+        budgets = open_budgets(run, config)
+        if budgets is not None:
+            run.on_close(lambda: budgets.end(self.pipeline.ledger.spend, run.clock.time()))
+        self._limiting = LimitEnforcer(run, self.pipeline, executor, self.recorder, self._guard, self._hold, budgets)
         self._checkpointing = Checkpointing(run, self.pipeline, executor, self._guard, self.context)
         self._enforcer = ContractEnforcer(
             run, self.pipeline, executor, self._checkpointing, self._guard, observe=self._observe
         )
-        self.stop_gate = StopGate(
-            run, self.pipeline, executor, self._checkpointing, config.contract, self._lock, observe=self._observe
-        )
         self.proof = RunProof(run, self.pipeline.proof, executor.workspace, self._guard)
+        self.stop_gate = StopGate(
+            run, self.pipeline, executor, self._checkpointing, self.proof, config.contract, self._lock,
+            observe=self._observe,
+        )  # fmt: skip
         self._metrics = metrics
         self._since_snapshot = 0
         judge = _judge(config, self.pipeline.prices)

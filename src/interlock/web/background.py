@@ -12,6 +12,7 @@ import uvicorn
 from ..journal import Store
 from ..link.requests import TIMEOUT_S
 from .app import make_app
+from .slow_clients import PunctualProtocol
 from .source import Source
 
 LOOK_S = 0.01
@@ -26,7 +27,9 @@ class BackgroundServer:
         listener = socket.create_server(("127.0.0.1", 0))
         self.address = f"http://127.0.0.1:{listener.getsockname()[1]}"
         app = make_app(Source(store), self.token, control_timeout=control_timeout)
-        config = uvicorn.Config(app, access_log=False, log_level="warning", timeout_graceful_shutdown=1, ws="none")
+        config = uvicorn.Config(
+            app, access_log=False, log_level="warning", timeout_graceful_shutdown=1, ws="none", http=PunctualProtocol
+        )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [listener]}, daemon=True)
         self._thread.start()

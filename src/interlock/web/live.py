@@ -26,6 +26,9 @@ FLEET_S = 0.12
 HUB_S = 1.0
 """Time between two looks at all runs: here, and with a hub."""
 
+INBOX_S = 2.0
+"""Time between two looks at what needs a person while no run changes: something may be put aside, or expire."""
+
 SHARE = 4.0
 """A look that takes long is followed by a pause of so many times its length."""
 
@@ -158,9 +161,10 @@ class Live:
             watched.users -= 1
 
     async def fleet(self) -> AsyncIterator[StreamEvent]:
-        """Rows that changed, and those that are gone; the first time all."""
+        """Rows that changed, and those that are gone, and what needs a person; the first time all."""
         told: dict[str, RunRow] | None = None
         problem: str | None = None
+        needs, looked = b"", 0.0
         period = HUB_S if self._source.hub is not None else FLEET_S
         while True:
             began = time.monotonic()
@@ -174,6 +178,12 @@ class Live:
                 problem = self._source.problem
                 body = {"rows": changed, "gone": gone, "all": told is None, "problem": problem}
                 yield StreamEvent("rows", msgspec.json.encode(body))
+            if told is None or changed or time.monotonic() - looked >= INBOX_S:
+                looked = time.monotonic()
+                items = msgspec.json.encode({"items": await asyncio.to_thread(self._source.inbox)})
+                if items != needs:
+                    needs = items
+                    yield StreamEvent("inbox", items)
             told = rows
             await asyncio.sleep(max(period, SHARE * (time.monotonic() - began)))
 

@@ -19,6 +19,8 @@ from ..control import Command
 from ..core import ENDED, NotFound
 from ..link.requests import Requests
 from ..report import KINDS
+from ..report.inbox import find_item
+from ..report.inbox_answers import answer_item
 from ..report.metrics import JournalMetrics
 from . import files
 from .incidents import IncidentChoice, IncidentChoices
@@ -46,6 +48,13 @@ class Back(msgspec.Struct, frozen=True, kw_only=True):
     to: str
     paths: list[str] = []
     reason: str | None = None
+
+
+class InboxChoice(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer that a page gives to an item of the inbox."""
+
+    answer: str
+    reason: str = ""
 
 
 class RequestedCommand(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,6 +91,8 @@ class Routes:
             Route(f"{run}/checkpoints/{{wanted}}/preview", self.preview),
             Route(f"{run}/pictures", self.pictures),
             Route(f"{run}/pictures/{{name}}", self.picture),
+            Route("/api/inbox", self.inbox),
+            Route("/api/inbox/{item}", self.answer, methods=["POST"]),
             Route("/api/incidents", self.incidents),
             Route("/api/incidents/{incident_id}", self.incident),
             Route("/api/incidents/{incident_id}/continue", self.go_on, methods=["POST"]),
@@ -178,6 +189,25 @@ class Routes:
         folder = self.source.folder(request.path_params["run_id"])
         kind, content = read_picture(folder, request.path_params["name"])
         return Response(content, media_type=kind, headers={"cache-control": "private, max-age=86400"})
+
+    def inbox(self, _: Request) -> Response:
+        """Everything that needs a person."""
+        return to_json({"items": self.source.inbox()})
+
+    async def answer(self, request: Request) -> Response:
+        """Answer an item of the inbox, and say what came of it."""
+        chosen = await read_body(request, InboxChoice)
+        return await run_in_threadpool(self._answer, request.path_params["item"], chosen)
+
+    def _answer(self, ref: str, chosen: InboxChoice) -> Response:
+        item = find_item(self.source.store, ref, self.source.hub)
+        answer = next((each for each in item.answers if each.name == chosen.answer), None)
+        if answer is not None and "incident" in answer.payload:
+            way = self.ways.begin(str(answer.payload["incident"]), chosen.answer)
+            return to_json({"ok": True, "message": f"{way.option}: {way.state}"}, 202)
+        timeout = self.controls.timeout
+        _, done = answer_item(self.source, item.id, chosen.answer, chosen.reason, timeout=timeout)
+        return to_json({"ok": done.ok, "message": done.message}, 200 if done.ok else 409)
 
     def incidents(self, _: Request) -> Response:
         return to_json({"incidents": [self._incident(stored.id) for stored in self.ways.incidents.all()]})

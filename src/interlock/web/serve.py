@@ -12,6 +12,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from ..core import BadInput, InterlockError
+from .slow_clients import PunctualProtocol
 
 PORT = 7717
 TRIES = 20
@@ -58,6 +59,7 @@ def serve(app: ASGIApp, listener: socket.socket, on_ready: Callable[[], None] | 
         timeout_graceful_shutdown=GRACE_S,
         timeout_keep_alive=30,
         ws="none",
+        http=PunctualProtocol,
     )
     server = uvicorn.Server(config)
     if on_ready is not None:

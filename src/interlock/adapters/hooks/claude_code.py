@@ -34,6 +34,9 @@ MOMENTS: dict[str, Moment] = {
 }
 """The events that we hook into; others are left to the user."""
 
+SAID = {"prompt": "prompt", "turn_end": "last_assistant_message"}
+"""Where an event has the words of the person or of the model."""
+
 CONTEXT = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "UserPromptSubmit", "SessionStart")
 """The events whose reply can carry words for the model."""
 
@@ -103,7 +106,7 @@ def read_event(client: str, payload: Payload, moments: dict[str, Moment]) -> Hoo
         agent=text(payload, "agent_id") or None,
         tool=tool if moment == "before" else None,
         outcomes=outcomes,
-        content=text(payload, "prompt") if moment == "prompt" else "",
+        content=text(payload, SAID.get(moment, "")),
         model=text(payload, "model") or None,
         transcript=text(payload, "agent_transcript_path") or text(payload, "transcript_path"),
         cwd=text(payload, "cwd"),

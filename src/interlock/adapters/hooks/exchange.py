@@ -171,7 +171,9 @@ class HookExchange:
         if standing.action == "stop" or not event.final:
             return standing
         gate = self._numbering.supervisor.stop_gate
-        answer = wait_patiently(lambda: gate.at_turn_end(subagent=event.agent is not None), asker)
+        if event.agent is not None:
+            return standing
+        answer = wait_patiently(lambda: gate.at_turn_end(event.content), asker)
         if answer is None:
             return None
         return Decision("deny", reason=answer.words) if answer.action == "return" else standing

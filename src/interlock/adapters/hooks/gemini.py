@@ -64,7 +64,7 @@ class GeminiDialect:
             session=text(payload, "session_id"),
             tool=tool if moment == "before" else None,
             outcomes=(_outcome(payload, tool),) if moment == "after" else (),
-            content=text(payload, "prompt") if moment == "prompt" else "",
+            content=text(payload, {"prompt": "prompt", "turn_end": "prompt_response"}.get(moment, "")),
             model=text(mapping(payload, "llm_request"), "model") or None,
             transcript=text(payload, "transcript_path"),
             cwd=text(payload, "cwd"),

@@ -49,7 +49,7 @@ class OpencodeDialect:
             model=text(payload, "model") or None,
             usage=_usage(tokens) if tokens else None,
             cwd=text(payload, "cwd"),
-            final=name != "step.finished",
+            final=False,  # `opencode run` ends at once: nothing that is said then is heard
         )
 
     def reply(self, event: HookEvent, decision: Decision) -> Payload:

@@ -97,6 +97,21 @@ def build_enclosure(
     places: Places, config: Config, foreground: Foreground, on_known: Callable[[TreeHandle], None]
 ) -> Enclosure:
     """Guard around a command, or a fence; `on_known` hears of its tree before it starts."""
+    words, fds, fence = wall_around(places, config)
+    return Enclosure(
+        words=words,
+        fds=fds,
+        events=foreground.events,
+        terminal=foreground.terminal,
+        on_known=on_known,
+        bridges=tuple(f"{port}={places.sockets[-1] / name}" for name, port in DOORS) if fence is not None else (),
+        write=_landlocked(fence, places) if fence is not None else (),
+        scoped="dbus" not in config.contain.allow,
+    )
+
+
+def wall_around(places: Places, config: Config) -> tuple[tuple[str, ...], tuple[int, ...], Fence | None]:
+    """The words before a command that contain it, the descriptors that they need, and the fence if there is one."""
     program = find_bubblewrap()
     assert program is not None, "decide_containment has found it"
     kept = Kept(
@@ -114,16 +129,8 @@ def build_enclosure(
     fence = None
     if places.temporary is not None:
         fence = build_fence(places.workspaces, places.temporary, config.contain.write, config.contain.hide)
-    return Enclosure(
-        words=guard_words(program, kept, config.contain.allow, filter_fd, fence),
-        fds=(filter_fd,) if filter_fd is not None else (),
-        events=foreground.events,
-        terminal=foreground.terminal,
-        on_known=on_known,
-        bridges=tuple(f"{port}={places.sockets[-1] / name}" for name, port in DOORS) if fence is not None else (),
-        write=_landlocked(fence, places) if fence is not None else (),
-        scoped="dbus" not in config.contain.allow,
-    )
+    words = guard_words(program, kept, config.contain.allow, filter_fd, fence)
+    return words, ((filter_fd,) if filter_fd is not None else ()), fence
 
 
 DOORS = (("api", API_PORT), ("egress", EGRESS_PORT))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import gzip
 import zlib
 
+import httpcore
 import zstandard
 
 from ...core.decoding import from_json
 from .formats import ReplyReader
 from .sse import EventParser
 from .upstream_connection import UpstreamResponse
+
+MOST_PLAIN = 32 * 1024 * 1024
+"""Bytes of a body that is read, after decompression: no API takes or gives longer ones, and a bomb stops here."""
 
 
 def plain(data: bytes, encoding: str) -> bytes:
@@ -19,12 +22,51 @@ def plain(data: bytes, encoding: str) -> bytes:
         case "" | "identity":
             return data
         case "gzip" | "x-gzip":
-            return gzip.decompress(data)
+            return _inflate(data, 16 + zlib.MAX_WBITS)
         case "deflate":
-            return zlib.decompress(data)
+            return _inflate(data, zlib.MAX_WBITS)
         case "zstd":
-            return zstandard.ZstdDecompressor().decompressobj().decompress(data)
+            with zstandard.ZstdDecompressor(max_window_size=MOST_PLAIN).stream_reader(data) as reader:
+                return _bounded(reader.read(MOST_PLAIN + 1))
     raise ValueError(f"the encoding {encoding} is not known")
+
+
+def _inflate(data: bytes, window: int) -> bytes:
+    inflating = zlib.decompressobj(window)
+    found = _bounded(inflating.decompress(data, MOST_PLAIN + 1))
+    if not inflating.eof:
+        raise ValueError("the compressed body is cut off")
+    return found
+
+
+def _bounded(data: bytes) -> bytes:
+    if len(data) > MOST_PLAIN:
+        raise ValueError(f"the body is longer than {MOST_PLAIN >> 20} MB")
+    return data
+
+
+def read_bounded(response: UpstreamResponse) -> bytes:
+    """A whole body that has to be judged before anybody gets it."""
+    whole = bytearray()
+    for data in response.stream:
+        whole += data
+        if len(whole) > MOST_PLAIN:
+            raise AnswerTooLong
+    return bytes(whole)
+
+
+class StreamCut(httpcore.RemoteProtocolError):
+    """Raised when a stream of events ends in the middle of a call."""
+
+    def __init__(self) -> None:
+        super().__init__("the server hung up in the middle of a call")
+
+
+class AnswerTooLong(httpcore.RemoteProtocolError):
+    """Raised when an answer is too long to be judged: the client gets none of what was not."""
+
+    def __init__(self) -> None:
+        super().__init__(f"the answer is longer than {MOST_PLAIN >> 20} MB, which nobody can review")
 
 
 def read_whole(data: bytes, response: UpstreamResponse, reader: ReplyReader) -> None:

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import time
 from collections import deque
 
 import httptools
 from msgspec import Struct
 
 CHUNK = 262_144
+IDLE_S = 600.0
+"""How long a connection may wait between two requests."""
+
+REQUEST_S = 60.0
+"""How long a request may take from its first byte to its last: the client is on this machine."""
+
 MOST_BYTES = 256 * 1024 * 1024
 """A request longer than this is refused: nobody's conversation is."""
 
@@ -48,10 +55,15 @@ class ClientConnection:
         self._left: int | None = None
         self._chunked = self._ended = False
         self.begun = False
+        self.waiting_since = time.monotonic()
+        """Since when it owes us a request; 0 while one is answered."""
 
     def receive(self) -> ClientRequest | None:
         """The next request; None when the client has finished."""
         self.begun = self._ended = False
+        self.waiting_since = time.monotonic()
+        self._sock.settimeout(IDLE_S)
+        until = None
         while not self._requests.whole:
             if self._requests.expects:
                 self._requests.expects = False
@@ -63,7 +75,12 @@ class ClientConnection:
                 raise ClientGone from error
             if not data:
                 return None
+            until = until or time.monotonic() + REQUEST_S
             self._requests.feed(data)
+            if not self._requests.whole:
+                self._sock.settimeout(max(0.01, until - time.monotonic()))
+        self._sock.settimeout(None)
+        self.waiting_since = 0.0
         self._asked = self._requests.whole.popleft()
         return self._asked
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from contextlib import AbstractContextManager
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -13,7 +14,17 @@ from ...core import Decision, Message, NotFound, Step, Tool
 from ...core.decoding import from_json
 from ...runtime.gate import HungUp
 from ...runtime.guard import Guard
-from .body import is_readable_stream, plain, read_whole, says_events
+from ..usage_limits import find_in_answer
+from .body import (
+    MOST_PLAIN,
+    AnswerTooLong,
+    StreamCut,
+    is_readable_stream,
+    plain,
+    read_bounded,
+    read_whole,
+    says_events,
+)
 from .call_review import CallReview, ReplyVerdict, last_of_model
 from .client_connection import ClientConnection, ClientGone, ClientRequest
 from .formats import Json, ReplyReader, StreamAction, WireFormat
@@ -100,10 +111,10 @@ class Exchange:
         reader = self._form.reader()
         try:
             with self._ask() as response:
-                begin(self._client, response)
                 if response.status != 200:
-                    self._hand_on(response)
+                    self._refuse(response)
                 else:
+                    begin(self._client, response)
                     self._look_on(call_review, response, reader, words=False)
         finally:
             self._supervisor.run.gate.leave(passage)
@@ -188,6 +199,7 @@ class Exchange:
         """Ask once, and hand on what may be; the answer where the model has to be asked again, else None."""
         with self._ask() as response:
             if response.status == 200:
+                self._proxy.on_answer()
                 reader = self._form.reader(drop_usage=self._counts_for_us)
                 if call_review.judges:
                     return self._judge(call_review, response, reader, first, passage)
@@ -197,8 +209,7 @@ class Exchange:
             if not (self._counts_for_us and response.status in (400, 422)):
                 if self._client.begun:
                     raise ClientGone
-                begin(self._client, response)
-                self._hand_on(response)
+                self._refuse(response)
                 return None
         # An API that does not know the option that we added: never mind the tokens.
         self._proxy.asks_usage = self._counts_for_us = False
@@ -220,7 +231,7 @@ class Exchange:
             # What may be read already is, while the rest is judged or waits.
             self._client.flush()
         else:
-            kept = b"".join(response.stream)
+            kept = read_bounded(response)
             self._guard.part("proxy", lambda: read_whole(kept, response, reader), None)
         self._guard.part("proxy", lambda: call_review.count(reader, words=True), None)
         self._supervisor.run.gate.leave(passage)
@@ -280,12 +291,13 @@ class Exchange:
         self, call_review: CallReview, response: UpstreamResponse, reader: ReplyReader, *, keep_calls: bool
     ) -> bytes:
         """Hand events on as they come, up to the first call; gives what is kept back or has no end."""
-        events, kept, flow = EventParser(), bytearray(), StreamAction.PASS
+        events, kept, flow, done = EventParser(), bytearray(), StreamAction.PASS, False
         spoken = time.monotonic()
         try:
             for data in response.stream:
                 passed = bytearray()
                 for event in events.feed(data):
+                    done = done or event.raw.rstrip().endswith(b"[DONE]")
                     goes = self._feed(reader, event.data, flow) if event.data is not None else flow
                     if goes is StreamAction.DROP:
                         continue
@@ -294,12 +306,17 @@ class Exchange:
                         passed += event.raw
                     else:
                         kept += event.raw
+                if len(kept) + len(events.rest) > MOST_PLAIN:
+                    raise AnswerTooLong
                 now = time.monotonic()
                 if not passed and now - spoken > SILENCE_S:
                     passed += STILL_HERE
                 if passed:
                     self._client.write(bytes(passed))
                     spoken = now
+            if kept and not (reader.complete or done):
+                # A clean end would make the client believe that this is all that the model wanted to call.
+                raise StreamCut
         except (ClientGone, *Trouble):
             # What was used up to here was used.
             self._guard.part("proxy", lambda: call_review.count(reader, words=False), None)
@@ -314,9 +331,27 @@ class Exchange:
         whole = bytearray()
         for data in response.stream:
             self._client.write(data)
-            whole += data
+            if len(whole) <= MOST_PLAIN:
+                # What is longer is handed on all the same; it is not read.
+                whole += data
         self._client.end()
         return bytes(whole)
+
+    def _refuse(self, response: UpstreamResponse) -> None:
+        """An error as it came. A usage limit shuts the gate before the client knows of it, and can try again."""
+        body = b"".join(response.stream)
+        encoding = next((value for key, value in response.headers if key.lower() == b"content-encoding"), b"")
+
+        def note() -> None:
+            text = plain(body, encoding.decode("latin-1"))
+            limit = find_in_answer(response.status, response.headers, text, datetime.now().astimezone())
+            if limit is not None:
+                self._proxy.on_limit(limit)
+
+        self._guard.part("proxy", note, None)
+        begin(self._client, response)
+        self._client.write(body)
+        self._client.end()
 
     def _end_turn(self, first: ReplyReader | None, why: str) -> None:
         """Answer in the model's place, so that the agent's turn ends."""

@@ -14,6 +14,9 @@ from .environment import Proxied
 from .relay import say_unreachable
 from .upstream import Trouble
 
+MOST_CONNECTIONS = 256
+"""Connections at one time, a thread each; an agent with many subagents has some dozens."""
+
 Answer = Callable[[ClientConnection, ClientRequest, str], None]
 """Answers a request that goes to this address."""
 
@@ -69,6 +72,11 @@ class ProxyServer:
                 wire = ClientConnection(sock)
                 with self._lock:
                     self._wires.add(wire)
+                    idle = [each for each in self._wires if each.waiting_since and each is not wire]
+                    crowded = len(self._wires) > MOST_CONNECTIONS
+                if crowded:
+                    # Whoever has kept us waiting longest goes; if all are at work, the newcomer does.
+                    min(idle, key=lambda each: each.waiting_since, default=wire).hang_up()
                 threading.Thread(target=self._serve, args=(wire,), name="interlock-proxied", daemon=True).start()
 
     def _serve(self, wire: ClientConnection) -> None:

@@ -59,6 +59,11 @@ class StepNumbering:
                 self._hooked.add(session)
             return None if session in ("", self._first_session) else session
 
+    @property
+    def session(self) -> str:
+        """The session of the run's own agent; empty where none was named."""
+        return self._first_session
+
     def is_hooked(self, session: str) -> bool:
         """Whether the hooks of this session speak for it."""
         return bool(session) and session in self._hooked

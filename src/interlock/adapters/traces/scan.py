@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from ...config import Config
 from ...core import BadInput, Context, Intervention, Issue, Review, Step
+from ...proof import ClaimVerdict, TestFact, TraceTests
 from ...redact import StepRedactor
 from ...runtime.decision_pipeline import DecisionPipeline
 from ...runtime.plugins import Plugins
@@ -54,13 +55,20 @@ class WouldDo(Struct, frozen=True, omit_defaults=True):
 
 
 class Scanned(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One trace: how long it was, what was found, what would have been done."""
+    """One trace: how long it was, what was found, what would have been done, what it claims and did to its tests."""
 
     trace_id: str
     steps: int
     issues: list[Finding]
     interventions: list[WouldDo]
     assumed_times: int = 0
+    claims: tuple[ClaimVerdict, ...] = ()
+    tests: tuple[TestFact, ...] = ()
+
+    @property
+    def went_wrong(self) -> bool:
+        """Whether something was found, or a claim is contradicted, or tests were weakened."""
+        return bool(self.issues or self.tests) or any(each.verdict == "contradicted" for each in self.claims)
 
 
 class TraceScanner:
@@ -119,6 +127,7 @@ class _Trace:
         self._assumed = 0
         self._issues: list[Finding] = []
         self._interventions: list[WouldDo] = []
+        self._tests = TraceTests()
 
     def review(self, steps: list[Step]) -> None:
         self._reviewed += zip(steps, self._pipeline.review_recorded(steps), strict=True)
@@ -129,6 +138,7 @@ class _Trace:
         self._steps += len(reviewed)
         for step, review in reviewed:
             self._pipeline.count(step)
+            self._tests.observe(step)
             judgement = self._pipeline.observe(step, review, learnt=True)
             self._assumed += judgement.assumed_time
             if judgement.issues:
@@ -142,6 +152,8 @@ class _Trace:
             issues=self._issues,
             interventions=self._interventions,
             assumed_times=self._assumed,
+            claims=self._pipeline.proof.verdicts(),
+            tests=self._tests.facts(),
         )
 
 

@@ -10,7 +10,7 @@ from ...core import Issue, Seen, Stuck, Tool
 from ..agent_history import push
 from ..completed_call import CompletedCall
 from ..detector import Setting, StatefulDetector
-from ..garbled import ADVICE, Garble, read_garble
+from ..garbled import ADVICE, Garble
 
 TOOLS = 32
 """Tools remembered."""
@@ -21,6 +21,7 @@ class Calls(Struct):
 
     recent: list[tuple[int, int, Garble]] = field(default_factory=list)
     known: list[str] = field(default_factory=list)
+    unsettled: int = 0
 
 
 class BrokenCalls(StatefulDetector[Calls]):
@@ -36,15 +37,16 @@ class BrokenCalls(StatefulDetector[Calls]):
         tool, call, turn = seen.step.tool, self.history.call, self.history.turn
         recent, tuning = self.state.recent, self.tuning
         if turn is not None:
-            return self._told(turn.step, turn.tool) if self._settle(turn) else ()
+            return self._told(turn.step, turn.tool) if self.state.unsettled and self._settle(turn) else ()
         if tool is None or call is None:
             return ()
-        garble = self._garble(tool)
+        garble = self._garble(tool, call.garble)
+        self.state.unsettled += garble == "first line"
         push(recent, (call.step, call.batch, garble), tuning.broken_window)
         return self._told(call.step, tool.name) if garble and garble != "first line" else ()
 
-    def _garble(self, tool: Tool) -> Garble:
-        garble, known = read_garble(tool), self.state.known
+    def _garble(self, tool: Tool, garble: Garble) -> Garble:
+        known = self.state.known
         if tool.arguments and tool.name not in known:
             push(known, tool.name, TOOLS)
         return "" if garble == "empty" and tool.name not in known else garble
@@ -55,6 +57,7 @@ class BrokenCalls(StatefulDetector[Calls]):
         for at, (step, batch, garble) in enumerate(recent):
             if step == turn.asked and garble == "first line":
                 recent[at] = (step, batch, "colon" if turn.failed else "")
+                self.state.unsettled -= 1
                 return turn.failed
         return False
 

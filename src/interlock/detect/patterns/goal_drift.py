@@ -11,7 +11,6 @@ from ..agent_history import push
 from ..completed_call import PendingCall
 from ..detector import Setting, StatefulDetector
 from ..fingerprint import words
-from ..garbled import read_garble
 from ..goal import SHORT, STEM, goal_stems, path_stems
 from ..normalise import bounded
 from ..run_activity import file_name
@@ -62,7 +61,7 @@ class GoalDrift(StatefulDetector[Course]):
             state.subject = dict.fromkeys(stem for stem in goal if stem not in lies)
         if len(state.subject) < tuning.goal_words:
             return ()
-        if self._says_little(call) or (seen.step.tool is not None and read_garble(seen.step.tool)):
+        if call.garble or self._says_little(call):
             return ()
         alignment = self._alignment(seen.step, call)
         if alignment >= 1.0 and call.paths:
@@ -101,7 +100,13 @@ class GoalDrift(StatefulDetector[Course]):
 
     def _says_little(self, call: PendingCall) -> bool:
         """Whether a call names too little to be about anything: `ls`, `git status`, a check that is run again."""
-        return len({word[:STEM] for word in call.words if len(word) >= SHORT}) < self.tuning.drift_says
+        said, enough = 0, self.tuning.drift_says
+        for word in call.words:
+            if len(word) >= SHORT:
+                said += 1
+                if said >= enough:
+                    return False
+        return True
 
     def _alignment(self, step: Step, call: PendingCall) -> float:
         """How much a call, or else the thought before it, is about the subject."""

@@ -86,11 +86,11 @@ class ResourceSpiral(StatefulDetector[Spending]):
     def _runaway(self, step: Step) -> tuple[Issue, ...]:
         """A command that leaves behind a loop without an end, or starts dozens of processes at once."""
         call, tool = self.history.call, step.tool
-        if call is None or tool is None or call.effect not in ("run", "write") or not is_shell(tool.name):
+        if call is None or tool is None or call.effect not in ("run", "write") or b"done" not in call.words:
+            return ()
+        if not is_shell(tool.name):
             return ()
         command = command_of(tool)
-        if "done" not in command:
-            return ()
         endless = _ENDLESS.search(command) and "break" not in command and _BEHIND.search(command)
         fan = _FAN.search(command)
         if not endless and (fan is None or int(fan[1]) < FAN):

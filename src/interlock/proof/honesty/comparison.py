@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ...review.wordlist import name_set
 from ..model import TestFact
 from .elsewhere import compare_elsewhere
-from .files import is_rule, is_snapshot, is_test, language_of
+from .files import is_rule, is_snapshot, is_source, is_test, language_of
 from .javascript_tests import read_javascript
 from .mocks import compare_mock_values, compare_mocks
 from .python_tests import read_python
@@ -24,6 +25,13 @@ FACTS = 40
 """Facts that are told of one comparison."""
 ALIKE = 0.6
 """How alike the bodies of two tests are for one to be the other renamed."""
+
+GUARDED = {
+    "it never runs": "never runs",
+    "its failure is caught": "can fail unseen: its failure is caught",
+    "an error passes as well": "can fail unseen: an error passes as well",
+    "after an early return": "comes after a return",
+}
 
 Changed = tuple[str, str | None, str | None]
 """A file that differs: its path, its text before and after; None where there was or is none."""
@@ -43,6 +51,21 @@ def compare_tests(files: Iterable[Changed]) -> tuple[TestFact, ...]:
     around = _surroundings(changed)
     facts = [fact for path, before, after in changed for fact in compare_file(path, before, after, around)]
     return tuple(facts[:FACTS])
+
+
+def compare_edits(edits: Sequence[Changed], changed: Iterable[str]) -> tuple[TestFact, ...]:
+    """The same for edits in the order in which they were made, pieces of files among them; `changed` are all files."""
+    merged: list[Changed] = []
+    for path, before, after in edits:
+        at = next((at for at, known in enumerate(merged) if known[0] == path and known[2] == before), None)
+        if at is None:
+            merged.append((path, before, after))
+        else:
+            merged[at] = (path, merged[at][1], after)
+    around = _surroundings(merged)
+    others = (path for path in changed if is_source(path) and not is_test(path) and path not in {e[0] for e in merged})
+    around = replace(around, sources=around.sources | {_stem(path) for path in others})
+    return tuple([fact for path, a, b in merged for fact in compare_file(path, a, b, around)][:FACTS])
 
 
 def compare_file(
@@ -67,7 +90,27 @@ def compare_file(
     old, new = _read(before, language), _read(after or "", language)
     if old is None or new is None:
         return facts
-    return facts + _compare(path, old, new, around, gone=after is None)
+    return _skipped_pieces(path, before, after or "", facts + _compare(path, old, new, around, gone=after is None))
+
+
+_SKIPS = re.compile(
+    r"\b(?:test|it|describe)\.(?:skip|todo)\b|\bx(?:it|test|describe)\(|@pytest\.mark\.(?:skip|xfail)\b(?!if)"
+    r"|@unittest\.(?:skip|expectedFailure)\b"
+)
+
+
+def _skipped_pieces(path: str, before: str, after: str, facts: list[TestFact]) -> list[TestFact]:
+    """The facts, with a skip that only shows in a piece of a file that is no whole statement."""
+    if any(fact.kind == "skipped" for fact in facts) or len(_SKIPS.findall(after)) <= len(_SKIPS.findall(before)):
+        return facts
+    at = next(at for at, line in enumerate(after.splitlines(), 1) if _SKIPS.search(line))
+    new = [text for text in after.splitlines() if _SKIPS.search(text) and text.strip() not in before]
+    fresh = any(_TEST_NAMED.search(text) and _TEST_NAMED.search(text)[1] in before for text in new)  # type: ignore[index]
+    whole = "\n" in before.strip()
+    return facts if whole and not fresh else [*facts, TestFact("a test is skipped now", path, at, "skipped")]
+
+
+_TEST_NAMED = re.compile(r"\(\s*(['\"`].{4,60})")
 
 
 def _read(text: str, language: str) -> TestFile | None:
@@ -89,10 +132,14 @@ def _surroundings(changed: Sequence[Changed]) -> Surroundings:
         elif not is_rule(path) and not is_snapshot(path) and not re.search(r"\.(?:md|txt|rst|json|lock)$", path):
             if language and before and after and code_only(before, language) == code_only(after, language):
                 continue
-            sources.add(re.sub(r"\.\w+$", "", path.rpartition("/")[2]))
+            sources.add(_stem(path))
             gone = set(_DEFINED.findall(before or "")) - set(_DEFINED.findall(after or ""))
             lost |= {name for names in gone for name in names if name}
     return Surroundings(frozenset(sources), frozenset(lost), elsewhere)
+
+
+def _stem(path: str) -> str:
+    return re.sub(r"\.\w+$", "", path.rpartition("/")[2])
 
 
 _DEFINED = re.compile(r"\b(?:def|class|function)\s+(\w+)|\b(?:const|let)\s+(\w+)\s*=\s*(?:async\s*)?(?:\(|function)")
@@ -117,6 +164,8 @@ def _compare(path: str, old: TestFile, new: TestFile, around: Surroundings, *, g
     for case in added:
         facts += find_trivial(path, case, [])
     facts += compare_mocks(path, old, new)
+    if not _related(new, around):
+        facts += compare_mock_values(path, old, new)
     if "retries" in new.loose and "retries" not in old.loose:
         facts.append(TestFact("failing tests are run again until they pass", path, 0, "retries"))
     only = [name for name in new.loose if name.startswith("only:") and name not in old.loose]
@@ -204,23 +253,21 @@ def _compare_case(
         facts.append(TestFact(f"{name} is expected to fail now", path, b.line, "skipped"))
     if b.retries and not a.retries:
         facts.append(TestFact(f"{name} is run again until it passes", path, b.line, "retries"))
+    if b.ordered and not a.ordered:
+        facts.append(TestFact(f"the order in which {name} runs is fixed now", path, b.line, "ordered"))
     if b.skip and not a.skip:
         return facts
     guards = {each.guard for each in a.asserts if each.guard}
     for each in b.asserts:
         if each.guard and each.guard not in guards and a.asserts:
             guards.add(each.guard)
-            told = {"it never runs": "never runs", "its failure is caught": "can fail unseen: its failure is caught"}
-            what = told.get(
-                each.guard, f"runs {each.guard}" if each.guard.startswith("only if") else f"stands {each.guard}"
-            )
+            what = GUARDED.get(each.guard, f"runs {each.guard}")
             facts.append(TestFact(f"an assertion of {name} {what}", path, each.line, "swallowed"))
     facts += find_trivial(path, b, a.asserts)
     unchanged = not _related(new, around)
     facts += find_weakened(path, name, a, b, unchanged=unchanged)
     if unchanged:
         facts += find_rows(path, name, a, b)
-        facts += compare_mock_values(path, name, a, b, old, new)
     helped = any(
         call.rpartition(".")[2] in new.helpers or _HELPER.match(call.rpartition(".")[2]) for call in b.calls - a.calls
     )

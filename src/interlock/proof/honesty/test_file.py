@@ -43,6 +43,7 @@ class TestCase(Struct):
     xfail: bool = False
     only: bool = False
     retries: bool = False
+    ordered: bool = False
     asserts: list[Assertion] = field(default_factory=list)
     calls: set[str] = field(default_factory=set)
     mocks: set[str] = field(default_factory=set)

@@ -1,0 +1,196 @@
+"""The ledger of budgets across runs: what each period has used, and what is reserved for steps under way.
+
+A page is one period of one budget. `book` is the only way in which a page changes: a pure function, so that the file
+of one machine and the hub of many keep their books alike.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Literal
+
+import apsw
+import msgspec
+from msgspec import Struct
+
+from ..core.decoding import from_json
+from .durable_files import FOLDER_MODE
+
+FILE = "budgets.db"
+BUSY_MS = 10_000
+
+RESERVED_S = 3600.0
+"""A reservation that nobody renewed in this long is void: its owner was killed, or its step hangs."""
+
+KEPT_PAGES = 400
+
+Per = Literal["run", "day", "week", "month"]
+
+
+class Amount(Struct, frozen=True, omit_defaults=True):
+    """Dollars and tokens."""
+
+    cost_usd: float = 0.0
+    tokens: int = 0
+
+    def plus(self, other: Amount) -> Amount:
+        return Amount(self.cost_usd + other.cost_usd, self.tokens + other.tokens)
+
+    def minus(self, other: Amount) -> Amount:
+        return Amount(max(0.0, self.cost_usd - other.cost_usd), max(0, self.tokens - other.tokens))
+
+
+NOTHING = Amount()
+
+
+class Booked(Struct, frozen=True, omit_defaults=True):
+    """What one run has used in a period: its `total` now, less what it had used `before` the period."""
+
+    total: Amount = NOTHING
+    before: Amount = NOTHING
+    reserved: Amount = NOTHING
+    until: float = 0.0
+
+    @property
+    def used(self) -> Amount:
+        return self.total.minus(self.before)
+
+
+class Page(Struct, frozen=True, omit_defaults=True):
+    """One period of one budget. Runs that have ended are in `closed`."""
+
+    since: float = 0.0
+    runs: dict[str, Booked] = {}
+    closed: Amount = NOTHING
+
+    @property
+    def used(self) -> Amount:
+        amount = self.closed
+        for run in self.runs.values():
+            amount = amount.plus(run.used)
+        return amount
+
+    def reserved(self, now: float, but: str = "") -> Amount:
+        """What steps of other runs may still use."""
+        amount = NOTHING
+        for run_id, run in self.runs.items():
+            if run_id != but and run.until > now:
+                amount = amount.plus(run.reserved)
+        return amount
+
+
+class Booking(Struct, frozen=True, kw_only=True):
+    """What one run says: how much it has used in all, and what its next step may use.
+
+    `before` is what it had used when the period began, where it has no entry yet. With `ended` it is over.
+    """
+
+    run_id: str
+    total: Amount
+    before: Amount = NOTHING
+    reserve: Amount = NOTHING
+    most: Amount | None = None
+    ended: bool = False
+
+
+class Standing(Struct, frozen=True):
+    """What a period has used, what others have reserved, and whether the step may run."""
+
+    used: Amount
+    reserved: Amount
+    since: float
+    allowed: bool = True
+
+
+def book(page: Page, said: Booking, now: float) -> tuple[Page, Standing]:
+    """The page after what a run said. A step is allowed, and reserved, while used and reserved are below `most`."""
+    known = page.runs.get(said.run_id) or Booked(before=said.before)
+    # A total never falls: what is told late, or by a successor that knows less, takes nothing back.
+    total = Amount(max(known.total.cost_usd, said.total.cost_usd), max(known.total.tokens, said.total.tokens))
+    settled = Booked(total, known.before)
+    page = Page(page.since or now, {**page.runs, said.run_id: settled}, page.closed)
+    used, reserved = page.used, page.reserved(now, said.run_id)
+    taken = used.plus(reserved)
+    allowed = said.most is None or (
+        (said.most.cost_usd <= 0 or taken.cost_usd < said.most.cost_usd)
+        and (said.most.tokens <= 0 or taken.tokens < said.most.tokens)
+    )
+    if said.ended:
+        left = {run_id: run for run_id, run in page.runs.items() if run_id != said.run_id}
+        page = Page(page.since, left, page.closed.plus(settled.used))
+    elif allowed and said.reserve != NOTHING:
+        reserving = Booked(total, known.before, said.reserve, now + RESERVED_S)
+        page = Page(page.since, {**page.runs, said.run_id: reserving}, page.closed)
+    return page, Standing(used, reserved, page.since, allowed)
+
+
+def period_of(per: Per, now: float, run_id: str) -> tuple[str, float, float]:
+    """The period that a time is in: its key, when it begins, when it ends. A run is a period without end."""
+    day = datetime.fromtimestamp(now).replace(hour=0, minute=0, second=0, microsecond=0)
+    if per == "run":
+        return f"run {run_id}", 0.0, float("inf")
+    if per == "day":
+        return day.strftime("%Y-%m-%d"), day.timestamp(), (day + timedelta(days=1)).timestamp()
+    if per == "week":
+        first = day - timedelta(days=day.weekday())
+        return first.strftime("%G-W%V"), first.timestamp(), (first + timedelta(days=7)).timestamp()
+    first = day.replace(day=1)
+    return first.strftime("%Y-%m"), first.timestamp(), (first + timedelta(days=32)).replace(day=1).timestamp()
+
+
+class BudgetLedger:
+    """The ledger of one machine: a SQLite file in the store. Safe to use from many processes at once."""
+
+    def __init__(self, root: Path, clock: Callable[[], float] = time.time) -> None:
+        self._path, self._clock = root / FILE, clock
+        self._connection: apsw.Connection | None = None
+
+    def book(self, budget: str, period: str, said: Booking) -> Standing:
+        """Change a page by what a run says."""
+        connection = self._open()
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            now = self._clock()
+            page, standing = book(self.page(budget, period), said, now)
+            row = (budget, period, msgspec.json.encode(page).decode(), now)
+            connection.execute("INSERT OR REPLACE INTO page VALUES (?, ?, ?, ?)", row)
+            connection.execute(
+                "DELETE FROM page WHERE rowid IN (SELECT rowid FROM page ORDER BY at DESC LIMIT -1 OFFSET ?)",
+                (KEPT_PAGES,),
+            )
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+        return standing
+
+    def page(self, budget: str, period: str) -> Page:
+        """A page as it is."""
+        if self._connection is None and not self._path.exists():
+            return Page()
+        for (body,) in self._open().execute("SELECT body FROM page WHERE budget = ? AND period = ?", (budget, period)):
+            return from_json(str(body), Page)
+        return Page()
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _open(self) -> apsw.Connection:
+        if self._connection is None:
+            self._path.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+            connection = apsw.Connection(str(self._path))
+            connection.set_busy_timeout(BUSY_MS)
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute(
+                "CREATE TABLE IF NOT EXISTS"
+                " page(budget TEXT, period TEXT, body TEXT, at REAL, PRIMARY KEY (budget, period))"
+            )
+            self._path.chmod(0o600)
+            self._connection = connection
+        return self._connection

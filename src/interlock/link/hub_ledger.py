@@ -1,0 +1,123 @@
+"""HubLedger: budgets of runs on many machines, in a JetStream key-value bucket changed by compare-and-set."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import time
+from typing import Any
+
+import msgspec
+
+from ..config.model import Hub as HubSettings
+from ..core import InterlockError
+from ..core.decoding import from_json
+from ..journal.budget_ledger import Booking, BudgetLedger, Page, Standing, book
+from .hub import HubSession, SessionLost, telling
+from .hub_connect import open_session
+from .loop_thread import LoopThread
+
+log = logging.getLogger("interlock")
+
+BUCKET = "INTERLOCK_BUDGETS"
+TRIES = 200
+"""How often a page is read again because another run changed it in between."""
+
+ANSWER_S = 20.0
+AGAIN_S = 5.0
+"""How long after a failure the hub is tried again; meanwhile this machine's own ledger counts."""
+
+
+class HubLedger:
+    """The ledger of all machines on a hub. Everything is booked here as well, which counts while the hub is away."""
+
+    def __init__(self, settings: HubSettings, local: BudgetLedger) -> None:
+        self._settings, self._local = settings, local
+        self._thread: LoopThread | None = None
+        self._session: HubSession | None = None
+        self._bucket: Any = None
+        self._try_at = 0.0
+
+    def book(self, budget: str, period: str, said: Booking) -> Standing:
+        """Change a page by what a run says."""
+        own = self._local.book(budget, period, said)
+        if time.monotonic() < self._try_at:
+            return own
+        try:
+            if self._thread is None:
+                self._thread = LoopThread("interlock-budgets")
+            return self._thread.run(self._book(f"{_token(budget)}.{_token(period)}", said), ANSWER_S)
+        except (SessionLost, InterlockError, TimeoutError) as error:
+            log.warning("budgets: the hub does not answer (%s); this machine's own count holds", error)
+            self._session, self._try_at = None, time.monotonic() + AGAIN_S
+            return own
+
+    def page(self, budget: str, period: str) -> Page:
+        """A page as it is."""
+        try:
+            if self._thread is None:
+                self._thread = LoopThread("interlock-budgets")
+            return self._thread.run(self._read(f"{_token(budget)}.{_token(period)}"), ANSWER_S)[0]
+        except (SessionLost, InterlockError, TimeoutError):
+            return self._local.page(budget, period)
+
+    def close(self) -> None:
+        self._local.close()
+        if self._thread is not None:
+            if self._session is not None:
+                self._thread.run(_close(self._session))
+            self._thread.close()
+            self._thread = None
+
+    async def _book(self, key: str, said: Booking) -> Standing:
+        from nats.js.errors import APIError, KeyWrongLastSequenceError
+
+        for turn in range(TRIES):
+            page, revision = await self._read(key)
+            # Ages count by the broker's clock: those of two machines may differ.
+            assert self._session is not None
+            changed, standing = book(page, said, self._session.broker_time())
+            async with telling():
+                try:
+                    await self._bucket.update(key, msgspec.json.encode(changed), last=revision)
+                except (KeyWrongLastSequenceError, APIError):
+                    await asyncio.sleep(0.002 * min(turn, 20))
+                    continue
+            return standing
+        raise SessionLost("too many runs change this budget at once")
+
+    async def _read(self, key: str) -> tuple[Page, int]:
+        from nats.js.errors import KeyNotFoundError
+
+        await self._connect()
+        async with telling():
+            try:
+                entry = await self._bucket.get(key)
+            except KeyNotFoundError:
+                return Page(), 0
+        return from_json(bytes(entry.value or b"{}"), Page), int(entry.revision or 0)
+
+    async def _connect(self) -> None:
+        if self._session is not None and not self._session.closed.is_set():
+            return
+        from nats.js.api import KeyValueConfig
+        from nats.js.errors import BucketNotFoundError
+
+        self._session = await open_session(self._settings, "interlock-budgets")
+        await self._session.set_clock()
+        async with telling():
+            try:
+                self._bucket = await self._session.stream.key_value(BUCKET)
+            except BucketNotFoundError:
+                self._bucket = await self._session.stream.create_key_value(KeyValueConfig(bucket=BUCKET, history=1))
+
+
+async def _close(session: HubSession) -> None:
+    async with telling():
+        await session.client.close()
+
+
+def _token(word: str) -> str:
+    """A name as a part of a key, whatever characters it has."""
+    return hashlib.sha256(word.encode()).hexdigest()[:24]

@@ -1,0 +1,94 @@
+"""TraceTests: what a recorded trace did to tests and checking rules, from its edits alone."""
+
+from __future__ import annotations
+
+import re
+
+from ..core import Step
+from ..review.tools import kind_of
+from ..review.written_files import Write
+from .calls import read_call
+from .honesty import compare_edits, is_checked_by
+from .model import TestFact
+
+FILES, TEXT, EDITS = 24, 60_000, 64
+"""Files whose text is remembered, characters of each, and edits that are compared."""
+
+_NUMBERED = re.compile(r"^\s*\d+(?::|\t|\||→)\s?", re.MULTILINE)
+_HIDES = re.compile(
+    r"(?:sed\s+-\w*i\S*\s+['\"]/(error|fail\w*|warn\w*|fatal)[^/]*/d['\"]|grep\s+-\w*v\w*\s+['\"]?(error|fail\w*|"
+    r"fatal)\b['\"]?)"
+    r"\s+(\S+\.(?:log|out))",
+    re.IGNORECASE,
+)
+
+
+class TraceTests:
+    """Follows the texts of test files and rules through one trace."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+        self._edits: list[tuple[str, str | None, str | None]] = []
+        self._reading: tuple[str | None, str] | None = None
+        self._changed: set[str] = set()
+        self._hidden: list[TestFact] = []
+
+    def observe(self, step: Step) -> None:
+        """Take in one step."""
+        if step.origin != "agent":
+            return
+        if step.kind == "tool_result":
+            self._read(step)
+        elif step.kind == "tool_call" and step.tool is not None:
+            call = read_call(step, step.tool)
+            self._reading = (step.tool.call_id, call.reads) if call.reads and is_checked_by(call.reads) else None
+            edits = kind_of(step.tool.name)[1] == "editor" and "create" not in str(step.tool.arguments.get("command"))
+            for write in call.writes:
+                if is_checked_by(write.path):
+                    self._write(write, edits=edits)
+            hidden = _HIDES.search(call.script) if "sed" in call.script or "grep -v" in call.script else None
+            if hidden is not None:
+                what = f"lines with {hidden[1] or hidden[2]} removed from a log"
+                self._hidden.append(TestFact(what, hidden[3] if hidden[3] else "", 0, "evidence"))
+            self._changed.update(path for path in call.paths if path)
+
+    def facts(self) -> tuple[TestFact, ...]:
+        """What the edits changed about tests and rules."""
+        edits = compare_edits(self._edits, self._changed) if self._edits else ()
+        return (*edits, *self._hidden[:EDITS])
+
+    def _read(self, step: Step) -> None:
+        reading, self._reading = self._reading, None
+        if reading is None or step.error is True or reading[1] in self._known:
+            return
+        text = step.content
+        if len(_NUMBERED.findall(text)) * 2 > text.count("\n"):
+            text = _NUMBERED.sub("", text)
+        self._remember(reading[1], text)
+
+    def _write(self, write: Write, *, edits: bool) -> None:
+        known = self._known.get(write.path)
+        old = write.old
+        if old:
+            whole = known is not None and old in known
+            before = known if whole and known is not None else old
+            after = before.replace(old, write.text, 1) if whole else write.text
+            if whole:
+                self._remember(write.path, after)
+        elif edits and known is None:
+            before, after = "", write.text
+        elif known is not None and not edits:
+            before, after = known, write.text
+            self._remember(write.path, after)
+        else:
+            self._remember(write.path, write.text)
+            return
+        self._edits.append((write.path, before, after))
+        del self._edits[:-EDITS]
+
+    def _remember(self, path: str, text: str) -> None:
+        self._known.pop(path, None)
+        if len(text) <= TEXT:
+            self._known[path] = text
+        while len(self._known) > FILES:
+            del self._known[next(iter(self._known))]

@@ -1,0 +1,175 @@
+"""Budgets: what runs may spend together. A run books what it has used, and reserves before a step."""
+
+from __future__ import annotations
+
+import contextlib
+import getpass
+import logging
+import socket
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from typing import Protocol
+
+from msgspec import Struct
+
+from ..config import Config
+from ..config.model import Budget
+from ..core import RunSpec, Spend
+from ..journal.budget_ledger import NOTHING, Amount, Booking, BudgetLedger, Standing, period_of
+from .run import Run
+
+log = logging.getLogger("interlock")
+
+MORE = 0.1
+"""What a person who resumes a run beyond a budget allows it: as much again as this share of the budget."""
+
+
+class Ledger(Protocol):
+    """Where budgets are kept: the store of this machine, or the hub of many."""
+
+    def book(self, budget: str, period: str, said: Booking) -> Standing: ...
+
+    def close(self) -> None: ...
+
+
+class BudgetReached(Struct, frozen=True):
+    """A budget that has no room for another step."""
+
+    budget: Budget
+    used: Amount
+    reserved: Amount
+
+    def __str__(self) -> str:
+        per = "this run" if self.budget.per == "run" else f"this {self.budget.per}"
+        parts = []
+        if self.budget.max_cost_usd is not None:
+            parts.append(f"${self.used.cost_usd:,.2f} of ${self.budget.max_cost_usd:,.2f}")
+        if self.budget.max_tokens is not None:
+            parts.append(f"{self.used.tokens:,} of {self.budget.max_tokens:,} tokens")
+        reserved = " are used or reserved" if self.reserved != NOTHING else " are used"
+        return f"budget {self.budget.name} is reached: {' and '.join(parts)}{reserved} {per}"
+
+
+class RunBudgets:
+    """The budgets of one run."""
+
+    def __init__(self, budgets: Sequence[Budget], spec: RunSpec, ledger: Ledger) -> None:
+        self._budgets = [budget for budget in budgets if fits(budget, spec)]
+        self._spec, self._ledger = spec, ledger
+        self._last, self._step = NOTHING, NOTHING
+        self._periods: dict[str, tuple[str, Amount]] = {}
+        self._more: dict[str, Amount] = {}
+        self._held: str | None = None
+        self._warned: set[tuple[str, str]] = set()
+        self._broken = False
+
+    def __bool__(self) -> bool:
+        return bool(self._budgets)
+
+    def check(self, spend: Spend, now: float, *, reserve: bool) -> BudgetReached | None:
+        """Book what the run has used; with `reserve`, the first budget that has no room for another step."""
+        total = Amount(spend.cost_usd, spend.tokens)
+        step = total.minus(self._last)
+        self._step = Amount(max(self._step.cost_usd, step.cost_usd), max(self._step.tokens, step.tokens))
+        self._last = total
+        reached: BudgetReached | None = None
+        for budget in self._budgets:
+            over = self._book(budget, total, now, reserve=reserve and reached is None)
+            reached = reached or (over if reserve else None)
+        return reached
+
+    def is_news(self, over: BudgetReached, now: float) -> bool:
+        """Whether a budget that only warns was not told of in this period."""
+        key = (over.budget.name, period_of(over.budget.per, now, self._spec.run_id)[0])
+        new = key not in self._warned
+        self._warned.add(key)
+        return new
+
+    def hold(self, over: BudgetReached) -> None:
+        """The run is held for this budget: whoever resumes it allows it a little more."""
+        self._held = over.budget.name
+
+    def resumed(self) -> None:
+        """The run is not held: if it was for a budget, a person has let it continue."""
+        for budget in self._budgets:
+            if budget.name == self._held:
+                more = Amount((budget.max_cost_usd or 0.0) * MORE, int((budget.max_tokens or 0) * MORE))
+                self._more[budget.name] = self._more.get(budget.name, NOTHING).plus(more)
+        self._held = None
+
+    def end(self, spend: Spend, now: float) -> None:
+        """The run is over: nothing stays reserved."""
+        for budget in self._budgets:
+            period, before = self._period(budget, now)
+            said = Booking(
+                run_id=self._spec.run_id, total=Amount(spend.cost_usd, spend.tokens), before=before, ended=True
+            )
+            with contextlib.suppress(Exception):
+                self._ledger.book(budget.name, period, said)
+        self._ledger.close()
+
+    def _book(self, budget: Budget, total: Amount, now: float, *, reserve: bool) -> BudgetReached | None:
+        period, before = self._period(budget, now)
+        more = self._more.get(budget.name, NOTHING)
+        # Beyond a limit a person has allowed a little more; a limit that is not set stays 0.
+        most = Amount(
+            budget.max_cost_usd + more.cost_usd if budget.max_cost_usd is not None else 0.0,
+            budget.max_tokens + more.tokens if budget.max_tokens is not None else 0,
+        )
+        said = Booking(
+            run_id=self._spec.run_id,
+            total=total,
+            before=before,
+            reserve=self._step if reserve and budget.on_limit != "warn" else NOTHING,
+            most=most,
+        )
+        try:
+            standing = self._ledger.book(budget.name, period, said)
+        except Exception as error:  # noqa: BLE001  a ledger that cannot be written must not stop the agent
+            if not self._broken:
+                self._broken = True
+                log.warning("budgets of run %s cannot be kept: %s", self._spec.run_id, error)
+            return None
+        return None if standing.allowed else BudgetReached(budget, standing.used, standing.reserved)
+
+    def _period(self, budget: Budget, now: float) -> tuple[str, Amount]:
+        """The present period, and what the run had used when it began."""
+        period = period_of(budget.per, now, self._spec.run_id)[0]
+        known = self._periods.get(budget.name)
+        if known is None:
+            self._periods[budget.name] = (period, NOTHING)
+        elif known[0] != period:
+            self._periods[budget.name] = (period, self._last)
+        return self._periods[budget.name]
+
+
+def open_budgets(run: Run, config: Config) -> RunBudgets | None:
+    """The budgets that a run belongs to; None where there are none, or nothing of the run is kept."""
+    if run.folder is None or not any(fits(budget, run.spec) for budget in config.budgets):
+        return None
+    local = BudgetLedger(run.folder.path.parent, run.clock.time)
+    if not config.hub.url:
+        return RunBudgets(config.budgets, run.spec, local)
+    from ..link.hub_ledger import HubLedger
+
+    return RunBudgets(config.budgets, run.spec, HubLedger(config.hub, local))
+
+
+def fits(budget: Budget, spec: RunSpec, *, user: str | None = None, host: str | None = None) -> bool:
+    """Whether a budget is for this run."""
+    match = budget.match
+    checks: list[tuple[str | None, Sequence[str]]] = [
+        (match.name, (spec.name,)),
+        (match.label, spec.labels),
+        (match.workspace, ((spec.workspace or spec.cwd or "").rstrip("/"),)),
+        (match.user, (user or _user(),)),
+        (match.host, (host or socket.gethostname(),)),
+    ]
+    return all(pattern is None or any(fnmatchcase(value, pattern) for value in values) for pattern, values in checks)
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return ""

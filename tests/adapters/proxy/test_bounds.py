@@ -1,0 +1,162 @@
+"""What comes through the proxy is bounded: bombs, endless answers, calls that are cut off, clients that never ask."""
+
+from __future__ import annotations
+
+import gzip
+import resource
+import socket
+import threading
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from interlock.adapters.proxy import body as bodies
+from interlock.adapters.proxy import client_connection, server
+from interlock.adapters.proxy.body import MOST_PLAIN, plain
+
+from .conftest import TOKEN, Desk
+
+BOMB = b"\0" * (8 * MOST_PLAIN)
+REQUEST = b'{"model":"m","stream":true,"tools":[{"name":"bash"}],"messages":[{"role":"user","content":"hi"}]}'
+
+
+@pytest.mark.parametrize(
+    ("encoding", "packed"),
+    [("gzip", gzip.compress(BOMB)), ("deflate", zlib.compress(BOMB)), ("zstd", zstandard.compress(BOMB))],
+)
+def test_a_bomb_is_refused_in_bounded_memory(encoding: str, packed: bytes) -> None:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(ValueError, match="longer than 32 MB"):
+        plain(packed, encoding)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 3 * MOST_PLAIN // 1024
+    small = gzip.compress(b"hello")
+    assert plain(small, "gzip") == b"hello"
+    with pytest.raises(ValueError, match="cut off"):
+        plain(small[:-9], "gzip")
+
+
+class Server:
+    """An API that says what it is told to, and hangs up."""
+
+    def __init__(self, answer: Callable[[], Iterator[bytes]]) -> None:
+        self._answer = answer
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                line, _ = self._listener.accept()
+            except OSError:
+                return
+            with line:
+                line.recv(65_536)
+                try:
+                    for piece in self._answer():
+                        line.sendall(piece)
+                except OSError:
+                    continue
+
+    def close(self) -> None:
+        self._listener.close()
+
+
+def ask(desk: Desk) -> bytes:
+    """One request, and everything until the connection ends."""
+    with socket.create_connection(("127.0.0.1", desk.listener.getsockname()[1])) as line:
+        head = f"POST /{TOKEN}/anthropic/v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: {len(REQUEST)}\r\n\r\n"
+        line.sendall(head.encode() + REQUEST)
+        line.settimeout(60)
+        said = bytearray()
+        while data := line.recv(65_536):
+            said += data
+            if said.endswith(b"0\r\n\r\n") or (b"content-length" in said and said.endswith(b"}")):
+                break
+        return bytes(said)
+
+
+def event(text: str) -> bytes:
+    return f"data: {text}\n\n".encode()
+
+
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
+START = event('{"type":"message_start","message":{"id":"m","usage":{"input_tokens":1,"output_tokens":1}}}')
+CALL = event(
+    '{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","name":"bash","input":{}}}'
+)
+PART = event('{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\\"comm"}}')
+
+
+def test_a_stream_that_is_cut_in_the_middle_of_a_call_is_cut_for_the_client_too(tmp_path: Path) -> None:
+    server_ = Server(lambda: iter([HEAD, START, CALL, PART]))
+    desk = Desk(tmp_path, "healthy", upstream=server_.url)
+    try:
+        said = ask(desk)
+        assert b"message_start" in said and not said.endswith(b"0\r\n\r\n"), "no clean end"
+        assert b"tool_use" not in said
+        assert any("middle of a call" in fault["why"] for fault in desk.records("fault"))
+    finally:
+        desk.close()
+        server_.close()
+
+
+def test_an_endless_call_is_not_kept_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("interlock.adapters.proxy.exchange.MOST_PLAIN", 1_000_000)
+
+    def endless() -> Iterator[bytes]:
+        yield from (HEAD, START, CALL)
+        while True:
+            yield PART * 500
+
+    server_ = Server(endless)
+    desk = Desk(tmp_path, "healthy", upstream=server_.url)
+    try:
+        assert not ask(desk).endswith(b"0\r\n\r\n")
+        assert any("longer than" in fault["why"] for fault in desk.records("fault"))
+    finally:
+        desk.close()
+        server_.close()
+
+
+def test_an_endless_whole_answer_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bodies, "MOST_PLAIN", 1_000_000)
+
+    def endless() -> Iterator[bytes]:
+        yield b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n"
+        while True:
+            yield b" " * 65_536
+
+    server_ = Server(endless)
+    desk = Desk(tmp_path, "healthy", upstream=server_.url)
+    try:
+        assert b"502" in ask(desk).split(b"\r\n")[0]
+    finally:
+        desk.close()
+        server_.close()
+
+
+def test_slow_clients_are_closed_and_never_crowd_out_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "MOST_CONNECTIONS", 8)
+    monkeypatch.setattr(client_connection, "REQUEST_S", 0.2)
+    server_ = Server(
+        lambda: iter([b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}"])
+    )
+    desk = Desk(tmp_path, "healthy", upstream=server_.url)
+    address = ("127.0.0.1", desk.listener.getsockname()[1])
+    slow = [socket.create_connection(address) for _ in range(40)]
+    try:
+        assert ask(desk).startswith(b"HTTP/1.1 200"), "somebody who asks is answered"
+        late = socket.create_connection(address)
+        late.sendall(b"POST / HTTP/1.1\r\nx: ")
+        late.settimeout(30)
+        assert late.recv(1) == b"", "a request that never ends is closed"
+        late.close()
+    finally:
+        for each in slow:
+            each.close()
+        desk.close()
+        server_.close()

@@ -1,0 +1,225 @@
+"""Runs that share a budget never spend more than one step each beyond it, on one machine and on many."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import random
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from interlock.config import Config
+from interlock.config.model import Budget, BudgetMatch, Hub
+from interlock.core import ManualClock, RunSpec, Spend, Usage
+from interlock.journal import Store
+from interlock.journal.budget_ledger import Amount, Booking, BudgetLedger, Page, book, period_of
+from interlock.link.hub_ledger import HubLedger
+from interlock.report.budgets import read_budgets
+from interlock.runtime import Supervisor
+from interlock.runtime.budgets import RunBudgets, fits
+from tests.link.broker import Broker
+
+from .scripted import START
+
+STEP = 0.05
+MOST = 6.0
+RUNS = 20
+NIGHTLY = Budget(name="nightly", per="day", max_cost_usd=MOST, on_limit="stop")
+
+
+def spender(number: int, root: str, url: str | None, report: str) -> None:
+    """A run that spends until it may not, in a process of its own, and writes down what it has spent for real."""
+    local = BudgetLedger(Path(root))
+    ledger = HubLedger(Hub(url=url), local) if url else local
+    budgets = RunBudgets((NIGHTLY,), RunSpec(run_id=f"run-{number}"), ledger)
+    chance, spent = random.Random(number), 0.0
+    Path(report, f"ready-{number}").touch()
+    while not Path(report, "go").exists():
+        time.sleep(0.005)
+    while budgets.check(Spend(cost_usd=spent), time.time(), reserve=True) is None:
+        spent += chance.uniform(STEP / 5, STEP)
+        Path(report, f"spent-{number}").write_text(str(spent))
+        if chance.random() < 0.1:
+            time.sleep(0.005)
+        budgets.check(Spend(cost_usd=spent), time.time(), reserve=False)
+    ledger.close()
+
+
+def spend_together(roots: list[Path], url: str | None, report: Path) -> float:
+    """Twenty runs at once, three of which are killed; what they have spent."""
+    report.mkdir()
+    making = multiprocessing.get_context("fork")
+    runs = [
+        making.Process(target=spender, args=(number, str(roots[number % len(roots)]), url, str(report)), daemon=True)
+        for number in range(RUNS)
+    ]
+    for run in runs:
+        run.start()
+    _until(lambda: len(list(report.glob("ready-*"))) == RUNS)
+    (report / "go").touch()
+    for number, run in enumerate(runs[:3]):
+        _until(lambda spent=report / f"spent-{number}", run=run: spent.exists() or not run.is_alive())  # type: ignore[misc]
+        if run.pid is not None and run.is_alive():
+            os.kill(run.pid, signal.SIGKILL)
+    for run in runs:
+        run.join(120)
+        assert not run.is_alive()
+    return sum(float(path.read_text() or "0") for path in report.glob("spent-*"))
+
+
+def _until(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_twenty_runs_on_one_machine_with_kills_do_not_overspend(tmp_path: Path) -> None:
+    spent = spend_together([tmp_path / "store"], None, tmp_path / "report")
+    assert MOST - RUNS * STEP <= spent <= MOST + RUNS * STEP
+    page = BudgetLedger(tmp_path / "store").page("nightly", period_of("day", time.time(), "")[0])
+    # What a killed run spent in its last step may not be booked; everything else is.
+    assert page.used.cost_usd == pytest.approx(spent, abs=3 * STEP + 1e-6)
+
+
+def test_twenty_runs_of_two_machines_on_a_hub_do_not_overspend(tmp_path: Path) -> None:
+    with Broker(tmp_path / "hub") as broker:
+        spent = spend_together([tmp_path / "one", tmp_path / "two"], broker.url, tmp_path / "report")
+        assert MOST - RUNS * STEP <= spent <= MOST + RUNS * STEP
+        ledger = HubLedger(broker.settings, BudgetLedger(tmp_path / "three"))
+        page = ledger.page("nightly", period_of("day", time.time(), "")[0])
+        ledger.close()
+        assert page.used.cost_usd == pytest.approx(spent, abs=3 * STEP + 1e-6)
+
+
+def test_without_its_hub_a_machine_counts_for_itself(tmp_path: Path) -> None:
+    with Broker(tmp_path / "hub") as broker:
+        ledger = HubLedger(broker.settings, BudgetLedger(tmp_path / "store"))
+        assert ledger.book("b", "p", Booking(run_id="a", total=Amount(1.0), most=Amount(2.0))).allowed
+        broker.kill()
+        standing = ledger.book("b", "p", Booking(run_id="a", total=Amount(2.0), most=Amount(2.0)))
+        assert (standing.used.cost_usd, standing.allowed) == (2.0, False)
+        broker.start()
+        ledger.close()
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.floats(0, 1), st.booleans()), max_size=60))
+@settings(max_examples=100, deadline=None)
+def test_a_page_never_allows_more_than_its_limit_and_one_step(moves: list[tuple[int, float, bool]]) -> None:
+    page, now = Page(), 0.0
+    totals = [0.0] * 5
+    for run, cost, reserve in moves:
+        now += 1.0
+        most = Amount(cost_usd=2.0)
+        reserved = Amount(1.0) if reserve else Amount()
+        said = Booking(run_id=str(run), total=Amount(totals[run]), reserve=reserved, most=most)
+        page, standing = book(page, said, now)
+        assert page.used.cost_usd <= sum(totals) + 1e-9
+        if standing.allowed:
+            totals[run] += cost
+    assert sum(totals) <= 2.0 + 5 * 1.0
+
+
+def test_what_a_dead_run_reserved_is_released() -> None:
+    most = Amount(cost_usd=1.0)
+    page, _ = book(Page(), Booking(run_id="a", total=Amount(), reserve=Amount(1.0), most=most), 0.0)
+    page, standing = book(page, Booking(run_id="b", total=Amount(), reserve=Amount(0.1), most=most), 10.0)
+    assert not standing.allowed
+    page, standing = book(page, Booking(run_id="b", total=Amount(), reserve=Amount(0.1), most=most), 4000.0)
+    assert standing.allowed
+
+
+def test_a_total_that_is_told_twice_or_late_counts_once() -> None:
+    page = Page()
+    for total in (1.0, 1.0, 0.5, 2.0):
+        page, standing = book(page, Booking(run_id="a", total=Amount(total)), 1.0)
+    assert standing.used.cost_usd == 2.0
+    page, standing = book(page, Booking(run_id="a", total=Amount(2.5), ended=True), 2.0)
+    assert (page.used.cost_usd, page.runs) == (2.5, {})
+
+
+def test_periods_are_days_weeks_and_months_of_local_time() -> None:
+    at = time.mktime((2026, 2, 28, 23, 59, 59, 0, 0, -1))
+    assert period_of("day", at, "")[0] == "2026-02-28"
+    assert period_of("day", at + 1, "")[0] == "2026-03-01"
+    assert period_of("week", at, "")[0] == "2026-W09"
+    assert period_of("month", at, "")[0] == "2026-02"
+    assert period_of("month", at + 1, "")[1] == at + 1
+    assert period_of("run", at, "x")[0] == "run x"
+
+
+def test_a_budget_is_for_the_runs_that_fit() -> None:
+    spec = RunSpec(run_id="r", name="nightly-1", workspace="/work/shop", labels=("team-a", "ci"))
+    for match, whether in (
+        (BudgetMatch(), True),
+        (BudgetMatch(name="nightly-*"), True),
+        (BudgetMatch(name="daily-*"), False),
+        (BudgetMatch(label="team-?"), True),
+        (BudgetMatch(label="team-b"), False),
+        (BudgetMatch(workspace="/work/*", user="ann"), True),
+        (BudgetMatch(user="bob"), False),
+        (BudgetMatch(host="box"), True),
+    ):
+        assert fits(Budget(name="b", match=match, max_tokens=1), spec, user="ann", host="box") is whether
+
+
+def spend_step(supervisor: Supervisor, cost: float) -> str:
+    call = replace(supervisor.call("bash", {"command": "ls"}), usage=Usage(100, 10, cost))
+    decision = supervisor.before(call)
+    if decision.action == "proceed":
+        supervisor.after(supervisor.result("ok"))
+    return decision.action
+
+
+@pytest.mark.parametrize("on_limit", ["warn", "pause", "stop"])
+def test_two_runs_share_a_budget_and_the_answer_is_as_configured(tmp_path: Path, on_limit: str) -> None:
+    budget = Budget(name="shared", per="day", max_cost_usd=1.0, on_limit=on_limit)  # type: ignore[arg-type]
+    config, clock = Config(budgets=(budget,)), ManualClock(START)
+    store = Store(tmp_path)
+    with (
+        Supervisor.open(task="a", store=store, clock=clock, config=config) as one,
+        Supervisor.open(task="b", store=store, clock=clock, config=config) as two,
+    ):
+        for _ in range(6):
+            clock.advance(60)
+            assert spend_step(one, 0.15) == "proceed"
+        taken = []
+        for _ in range(4):
+            clock.advance(60)
+            taken.append(spend_step(two, 0.15))
+        if on_limit == "warn":
+            assert taken == ["proceed"] * 4
+        else:
+            assert taken[0] == "proceed"
+            assert taken[-1] == ("hold" if on_limit == "pause" else "stop")
+        assert list(two.run.journal.reader().read(kinds=frozenset(("limit",))))
+        if on_limit == "pause":
+            assert two.run.summary.waiting.startswith("budget shared is reached: $")
+            (standing,) = read_budgets(config, store, now=clock.time())
+            assert standing.used.cost_usd == pytest.approx(
+                one.run.summary.cost_usd + two.run.summary.cost_usd, abs=0.01
+            )
+            assert standing.forecast == "used up"
+            # Whoever resumes it allows it a tenth more.
+            two.resume()
+            assert spend_step(two, 0.01) == "proceed"
+        assert (two.run.reason == "MAX_ITERATIONS") is (on_limit == "stop")
+
+
+def test_the_forecast_says_when_a_budget_is_used_up(tmp_path: Path) -> None:
+    noon = time.mktime((2026, 3, 4, 12, 0, 0, 0, 0, -1))
+    ledger = BudgetLedger(tmp_path, lambda: noon)
+    ledger.book("daily", "2026-03-04", Booking(run_id="a", total=Amount(1.0, 100)))
+    config = Config(budgets=(Budget(name="daily", per="day", max_cost_usd=3.0),))
+    (standing,) = read_budgets(config, Store(tmp_path), now=noon + 3600)
+    assert standing.expected is not None
+    assert standing.expected.cost_usd == pytest.approx(12.0)
+    assert standing.reached_at == pytest.approx(noon + 3 * 3600)
+    assert "used up Wed 15:00" in standing.forecast
