@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from ..config import Config
 from ..config.contract_file import read_contract_file
 from ..config.load import FILE_NAME
-from ..contract import agree, given, protect_itself
+from ..contract import agree, common_hosts, given, protect_itself
 from ..core import CLAUSE_KEYS, BadInput, Clause, Context, Contract
 from ..core.globs import check_glob
 from ..report.contract_words import contract_lines
@@ -64,6 +66,12 @@ def check_command(command: str, where: str, workspace: Path) -> None:
         return
     if missing_program(words[0] if "=" not in words[0] else program, workspace):
         raise BadInput(f"{command!r}: there is no command {words[0]!r}", where=where, todo="Check PATH and spelling.")
+
+
+def with_hosts(config: Config, contract: Contract) -> Config:
+    """The configuration whose fence lets through no more than the contract."""
+    agreed = contract.hosts or config.contract.hosts
+    return replace(config, contain=replace(config.contain, hosts=common_hosts(agreed, config.contain.hosts)))
 
 
 def show_contract(context: Context, config: Config) -> None:

@@ -17,7 +17,7 @@ from ..control import Command, Request, RequestOutcome, decode_current, new_requ
 from ..control.messages import State, Waiting
 from ..core import ENDED, BadInput, InterlockError, InvalidState, Status
 from ..journal import JournalReader, RunFolder, RunSummary
-from ..journal.folder import HELD, TREE
+from ..journal.folder import HELD, PARKED, TREE
 from ..link import ask_owner
 from ..link.owner_client import Notice
 from ..link.runs import Runs
@@ -150,7 +150,8 @@ class LocalRuns(Runs):
         if not self.is_here(run_id):
             return super().ask(request, timeout, notice)
         folder = self.folder(run_id)
-        patience = patience_for(folder) if request.command in STEERABLE else None
+        adopted = (folder.path / PARKED).exists() and _adopt(folder)
+        patience = patience_for(folder) if request.command in STEERABLE and not adopted else None
         answer = ask_owner(folder, request, timeout=timeout, notice=notice, patience=patience)
         if patience is not None and answer.outcome == "unknown" and not answer.accepted:
             without = steer_without_owner(folder, request.command)
@@ -177,6 +178,13 @@ class LocalRuns(Runs):
         with JournalReader.open(self.folder(run_id)) as reader:
             last = reader.last("state")
         return call_that_waits(bytes(last.body) if last is not None else b"")
+
+
+def _adopt(folder: RunFolder) -> bool:
+    """Have a parked run that nobody owns taken over: it answers, and resumes with our environment."""
+    from ..adapters.process.adoption import adopt_orphan
+
+    return adopt_orphan(folder)
 
 
 def _see_ended(folder: RunFolder, answer: RequestOutcome) -> RequestOutcome:

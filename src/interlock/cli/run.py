@@ -107,7 +107,7 @@ def run(
     from ..core import BadInput, Context, RunSpec
     from ..journal import new_run_id
     from ..runtime.assembly import open_store
-    from .contract_options import read_options
+    from .contract_options import read_options, with_hosts
     from .run_result import launch_and_exit
 
     if summary is not None:
@@ -149,6 +149,7 @@ def run(
         "goals": goal,
     }
     agreed = read_options(given, contract, folder, settings)
+    settings = with_hosts(settings, agreed)
     context = Context(original_prompt=task, workspace=str(folder), contract=agreed)
     root = open_store(settings).root
     launch = Launch(spec=spec, config=settings, context=context, store=root, needs_approval=attended)

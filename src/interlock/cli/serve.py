@@ -29,12 +29,23 @@ def serve(
             "--hub", metavar="URL", help="Its runs are seen there, and requests to runs that are gone get an answer."
         ),
     ] = None,
+    install_service: Annotated[
+        bool, typer.Option("--install-service", help="Have systemd start it for your user, now and after a reboot.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print where it listens as JSON.")] = False,
 ) -> None:
     """Supervise every agent whose hooks are installed, each session a run of its own, until Ctrl-C.
 
+    It also wakes parked runs whose own supervisor is gone, after a reboot for example.
+
     Example: interlock serve --config interlock.yaml
     """
+    if install_service:
+        from . import service
+
+        for words in service.install_service(config):
+            typer.echo(words)
+        return
     import gc
     import os
     import secrets
@@ -43,6 +54,7 @@ def serve(
 
     from ..adapters.hooks.http_server import HookHttpServer
     from ..adapters.hooks.resident import ResidentSupervisor
+    from ..adapters.process.adoption import adopt_orphans
     from ..config import load
     from ..core import InvalidState
     from ..link import is_served, listen, serve_socket
@@ -68,6 +80,7 @@ def serve(
     # What is there from the start stays: looking through it for rubbish would keep a hook waiting for 50 ms.
     gc.freeze()
     resident = ResidentSupervisor(listen(path), store, config)
+    resident.on_look = lambda: adopt_orphans(store.root)
     resident.start()
     absent = None
     if settings.hub.url:

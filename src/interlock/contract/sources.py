@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 
 from msgspec.structs import replace
 
 from ..config.model import Contract as ContractConfig
 from ..core import CLAUSE_KEYS, Clause, ClauseKey, Context, Contract, Goal
-from ..core.globs import as_relative, matches
+from ..core.globs import as_relative
 from .task_words import clauses_in
 
 CONFIGURED = "the configuration"
@@ -133,6 +134,11 @@ def _origins(first: tuple[Clause, ...], more: tuple[Clause, ...]) -> tuple[Claus
     return tuple(known.values())
 
 
-def covers(globs: Iterable[str], path: str) -> str | None:
-    """The first of some globs that holds for a path."""
-    return next((glob for glob in globs if matches(glob, path)), None)
+def common_hosts(agreed: tuple[str, ...], allowed: tuple[str, ...]) -> tuple[str, ...]:
+    """The hosts that both lists let a run reach; without an agreement, those that are allowed."""
+    if not agreed:
+        return allowed
+    return tuple(dict.fromkeys(
+        (*(host for host in agreed if any(fnmatchcase(host, wide) for wide in allowed)),
+         *(host for host in allowed if any(fnmatchcase(host, wide) for wide in agreed)))
+    ))  # fmt: skip

@@ -19,7 +19,14 @@ TREE = "tree.json"
 HELD = "held"
 """The file in a run's folder that says that a person stopped its processes while no owner answered."""
 
-OURS = ("journal.db", "spec.json", "lock", "gate", "socket", "inbox", "incidents", "output", "pictures", TREE, HELD)
+PARKED = "parked.json"
+"""The file in a run's folder that says that a usage limit stopped it, and when it resumes."""
+
+LAUNCH = "launch.json"
+"""The file in a run's folder that tells how to start a parked run again; no secrets are in it."""
+
+OURS = ("journal.db", "spec.json", "lock", "gate", "socket", "inbox", "incidents", "output", "pictures", TREE, HELD,
+        PARKED, LAUNCH)  # fmt: skip
 """How the names of everything in a run's folder begin, the dot of a draft aside."""
 
 

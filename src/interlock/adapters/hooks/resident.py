@@ -8,6 +8,7 @@ import re
 import socket
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -31,6 +32,9 @@ log = logging.getLogger("interlock")
 LOOK_S = 0.5
 TIDY_S = 3600.0
 DRAIN_S = 5.0
+WAKE_S = 5.0
+"""How often parked runs without an owner are looked for."""
+
 SESSION = re.compile(r"[A-Za-z0-9_-]{1,200}")
 """What a session may be called: it becomes the name of a file."""
 
@@ -52,6 +56,7 @@ class ResidentSupervisor:
         self._lock = threading.Lock()
         self._over = threading.Event()
         self._looker = threading.Thread(target=self._look, name="interlock-look", daemon=True)
+        self.on_look: Callable[[], object] = lambda: None
         gates_folder().mkdir(mode=0o700, exist_ok=True)
 
     @property
@@ -155,11 +160,14 @@ class ResidentSupervisor:
         session.finish()
 
     def _look(self) -> None:
-        tidied = -TIDY_S
+        tidied = woken = -TIDY_S
         while not self._over.wait(LOOK_S):
             if time.monotonic() - tidied >= TIDY_S:
                 tidied = time.monotonic()
                 self._tidy()
+            if time.monotonic() - woken >= WAKE_S:
+                woken = time.monotonic()
+                self.on_look()
             for session in self.sessions:
                 self._look_at(session)
 

@@ -23,11 +23,13 @@ from ...control import new_request
 from ...core import BadInput, InterlockError
 from ...core.printable import printable
 from ...journal import RunFolder, Store
-from ...journal.process_tree import write_tree
+from ...journal.process_tree import read_tree, write_tree
 from ...link import ask_owner, listen, socket_path
-from ...process import ProcessTree, TreeHandle, spawn
+from ...process import UNKNOWN_STATUS, ProcessTree, TreeHandle, attach, spawn
 from ...process.enclosed import Enclosure
+from ...process.proc import boot_id
 from ...process.program import refuse_missing_program
+from ..hooks.resumption import RESUMPTIONS
 from ..hooks.wiring import RunAddress, Wired, unwire, wire
 from ..proxy import OPENAI, address, redirect_environment, relay_without_owner, replace_keys
 from .command_output import CommandOutput
@@ -35,9 +37,21 @@ from .containing import Level, Places, build_enclosure, decide_containment, is_a
 from .foreground import Foreground
 from .job_control import Signalled, Signals, fill_standard_streams, keep_settings, pass_on, stop_with
 from .launch import Launch
-from .owner_messages import ApprovalAsked, ApprovalGiven, BeginRun, CommandStarted, Exited, Finished, steps_path
+from .owner_messages import (
+    ApprovalAsked,
+    ApprovalGiven,
+    BeginRun,
+    ClientParked,
+    CommandStarted,
+    Exited,
+    Finished,
+    ParkOver,
+    Relaunch,
+    steps_path,
+)
 from .owner_process import OwnerGone, OwnerProcess
 from .owner_startup import OwnerStartup
+from .stored_launch import StoredLaunch, hold_front, store_launch
 from .terminal_approval import TerminalApproval, open_line_terminal
 from .unsupervised import CANCELLED, TIME_IS_UP, UnsupervisedRun
 
@@ -72,8 +86,23 @@ def run_command(launch: Launch) -> Finished:
     return _Front(launch, containment.level, attended).run(containment.line)
 
 
+def continue_run(launch: Launch, stored: StoredLaunch, missing: tuple[str, ...]) -> Finished:
+    """Take over a parked run whose front is gone, and bring it to its end. `missing` are variables that it needs."""
+    fill_standard_streams()
+    containment = decide_containment(launch.config)
+    attended = is_attended(launch.needs_approval)
+    return _Front(launch, containment.level, attended, stored, missing).run("")
+
+
 class _Front:
-    def __init__(self, launch: Launch, level: Level, attended: bool) -> None:
+    def __init__(
+        self,
+        launch: Launch,
+        level: Level,
+        attended: bool,
+        stored: StoredLaunch | None = None,
+        missing: tuple[str, ...] = (),
+    ) -> None:
         self._launch, self._level = launch, level
         self._events: queue.SimpleQueue[object] = queue.SimpleQueue()
         # First: from here on a signal waits until somebody looks for it.
@@ -85,6 +114,14 @@ class _Front:
         self._control = socket_path(self._folder.path)
         self._steps = steps_path(self._control)
         self._steps.parent.mkdir(mode=0o700, exist_ok=True)
+        self._stored = stored
+        left = read_tree(self._folder) if stored is not None else None
+        # After a reboot, or where its processes are gone, there is nothing to attach to.
+        self._left = left if left is not None and left.boot == boot_id() and attach(left).alive() else None
+        if self._left is not None and level == "fence":
+            # What was on its only way out is gone, and so is the key that it was given.
+            attach(self._left).end(END_S)
+            self._left = None
         self._temporary = Path(tempfile.mkdtemp(prefix="interlock-")) if level == "fence" else None
         self._door = self._open_door() if launch.proxied is not None else None
         self._egress = listen(self._steps.with_name("egress")) if level == "fence" else None
@@ -104,9 +141,14 @@ class _Front:
             expects_hooks=self._wired is not None and self._wired.headless,
             proxied=launch.proxied,
             contained=level != "off",
+            reopen=stored is not None,
+            tree=self._left,
+            lacks=missing,
             temporary=str(self._temporary or ""),
             fenced=level == "fence",
         )
+        self._launched = stored.launched if stored is not None else 0
+        self._no_client = False
         doors = tuple(door for door in (self._door, self._egress) if door is not None)
         self._ownership = OwnerProcess(begin, (listen(self._control), listen(self._steps), *doors), self._events)
         self._person = TerminalApproval(self._folder, self._foreground)
@@ -132,14 +174,12 @@ class _Front:
                 _say(first_line)
             # Before the command is there: two signals that nobody takes become one.
             self._signals.start()
-            self._output.start()
-            self._tree = self._spawn()
-            self._output.started()
-            if self._foreground is not None:
-                self._foreground.start(self._tree.pid)
-            self._keep(self._tree.handle())
-            self._ownership.tell(CommandStarted(self._tree.handle()))
-            threading.Thread(target=self._wait, name="interlock-command", daemon=True).start()
+            self._lock = hold_front(self._folder) if self._stored is None else None
+            if self._stored is None:
+                store_launch(self._folder, self._launch, self._port)
+                self._start_command(self._command)
+            else:
+                self._take_over()
             finished = self._loop()
             if self._foreground is not None:
                 self._foreground.take()
@@ -160,13 +200,72 @@ class _Front:
             if self._wired is not None:
                 unwire(self._place, self._wired)
 
+    def _start_command(self, argv: tuple[str, ...], park: int = 0) -> None:
+        self._output.start()
+        self._tree = self._spawn(argv)
+        self._output.started()
+        if self._foreground is not None:
+            self._foreground.start(self._tree.pid)
+        self._no_client, self._status = False, None
+        self._keep(self._tree.handle())
+        self._ownership.tell(CommandStarted(self._tree.handle(), park))
+        self._follow(self._tree)
+
+    def _follow(self, tree: ProcessTree) -> None:
+        threading.Thread(target=self._wait, args=(tree,), name="interlock-command", daemon=True).start()
+
+    def _take_over(self) -> None:
+        """Find out whether the client is still there."""
+        if self._left is not None:
+            self._tree = attach(self._left)
+            self._ownership.tell(CommandStarted(self._left))
+            self._follow(self._tree)
+        else:
+            self._no_client = True
+            self._ownership.tell(Exited(UNKNOWN_STATUS))
+
+    def _relaunch(self, wanted: Relaunch) -> None:
+        """Start the client again in its session; each park is answered once, whatever happened to whom."""
+        if wanted.park <= self._launched:
+            # Its start was told to an owner that died, or the front that did it did.
+            started = self._tree.handle() if self._tree is not None else read_tree(self._folder)
+            self._ownership.forget_command()
+            if started is not None:
+                self._ownership.tell(CommandStarted(started, wanted.park))
+            if self._no_client:
+                self._ownership.tell(Exited(UNKNOWN_STATUS))
+            return
+        self._launched = wanted.park
+        store_launch(self._folder, self._launch, self._port, wanted.park)
+        if self._tree is not None:
+            self._tree.close()
+        if self._wired is None:
+            self._left = None
+            self._wired = self._wire()
+        self._ownership.forget_command()
+        self._output = CommandOutput(self._folder.output, self._launch.config.store.output_bytes)
+        if self._foreground is not None:
+            self._foreground.take()
+            self._foreground = Foreground(self._events)
+            self._person = TerminalApproval(self._folder, self._foreground)
+        resume = RESUMPTIONS.get(self._launch.spec.adapter)
+        argv = self._command
+        if resume is not None and wanted.session:
+            argv = resume(argv, self._launch.wiring.task if self._launch.wiring else "", wanted.session, wanted.words)
+        self._start_command(argv, wanted.park)
+
+    @property
+    def _command(self) -> tuple[str, ...]:
+        return self._wired.argv if self._wired is not None else self._launch.spec.argv
+
     def _begin(self) -> None:
         """Have an owner; where none can be had, or somebody thinks better of it, there was no run."""
         try:
             self._ownership.start(OwnerStartup(self._launch.spec).look)
         except BaseException:
             self._ownership.close()
-            Store(self._launch.store).discard(self._launch.spec.run_id)
+            if self._stored is None:
+                Store(self._launch.store).discard(self._launch.spec.run_id)
             raise
 
     @property
@@ -179,25 +278,30 @@ class _Front:
         return (
             listen(self._steps.with_name("api"))
             if self._level == "fence"
-            else socket.create_server((LOOPBACK, 0), backlog=128)
+            # A client that lives on knows the port.
+            else socket.create_server((LOOPBACK, self._stored.port if self._left and self._stored else 0), backlog=128)
         )
 
     @property
     def _port(self) -> int:
-        assert self._door is not None
+        if self._door is None:
+            return 0
         return API_PORT if self._level == "fence" else int(self._door.getsockname()[1])
 
     def _wire(self) -> Wired | None:
         """Hooks for an agent that we know."""
-        if self._launch.wiring is None:
+        if self._launch.wiring is None or self._left is not None:
+            # A client that lives on has its hooks.
             return None
+        if self._stored is not None:
+            shutil.rmtree(self._place.folder, ignore_errors=True)
         wired = wire(self._launch.wiring, self._place)
         for note in wired.notes:
             _say(note)
         return wired
 
-    def _spawn(self) -> ProcessTree:
-        spec, config = self._launch.spec, self._launch.config
+    def _spawn(self, argv: tuple[str, ...]) -> ProcessTree:
+        spec, config = replace(self._launch.spec, argv=argv), self._launch.config
         environment = {
             **os.environ,
             "INTERLOCK_RUN": spec.run_id,
@@ -211,8 +315,9 @@ class _Front:
         if self._egress is not None:
             environment |= proxy_variables()
         if self._wired is not None:
-            spec = replace(spec, argv=self._wired.argv)
             environment |= self._wired.environment
+        if self._launched:
+            environment["INTERLOCK_PARKS"] = str(self._launched)
         if spec.continues is not None:
             environment["INTERLOCK_CONTINUES"] = spec.continues
         try:
@@ -250,11 +355,10 @@ class _Front:
             # Where there is no room for it, the run is none the worse.
             write_tree(self._folder, tree)
 
-    def _wait(self) -> None:
-        assert self._tree is not None
-        status = self._tree.wait()
+    def _wait(self, tree: ProcessTree) -> None:
+        status = tree.wait()
         self._output.drain()
-        self._events.put(Exited(status if status is not None else 0, tuple(e.words for e in self._tree.events())))
+        self._events.put(Exited(status if status is not None else 0, tuple(e.words for e in tree.events())))
 
     def _loop(self) -> Finished:
         """Take events until the run is over."""
@@ -279,8 +383,8 @@ class _Front:
                     continue
                 return self._without_owner(self._unsupervised or "the owner did not come to an end")
             if isinstance(event, Finished):
-                assert self._tree is not None
-                self._tree.close()
+                if self._tree is not None:
+                    self._tree.close()
                 return self._as_it_was(event) if self._unsupervised else event
             if isinstance(event, Exited):
                 self._learn_of_cancel()
@@ -294,6 +398,15 @@ class _Front:
                 if self._status is not None:
                     return self._without_owner(self._unsupervised)
                 self._go_on_alone()
+            elif isinstance(event, ClientParked):
+                deadline, self._no_client = None, True
+                _say(event.words)
+            elif isinstance(event, Relaunch):
+                deadline = None
+                self._relaunch(event)
+            elif isinstance(event, ParkOver):
+                self._ownership.tell(Exited(event.status))
+                deadline = time.monotonic() + PATIENCE_S
             elif isinstance(event, ApprovalAsked):
                 self._person.ask(event)
             elif isinstance(event, ApprovalGiven):
@@ -336,7 +449,11 @@ class _Front:
             threading.Thread(target=self._tree.end, args=(END_S,), name="interlock-end", daemon=True).start()
 
     def _take_signal(self, event: Signalled) -> None:
-        assert self._tree is not None
+        if self._tree is None or self._no_client:
+            # There is no client to pass it on to: it is meant for the parked run.
+            if event.number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                self._cancel(signal.Signals(event.number).name)
+            return
         if self._foreground is not None and event.number == signal.SIGCHLD:
             # Whatever happens to the command, its first process says.
             return
@@ -380,13 +497,12 @@ class _Front:
         threading.Thread(target=self._ask_cancel, args=(why,), name="interlock-cancel", daemon=True).start()
 
     def _ask_cancel(self, why: str) -> None:
-        assert self._tree is not None
         request = new_request(str(uuid.uuid4()), "cancel", self._launch.spec.run_id, actor="terminal", reason=why)
         if not self._unsupervised:
             # Where it cannot be asked the command is ended all the same, below.
             with contextlib.suppress(InterlockError, OSError):
                 ask_owner(self._folder, request, timeout=5.0)
-        if self._status is None and self._tree.wait(5.0) is None:
+        if self._tree is not None and not self._no_client and self._status is None and self._tree.wait(5.0) is None:
             self._tree.end(1.0)
 
     def _next(self, kind: type[Finished], seconds: float) -> None:

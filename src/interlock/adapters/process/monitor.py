@@ -91,6 +91,7 @@ class Monitor:
     def _look(self) -> None:
         tree = self._held.tree
         if tree is None:
+            self._also()
             return
         use = tree.usage()
         self._interval = self._next_interval(use)

@@ -14,6 +14,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,9 +24,11 @@ from ...config.models import Models
 from ...contain import Insiders, late_places
 from ...core import Adapter, Hold, InterlockError, NotFound
 from ...core.decoding import from_json
+from ...intervene.context_reinforcement import context_text
 from ...journal import JournalReader, JournalReading, RunFolder, Store
 from ...journal.folder import HELD
 from ...link import socket_path
+from ...output import OutputReader
 from ...process import UNKNOWN_STATUS, ProcessTree, attach
 from ...records import FenceRecord, StartedRecord
 from ...runtime import Supervisor
@@ -35,6 +38,7 @@ from ...runtime.checkpoint_causes import MEANWHILE
 from ...runtime.cleanup import clean_up_store
 from ...runtime.continuation import clean_up
 from ...runtime.log import configure_log, is_chosen
+from ...runtime.parking import Parked
 from ...runtime.run_control import RunControl
 from ..held_tree import HeldTree
 from ..hooks.clients import adapter_named, dialect_named, new_dialects
@@ -42,6 +46,7 @@ from ..hooks.exchange import HookExchange
 from ..hooks.guardian import HookGuardian
 from ..proxy import ModelChoice, ProxyAdapter, Rewind, SwitchingAdapter
 from ..steps.server import StepServer
+from .adoption import adopt
 from .containing import Places, wall_around
 from .monitor import Monitor
 from .owner_messages import (
@@ -49,14 +54,18 @@ from .owner_messages import (
     ApprovalGiven,
     BeginRun,
     Channel,
+    ClientParked,
     CommandStarted,
     Exited,
     Finished,
     OwnerFailed,
     OwnerReady,
+    ParkOver,
+    Relaunch,
     ToOwner,
     steps_path,
 )
+from .parking import ParkingLot
 from .selfwatch import SelfWatch
 
 if TYPE_CHECKING:
@@ -64,6 +73,9 @@ if TYPE_CHECKING:
     from ..proxy.proxy import Proxy
 
 log = logging.getLogger("interlock")
+
+LAST_WORDS_S = 600.0
+"""How far back the last words of a client reach."""
 
 MOST_REFUSALS = 1000
 """So many refused hosts are recorded of a run."""
@@ -102,6 +114,15 @@ class Owner:
         )
         self._watch = self._make_watch()
         self._hooks = self._steps.hooks = HookExchange(self._steps.numbering, new_dialects(), self._guardian)
+        self.parking = ParkingLot(
+            self._supervisor,
+            self._folder,
+            begin.config.unattended.resume,
+            quota=_quota(begin),
+            last_words=self._last_words,
+            session=lambda: self._steps.numbering.session,
+            lacks=begin.lacks,
+        )
         self._proxy = self._make_proxy(doors[0] if begin.proxied is not None and doors else None)
         self._egress = self._make_egress(doors[-1]) if begin.fenced else None
         self.held.speaks = lambda: self._steps.spoken
@@ -138,9 +159,15 @@ class Owner:
 
         supervisor.run.on_waiting = ask
         self._say = lambda words: channel.send(ApprovalGiven(words))
+        self.parking.relaunch = lambda parked: channel.send(
+            Relaunch(park=parked.number, session=parked.session, words=self._resume_words(parked))
+        )
+        self.parking.finish = lambda status: channel.send(ParkOver(status))
 
-    def attach_tree(self, tree: ProcessTree) -> None:
-        """The command runs."""
+    def attach_tree(self, tree: ProcessTree, park: int = 0) -> None:
+        """The command runs; `park` is the one after which it was started again."""
+        if self.parking.parked is not None and self.parking.parked.number == park:
+            self.parking.started()
         self._insiders.tree = tree.handle()
         self.held.attach(tree)
         held = self.held.limit(self._supervisor.process_limits)
@@ -151,11 +178,27 @@ class Owner:
             # Ended before it was known to us: a cancel that came early, or one that a predecessor did not live to do.
             self.held.end(0)
 
+    @property
+    def parked_words(self) -> str:
+        """That the run is parked, for whoever started it."""
+        liveness = self.parking.liveness
+        return "" if liveness is None else f"{liveness.words}: {liveness.question or liveness.evidence}"
+
+    def leave(self) -> None:
+        """Let go of a run that is parked: another owner wakes it."""
+        self._monitor.close()
+        if self._proxy is not None:
+            self._proxy.close()
+        self._steps.close()
+        self._supervisor.run.close()
+
     def finish(self, status: int | None, limits: tuple[str, ...] = ()) -> Finished:
         """The command has ended: the run ends, and this is what it was."""
         supervisor, run = self._supervisor, self._supervisor.run
         self._monitor.close()
         self._hooks.look()
+        if status is not None:
+            run.update(exit_status=status)
         killed_by_limit = status is not None and status < 0 and bool(limits or self.limits_reached())
         if killed_by_limit and run.reason is None:
             supervisor.finish("done", "MAX_ITERATIONS", "; ".join(limits or self.limits_reached()))
@@ -182,6 +225,23 @@ class Owner:
             clean_up(self._folder)
         return finished
 
+    def _resume_words(self, parked: Parked) -> str:
+        """What the client is told: what happened, and what it is here for."""
+        supervisor = self._supervisor
+        state = supervisor.pipeline.state(supervisor.run.steady.time())
+        contract = context_text(state.context, "strong", None, examples=False)
+        happened = f"A usage limit stopped you ({parked.reason}); it has reset."
+        return f"{happened} Continue the work where you stopped; do not start over.\n\n{contract}".strip()
+
+    def _last_words(self) -> str:
+        """What the client printed last."""
+        reader = OutputReader(self._folder.output)
+        words = ""
+        for piece in reader.read(time.time() - LAST_WORDS_S):
+            words = (words + piece.text)[-4000:]
+        latest = reader.latest()
+        return f"{words}\n{latest.line}\n" + "\n".join(latest.screen)
+
     def _wall(self) -> tuple[tuple[str, ...], tuple[int, ...]]:
         """What the agent has around it, for the commands that check its work: these run its code."""
         begin, control = self._begin, socket_path(self._folder.path)
@@ -197,6 +257,7 @@ class Owner:
         return wall_around(places, begin.config)[:2]
 
     def _look_around(self) -> None:
+        self.parking.look()
         self._notice_removal()
         self._follow_person()
         self._hooks.look()
@@ -279,7 +340,7 @@ class Owner:
         from ..proxy.proxy import Proxy
 
         hooked = dialect_named(self._begin.spec.adapter)
-        return Proxy(
+        proxy = Proxy(
             door,
             self._steps.numbering,
             proxied,
@@ -288,6 +349,8 @@ class Owner:
             steps=hooked is None,
             usage=hooked is None or "usage" not in hooked.capabilities,
         )
+        proxy.on_limit, proxy.on_answer = self.parking.see, self.parking.answered
+        return proxy
 
     def _make_egress(self, door: socket.socket) -> Egress:
         """The only way out of a fence; a host that it refuses is recorded with the step that asked for it, once."""
@@ -400,14 +463,23 @@ def _serve(owner: Owner, channel: Channel, folder: RunFolder) -> None:
     while (line := channel.receive()) is not None:
         message: ToOwner = from_json(line, ToOwner)
         if isinstance(message, CommandStarted):
-            tree = owner.held.tree or attach(message.tree)
-            owner.attach_tree(tree)
+            known = owner.held.tree
+            tree = known if known is not None and known.handle() == message.tree else attach(message.tree)
+            owner.attach_tree(tree, message.park)
         elif isinstance(message, Exited):
+            if not message.limits and owner.parking.exited(message.status):
+                channel.send(ClientParked(owner.parked_words))
+                continue
             channel.send(owner.finish(message.status, message.limits))
             return
     # The front is gone, and with it whoever could learn the exit status.
     if tree is not None:
         tree.wait()
+    if owner.parking.exited(UNKNOWN_STATUS):
+        owner.leave()
+        _tidy(folder)
+        adopt(folder)
+        return
     owner.finish(None)
     _tidy(folder)
 
@@ -419,6 +491,13 @@ def _tidy(folder: RunFolder) -> None:
     control.unlink(missing_ok=True)
     shutil.rmtree(steps.parent, ignore_errors=True)
     shutil.rmtree(control.with_suffix(".d"), ignore_errors=True)
+
+
+def _quota(begin: BeginRun) -> str:
+    """Which runs share a limit: those that ask the same APIs, else those of the same client."""
+    if begin.proxied is not None:
+        return " ".join(sorted(begin.proxied.upstreams.values()))
+    return begin.spec.adapter
 
 
 def _has_spoken(folder: RunFolder) -> bool:

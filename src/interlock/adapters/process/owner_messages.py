@@ -28,7 +28,8 @@ class BeginRun(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
     `watched` are files of ours that nobody else is to change while the run lasts, `settings` files
     of the user in which hooks can be switched off; `proxied` says that there is a third
     listening socket, for the model's API. `tree` is the command's, where it runs already. `contained` says that there
-    is a wall around it, `fenced` that the last socket is its only way out.
+    is a wall around it, `fenced` that the last socket is its only way out. `lacks` are variables that a parked client
+    had and that are not set where it is to resume.
     """
 
     spec: RunSpec
@@ -44,6 +45,7 @@ class BeginRun(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
     proxied: Proxied | None = None
     tree: TreeHandle | None = None
     contained: bool = False
+    lacks: tuple[str, ...] = ()
     temporary: str = ""
     fenced: bool = False
 
@@ -76,9 +78,30 @@ class OwnerFailed(Struct, frozen=True, tag_field="say", tag="failed"):
 
 
 class CommandStarted(Struct, frozen=True, tag_field="say", tag="started"):
-    """Front to owner: the command runs, and this is its tree."""
+    """Front to owner: the command runs, and this is its tree; `park` is the one after which it was started again."""
 
     tree: TreeHandle
+    park: int = 0
+
+
+class ClientParked(Struct, frozen=True, tag_field="say", tag="parked"):
+    """Owner to front, after Exited: a usage limit ended the client. The run waits, and its client is started again."""
+
+    words: str
+
+
+class Relaunch(Struct, frozen=True, kw_only=True, tag_field="say", tag="relaunch"):
+    """Owner to front: start the client again in its session. `park` counts the parks: each is asked for once."""
+
+    park: int
+    session: str
+    words: str
+
+
+class ParkOver(Struct, frozen=True, tag_field="say", tag="over"):
+    """Owner to front: the run ended while its client was not there; this is how the client had ended."""
+
+    status: int
 
 
 class Exited(Struct, frozen=True, tag_field="say", tag="exited"):
@@ -117,7 +140,7 @@ class Finished(Struct, frozen=True, kw_only=True, tag_field="say", tag="finished
 
 
 ToOwner = BeginRun | CommandStarted | Exited
-ToFront = OwnerReady | OwnerFailed | ApprovalAsked | ApprovalGiven | Finished
+ToFront = OwnerReady | OwnerFailed | ApprovalAsked | ApprovalGiven | Finished | ClientParked | Relaunch | ParkOver
 
 
 class Channel:

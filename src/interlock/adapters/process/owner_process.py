@@ -88,6 +88,11 @@ class OwnerProcess:
             if self._channel is not None:
                 self._channel.send(message)
 
+    def forget_command(self) -> None:
+        """The command that the owner was told of is over, and another one follows."""
+        with self._lock:
+            self._told.clear()
+
     def close(self) -> None:
         """No more owners; one that lives on is ended."""
         with self._lock:
@@ -155,7 +160,7 @@ class OwnerProcess:
 
     def _succeed(self) -> None:
         """An owner that goes on where its predecessor was."""
-        tree = next((told.tree for told in self._told if isinstance(told, CommandStarted)), None)
+        tree = next((told.tree for told in self._told if isinstance(told, CommandStarted)), self._begin.tree)
         self._launch(replace(self._begin, reopen=True, tree=tree))
         assert self._channel is not None
         for told in self._told:

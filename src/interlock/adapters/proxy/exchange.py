@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from contextlib import AbstractContextManager
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -13,6 +14,7 @@ from ...core import Decision, Message, NotFound, Step, Tool
 from ...core.decoding import from_json
 from ...runtime.gate import HungUp
 from ...runtime.guard import Guard
+from ..usage_limits import find_in_answer
 from .body import (
     MOST_PLAIN,
     AnswerTooLong,
@@ -109,10 +111,10 @@ class Exchange:
         reader = self._form.reader()
         try:
             with self._ask() as response:
-                begin(self._client, response)
                 if response.status != 200:
-                    self._hand_on(response)
+                    self._refuse(response)
                 else:
+                    begin(self._client, response)
                     self._look_on(call_review, response, reader, words=False)
         finally:
             self._supervisor.run.gate.leave(passage)
@@ -197,6 +199,7 @@ class Exchange:
         """Ask once, and hand on what may be; the answer where the model has to be asked again, else None."""
         with self._ask() as response:
             if response.status == 200:
+                self._proxy.on_answer()
                 reader = self._form.reader(drop_usage=self._counts_for_us)
                 if call_review.judges:
                     return self._judge(call_review, response, reader, first, passage)
@@ -206,8 +209,7 @@ class Exchange:
             if not (self._counts_for_us and response.status in (400, 422)):
                 if self._client.begun:
                     raise ClientGone
-                begin(self._client, response)
-                self._hand_on(response)
+                self._refuse(response)
                 return None
         # An API that does not know the option that we added: never mind the tokens.
         self._proxy.asks_usage = self._counts_for_us = False
@@ -334,6 +336,22 @@ class Exchange:
                 whole += data
         self._client.end()
         return bytes(whole)
+
+    def _refuse(self, response: UpstreamResponse) -> None:
+        """An error as it came. A usage limit shuts the gate before the client knows of it, and can try again."""
+        body = b"".join(response.stream)
+        encoding = next((value for key, value in response.headers if key.lower() == b"content-encoding"), b"")
+
+        def note() -> None:
+            text = plain(body, encoding.decode("latin-1"))
+            limit = find_in_answer(response.status, response.headers, text, datetime.now().astimezone())
+            if limit is not None:
+                self._proxy.on_limit(limit)
+
+        self._guard.part("proxy", note, None)
+        begin(self._client, response)
+        self._client.write(body)
+        self._client.end()
 
     def _end_turn(self, first: ReplyReader | None, why: str) -> None:
         """Answer in the model's place, so that the agent's turn ends."""

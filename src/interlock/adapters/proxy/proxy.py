@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import socket
+from collections.abc import Callable
 
 from ...core import PROCEED, Decision
 from ...journal.interface import JournalReading
@@ -11,6 +12,7 @@ from ...records import Fault
 from ...redact import redact_text
 from ...runtime.gate import HungUp
 from ..steps.step_numbering import StepNumbering
+from ..usage_limits import UsageLimit
 from .adapter import ModelChoice
 from .body import AnswerTooLong, StreamCut
 from .client_connection import ClientConnection, ClientGone, ClientRequest
@@ -50,6 +52,8 @@ class Proxy:
         self.memory = ConversationMemory(self.supervisor.run)
         self.upstream = Upstream()
         self.asks_usage = usage
+        self.on_limit: Callable[[UsageLimit], None] = lambda _: None
+        self.on_answer: Callable[[], None] = lambda: None
         self._told: set[str] = set()
         self._door = ProxyServer(listener, proxied, self._answer)
 

@@ -35,6 +35,10 @@ class WaitingClient(Protocol):
         ...
 
 
+RECALLED = 4 * REMEMBERED
+"""Records that a successor reads: every call that is remembered is among them, with its result and what it led to."""
+
+
 class StepNumbering:
     """One for each run, shared by everything that tells steps. Thread-safe."""
 
@@ -59,13 +63,21 @@ class StepNumbering:
                 self._hooked.add(session)
             return None if session in ("", self._first_session) else session
 
+    @property
+    def session(self) -> str:
+        """The session of the run's own agent; empty where none was named."""
+        return self._first_session
+
     def is_hooked(self, session: str) -> bool:
         """Whether the hooks of this session speak for it."""
         return bool(session) and session in self._hooked
 
     def recall(self, journal: JournalReading) -> None:
         """Know what a predecessor was told."""
-        for record in journal.read(kinds=frozenset(("step",))):
+        newest = journal.last("step")
+        # Further back nothing would be remembered anyway, however long the run is.
+        after = max(0, newest.seq - RECALLED) if newest is not None else 0
+        for record in journal.read(after, kinds=frozenset(("step",))):
             taken = from_json(record.body, StepRecord)
             step, self.spoken = taken.step, True
             call_id = step.tool.call_id if step.tool is not None else None

@@ -38,7 +38,10 @@ class Tokens:
 
 @dataclass(frozen=True)
 class ScriptedTurn:
-    """One answer: words, calls, or an error status; `cut` breaks the connection off in the middle."""
+    """One answer: words, calls, or an error status; `cut` breaks the connection off in the middle.
+
+    `headers` and `error`, the kind and the words of an error, come with a status other than 200.
+    """
 
     text: str = ""
     calls: tuple[ScriptedCall, ...] = ()
@@ -46,6 +49,8 @@ class ScriptedTurn:
     delay_s: float = 0.0
     cut: bool = False
     tokens: Tokens = Tokens()
+    headers: tuple[tuple[str, str], ...] = ()
+    error: tuple[str, str] = ("scripted_error", "scripted")
 
 
 Script = Sequence[ScriptedTurn]

@@ -137,7 +137,8 @@ class _Handler(BaseHTTPRequestHandler):
         if turn.delay_s:
             time.sleep(turn.delay_s)
         if turn.status != 200:
-            self._send(turn.status, _error("scripted"))
+            kind, words = turn.error
+            self._send(turn.status, _error(words, kind, turn.status), headers=turn.headers)
             return
         tokens: Tokens = turn.tokens
         whole_prompt = tokens.input if tokens.input is not None else max(1, len(raw) // 4)
@@ -167,18 +168,20 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"0\r\n\r\n")
         self.wfile.flush()
 
-    def _send(self, status: int, body: Any, *, cut: bool = False) -> None:
+    def _send(self, status: int, body: Any, *, cut: bool = False, headers: tuple[tuple[str, str], ...] = ()) -> None:
         data = json.dumps(body).encode()
         self.server.model.sent.append(data)
-        self._send_head(status, "application/json", len(data))
+        self._send_head(status, "application/json", len(data), headers)
         self.wfile.write(data[: len(data) // 2] if cut else data)
         self.wfile.flush()
         self.close_connection = self.close_connection or cut
 
-    def _send_head(self, status: int, kind: str, length: int | None) -> None:
+    def _send_head(self, status: int, kind: str, length: int | None, headers: tuple[tuple[str, str], ...] = ()) -> None:
         self.send_response(status)
         self.send_header("content-type", kind)
         self.send_header("request-id", "req_scripted")
+        for name, value in headers:
+            self.send_header(name, value)
         if length is None:
             self.send_header("transfer-encoding", "chunked")
         else:
@@ -228,8 +231,8 @@ LISTED = {
 }
 
 
-def _error(message: str) -> dict[str, Any]:
-    return {"type": "error", "error": {"type": "scripted_error", "message": message}}
+def _error(message: str, kind: str = "scripted_error", status: int = 400) -> dict[str, Any]:
+    return {"type": "error", "error": {"type": kind, "code": status, "status": kind, "message": message}}
 
 
 def _api_of(path: str) -> str:

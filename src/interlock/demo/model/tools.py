@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from typing import Any
 
 from .request import ModelRequest
@@ -28,7 +29,7 @@ def in_words_of(turn: ScriptedTurn, request: ModelRequest) -> ScriptedTurn:
             calls += _finish(call, request)
         else:
             calls.append(_translate(call, request))
-    return ScriptedTurn(text, tuple(calls), turn.status, turn.delay_s, turn.cut, turn.tokens)
+    return replace(turn, text=text, calls=tuple(calls))
 
 
 def _finish(call: ScriptedCall, request: ModelRequest) -> list[ScriptedCall]:

@@ -1,0 +1,296 @@
+"""ParkingLot: the owner's part in usage limits. Parks the run, keeps its durable timer, and wakes it once."""
+
+from __future__ import annotations
+
+import logging
+import random
+import threading
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from ...config.model import Resume
+from ...control.messages import State
+from ...core import Hold, Liveness
+from ...core.decoding import from_json
+from ...journal import RunFolder
+from ...journal.durable_files import write_whole
+from ...journal.parked_file import boot_reading, clear_parked, quota_file, read_parked, write_parked
+from ...records import ParkedRecord, WokenRecord, read_body
+from ...redact import redact_text
+from ...runtime import Supervisor
+from ...runtime.checkpoint_causes import MEANWHILE
+from ...runtime.parking import (
+    Due,
+    NeedsPerson,
+    NotYet,
+    ParkClock,
+    Parked,
+    QuotaUse,
+    decide_wake,
+    park,
+    wait_for_turn,
+)
+from ..usage_limits import UsageLimit, find_in_words
+
+log = logging.getLogger("interlock")
+
+SHORT_S = 60.0
+"""A limit that resets sooner is left to the client, which tries again by itself."""
+
+
+class ParkingLot:
+    """For one run. `see` and `answered` are called by the proxy, `exited` at the client's end, `look` twice a second.
+
+    `relaunch` has the client started again, `finish` ends a run without a process; `last_words` is what the client
+    printed last and `session` names its session.
+    """
+
+    def __init__(
+        self,
+        supervisor: Supervisor,
+        folder: RunFolder,
+        rules: Resume,
+        *,
+        quota: str,
+        last_words: Callable[[], str],
+        session: Callable[[], str],
+        lacks: tuple[str, ...] = (),
+    ) -> None:
+        self._supervisor, self._folder, self._rules, self._quota = supervisor, folder, rules, quota
+        self._last_words, self._session, self._lacks = last_words, session, lacks
+        self.relaunch: Callable[[Parked], None] = lambda _: None
+        self.finish: Callable[[int], None] = lambda _: None
+        self._lock = threading.RLock()
+        self._pending: UsageLimit | None = None
+        self._unknown = 0
+        self._held = False
+        self._woken = False
+        self._client_status: int | None = None
+        self._parked = read_parked(folder, Parked)
+        if self._parked is not None:
+            self._take_up(self._parked)
+
+    @property
+    def parked(self) -> Parked | None:
+        return self._parked
+
+    @property
+    def liveness(self) -> Liveness | None:
+        """What the run is doing, where it is parked."""
+        parked = self._parked
+        if parked is None or self._woken or self._supervisor.run.ended:
+            return None
+        if parked.held_by:
+            question = f"Usage limit: {parked.reason}. It does not resume by itself: {parked.held_by}. Resume it?"
+            return Liveness("waiting for a person", parked.at.wall, f"parked: {parked.source}", question=question)
+        return Liveness("parked", parked.at.wall, f"{parked.source}: {parked.reason}", wake=parked.wake)
+
+    def see(self, limit: UsageLimit) -> None:
+        """The model's API refuses requests. A limit that passes soon is left to the client."""
+        with self._lock:
+            self._pending = limit
+            if self._woken:
+                # It was woken, and is limited again.
+                self._forget()
+            if not limit.passes or (limit.resets_in is not None and limit.resets_in >= SHORT_S):
+                self._park(limit)
+
+    def answered(self) -> None:
+        """The model has answered: there is no limit any more."""
+        if self._pending is not None or self._unknown or self._woken:
+            with self._lock:
+                self._pending, self._unknown = None, 0
+                if self._woken and self._client_status is None:
+                    self._forget()
+
+    def exited(self, status: int) -> bool:
+        """The client has ended; whether the run is parked, and goes on later."""
+        with self._lock:
+            self._client_status = status
+            if self._supervisor.run.ended:
+                return False
+            now = datetime.now().astimezone()
+            limit = self._pending or (find_in_words(self._last_words(), now, "last words") if status else None)
+            known = self._parked
+            if known is not None and (not self._woken or limit is not None or known.status is not None):
+                known = replace(known, status=status, session=self._session() or known.session)
+                self._keep(known)
+                if self._woken:
+                    # What it ended with is the limit from before: it has not asked the model since.
+                    self.relaunch(known)
+                return True
+            if known is not None:
+                self._forget()
+            parked = self._park(limit) if limit is not None else None
+            if parked is not None:
+                self._keep(replace(parked, status=status))
+            return parked is not None
+
+    def started(self) -> None:
+        """The client runs again: this park is over."""
+        with self._lock:
+            self._client_status = None
+            if self._woken:
+                self._forget()
+
+    def look(self) -> None:
+        """Wake the run when it is due, or when a person resumed it."""
+        with self._lock:
+            parked, run = self._parked, self._supervisor.run
+            if parked is None:
+                return
+            if run.ended:
+                self._forget()
+                if self._client_status is not None:
+                    self.finish(self._client_status)
+                return
+            if self._woken:
+                return
+            if run.status == "running" and self._held:
+                self._wake(parked, "a person")
+                return
+            if run.status == "paused":
+                self._held = True
+            match self._decide(parked):
+                case Due():
+                    if self._is_my_turn(parked):
+                        self._wake(parked, "the timer")
+                case NeedsPerson(why) if not parked.held_by:
+                    self._keep(replace(parked, held_by=why))
+                    run.update(liveness=self.liveness)
+                    run.hold(Hold(self._words(self._parked or parked), "parked"), self._supervisor.next_index)
+
+    def _decide(self, parked: Parked) -> Due | NotYet | NeedsPerson:
+        decided = decide_wake(parked, _now())
+        if isinstance(decided, Due) and self._lacks and self._client_status is not None:
+            names = ", ".join(self._lacks)
+            return NeedsPerson(f"{names} is not set where the run is to resume: run interlock resume where it is")
+        return decided
+
+    def _park(self, limit: UsageLimit) -> Parked | None:
+        """Record first, then hold: whoever comes after a crash finds the timer."""
+        run = self._supervisor.run
+        if self._parked is not None:
+            return self._parked
+        if run.ended or run.status != "running" or self._rules.max_parks == 0:
+            return None
+        self._unknown = self._unknown + 1 if limit.resets_in is None else 0
+        parked = park(
+            run.journal.reader().count("parked") + 1,
+            redact_text(limit.reason),
+            limit.source,
+            resets_in=limit.resets_in,
+            passes=limit.passes,
+            quota=self._quota,
+            rules=self._rules,
+            now=_now(),
+            started=run.summary.started,
+            cost_usd=run.summary.cost_usd,
+            jitter=random.random(),
+            in_a_row=max(1, self._unknown),
+        )
+        parked = replace(parked, session=self._session())
+        self._woken = self._held = False
+        self._keep(parked)
+        self._note_limit(parked)
+        self._record(parked)
+        self._supervisor.checkpoint(cause=MEANWHILE, step=self._supervisor.next_index)
+        run.hold(Hold(self._words(parked), "parked"), self._supervisor.next_index)
+        return parked
+
+    def _record(self, parked: Parked) -> None:
+        body = ParkedRecord(
+            number=parked.number,
+            reason=parked.reason,
+            source=parked.source,
+            quota=parked.quota,
+            wake=parked.wake,
+            held_by=parked.held_by,
+        )
+        self._supervisor.run.append([body], durable=True, changes={"liveness": self.liveness})
+
+    def _take_up(self, parked: Parked) -> None:
+        """A predecessor parked the run: go on exactly where it stopped."""
+        run, journal = self._supervisor.run, self._supervisor.run.journal.reader()
+        if run.ended:
+            self._forget()
+            return
+        self._client_status = parked.status
+        numbers = [body.number for r in journal.read(kinds=frozenset(("woken",)))
+                   if isinstance(body := read_body(r), WokenRecord)]  # fmt: skip
+        if parked.number in numbers:
+            self._woken = True
+            run.resume()
+            return
+        if journal.count("parked") < parked.number:
+            self._record(parked)
+        said = journal.last("state")
+        state = read_body(said) if said is not None else None
+        held = isinstance(state, State) and state.waiting is not None and state.waiting.kind == "parked"
+        at = journal.last("parked")
+        if not held and at is not None and said is not None and said.seq > at.seq and run.status == "running":
+            # It was held after it was parked, and is not any more: a person resumed it.
+            self._held = any(
+                isinstance(body := read_body(r), State) and body.waiting is not None and body.waiting.kind == "parked"
+                for r in journal.read(after=at.seq, kinds=frozenset(("state",)))
+            )
+        if not held and not self._held:
+            run.hold(Hold(self._words(parked), "parked"), self._supervisor.next_index)
+
+    def _wake(self, parked: Parked, by: str) -> None:
+        """The record comes first: once it is durable, nobody wakes this park again."""
+        how = "its processes continue" if self._client_status is None else "the client is started again in its session"
+        self._supervisor.run.append([WokenRecord(parked.number, by, how)], durable=True)
+        self._woken, self._pending = True, None
+        self._supervisor.run.resume()
+        self._supervisor.run.update(liveness=None)
+        if self._client_status is not None:
+            self.relaunch(parked)
+
+    def _forget(self) -> None:
+        self._parked = None
+        self._woken = self._held = False
+        clear_parked(self._folder)
+
+    def _keep(self, parked: Parked) -> None:
+        write_parked(self._folder, parked)
+        self._parked = parked
+
+    def _words(self, parked: Parked) -> str:
+        if parked.wake is None:
+            return f"parked at a usage limit, does not resume by itself: {parked.held_by} ({parked.reason})"
+        wake = datetime.fromtimestamp(parked.wake)
+        return f"parked at a usage limit, resumes {wake:%Y-%m-%d %H:%M} ({parked.reason})"
+
+    def _note_limit(self, parked: Parked) -> None:
+        """Tell the other runs on the quota that the limit holds."""
+        with quota_file(self._folder.path.parent, self._quota) as path:
+            use = _read_use(path)
+            told = replace(use, limited=parked.at, limited_for=parked.delay if not parked.held_by else 0.0)
+            write_whole(path, msgspec.json.encode(told))
+
+    def _is_my_turn(self, parked: Parked) -> bool:
+        now, run_id = _now(), self._folder.run_id
+        with quota_file(self._folder.path.parent, parked.quota) as path:
+            use = _read_use(path)
+            if use.limited == parked.at:
+                use = replace(use, limited=None)
+            if wait_for_turn(use, run_id, now) > 0:
+                return False
+            write_whole(path, msgspec.json.encode(QuotaUse(run_id=run_id, woke=now, limited=use.limited)))
+        return True
+
+
+def _read_use(path: Path) -> QuotaUse:
+    try:
+        return from_json(path.read_bytes(), QuotaUse)
+    except (OSError, msgspec.DecodeError):
+        return QuotaUse()
+
+
+def _now() -> ParkClock:
+    return ParkClock(*boot_reading())

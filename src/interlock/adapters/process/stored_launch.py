@@ -1,0 +1,86 @@
+"""StoredLaunch: how a run is started again, kept in its folder without secrets; and the lock of its one front."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ...config import Config
+from ...core import Context, RunSpec
+from ...core.decoding import from_json
+from ...journal import RunFolder
+from ...journal.durable_files import write_durably
+from ...journal.folder import LAUNCH
+from ..proxy import Proxied
+from .launch import Launch
+
+SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH", re.I)
+"""Variables whose values are not written down."""
+
+
+class StoredLaunch(Struct, frozen=True, kw_only=True):
+    """How a run is started again. `lacks` names variables that were set and are not stored; `launched` is the park
+    after which the client was started last, written before it is; `has_keys` says that the proxy knows the keys."""
+
+    spec: RunSpec
+    config: Config
+    context: Context
+    needs_approval: bool = False
+    removed_actions: tuple[str, ...] = ()
+    proxied: Proxied | None = None
+    port: int = 0
+    has_keys: bool = False
+    environment: dict[str, str] = {}
+    lacks: tuple[str, ...] = ()
+    launched: int = 0
+
+
+def store_launch(folder: RunFolder, launch: Launch, port: int, launched: int = 0) -> None:
+    """Remember how to start the run again, without secrets."""
+    ours = {name: value for name, value in os.environ.items() if not SECRET.search(name)}
+    stored = StoredLaunch(
+        spec=launch.spec,
+        config=launch.config,
+        context=launch.context,
+        needs_approval=launch.needs_approval,
+        removed_actions=launch.removed_actions,
+        proxied=replace(launch.proxied, keys={}) if launch.proxied is not None else None,
+        has_keys=launch.proxied is not None and bool(launch.proxied.keys),
+        port=port,
+        environment=ours,
+        lacks=tuple(sorted(os.environ.keys() - ours.keys())),
+        launched=launched,
+    )
+    write_durably(folder.path / LAUNCH, msgspec.json.encode(stored))
+
+
+def read_launch(folder: RunFolder) -> StoredLaunch | None:
+    """What was stored; None where nothing was."""
+    try:
+        return from_json((folder.path / LAUNCH).read_bytes(), StoredLaunch)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def hold_front(folder: RunFolder) -> int | None:
+    """Be the run's one front, as long as this process lives; None where somebody else is."""
+    lock = os.open(folder.path / "lock.front", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(lock)
+        return None
+    return lock
+
+
+def has_front(folder: RunFolder) -> bool:
+    """Whether a front lives."""
+    lock = hold_front(folder)
+    if lock is not None:
+        os.close(lock)
+    return lock is None

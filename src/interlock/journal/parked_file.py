@@ -1,0 +1,81 @@
+"""The durable timer of a parked run, and the folder in which parked runs of a store find each other."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from ..core.decoding import from_json
+from .durable_files import FOLDER_MODE, write_durably
+from .folder import PARKED, RunFolder
+
+T = TypeVar("T", bound=Struct)
+
+MARKS = ".parked"
+"""The folder beside the runs with an empty file for each parked one, and a file for each quota."""
+
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+
+
+def boot_reading() -> tuple[float, float, str]:
+    """The wall clock, the seconds since this boot (suspended time included), and which boot it is."""
+    try:
+        boot = BOOT_ID.read_text().strip()
+    except OSError:
+        boot = ""
+    return time.time(), time.clock_gettime(time.CLOCK_BOOTTIME), boot
+
+
+def write_parked(folder: RunFolder, timer: Struct) -> None:
+    """Remember that a run is parked; the disk has it when this returns."""
+    marks = folder.path.parent / MARKS
+    marks.mkdir(mode=FOLDER_MODE, exist_ok=True)
+    (marks / folder.run_id).touch()
+    write_durably(folder.path / PARKED, msgspec.json.encode(timer))
+
+
+def read_parked(folder: RunFolder, kind: type[T]) -> T | None:
+    """A run's timer; None where it is not parked."""
+    try:
+        return from_json((folder.path / PARKED).read_bytes(), kind)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def clear_parked(folder: RunFolder) -> None:
+    """The run is parked no longer."""
+    (folder.path / PARKED).unlink(missing_ok=True)
+    (folder.path.parent / MARKS / folder.run_id).unlink(missing_ok=True)
+
+
+def parked_runs(store: Path) -> list[RunFolder]:
+    """The runs of a store that are parked; the cost grows with those alone."""
+    try:
+        names = sorted(mark.name for mark in (store / MARKS).iterdir())
+    except OSError:
+        return []
+    folders = [RunFolder(store / name) for name in names if not name.startswith("quota-")]
+    return [folder for folder in folders if (folder.path / PARKED).exists()]
+
+
+@contextlib.contextmanager
+def quota_file(store: Path, quota: str) -> Iterator[Path]:
+    """The file of one quota, for one process at a time."""
+    marks = store / MARKS
+    marks.mkdir(mode=FOLDER_MODE, exist_ok=True)
+    path = marks / f"quota-{hashlib.sha256(quota.encode()).hexdigest()[:16]}"
+    lock = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield path
+    finally:
+        os.close(lock)

@@ -1,0 +1,169 @@
+"""A run that a usage limit stops is parked and goes on: real runs, real kills, no client that cooperates."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from interlock.journal.parked_file import read_parked
+from interlock.runtime.parking import Parked
+
+from .running import Place, finish, owners, until
+
+CLIENT = """
+import os, sys, time
+parks = os.environ.get("INTERLOCK_PARKS", "0")
+with open("starts", "a") as log:
+    log.write(parks + "\\n")
+if int(parks) >= {needed}:
+    print("finished")
+    sys.exit(0)
+print("working on it")
+print("You've hit your usage limit. Try again in {seconds} seconds.", file=sys.stderr)
+sys.exit(1)
+"""
+
+
+@pytest.fixture
+def place(tmp_path):
+    made = Place(tmp_path, {"unattended": {"resume": {"jitter_s": 0}}})
+    yield made
+    for pid in owners(made, b"interlock.adapters.process.adoption"):
+        os.kill(pid, signal.SIGKILL)
+    made.close()
+
+
+def adopt_orphans(place: Place) -> int:
+    """What `interlock serve` does, in a process with the place's environment."""
+    code = "import sys; from pathlib import Path; from interlock.adapters.process.adoption import adopt_orphans as a"
+    words = [sys.executable, "-c", f"{code}; print(a(Path(sys.argv[1])))", str(place.store.root)]
+    return int(subprocess.run(words, env=place.environment, capture_output=True, check=True).stdout)
+
+
+def client(place: Place, seconds: float, needed: int = 1) -> tuple[str, ...]:
+    script = place.root / "client.py"
+    script.write_text(CLIENT.format(seconds=seconds, needed=needed))
+    return sys.executable, str(script)
+
+
+def starts(place: Place) -> list[str]:
+    path = place.workspace / "starts"
+    return path.read_text().split() if path.exists() else []
+
+
+def parked(place: Place) -> Parked | None:
+    return read_parked(place.folder, Parked) if place.store.runs() else None
+
+
+def set_timer(place: Place, **changes: object) -> None:
+    """Change a timer on the disk, as another boot or clock would find it."""
+    path = place.folder.path / "parked.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+def test_a_client_that_a_limit_ended_is_started_again_once_and_the_run_completes(place):
+    status, out, err = place.run(*client(place, 1, needed=2))
+    assert status == 0, err
+    assert out.count(b"working on it") == 2 and b"finished" in out
+    assert starts(place) == ["0", "1", "2"]
+    assert [each["number"] for each in place.records("parked")] == [1, 2]
+    assert [each["number"] for each in place.records("woken")] == [1, 2]
+    assert place.told()["reason"] == "COMPLETE"
+    assert not (place.folder.path / "parked.json").exists()
+
+
+def test_a_parked_run_refuses_pause_and_is_woken_by_resume(place):
+    process = place.start(*client(place, 3600))
+    until("parked", lambda: (p := parked(place)) is not None and p.status is not None)
+    until("told", lambda: place.store.runs()[0].status == "paused")
+    run = place.store.runs()[0]
+    assert run.liveness is not None and run.liveness.word == "parked" and run.liveness.wake is not None
+    state = place.records("state")[-1]
+    assert state["status"] == "paused" and state["waiting"]["kind"] == "parked"
+    _, shown, _ = place.interlock("ps")
+    assert b"parked until" in shown
+    assert place.order("pause").code == "invalid_state"
+    assert place.order("resume").outcome == "success"
+    assert finish(process)[0] == 0
+    assert [each["by"] for each in place.records("woken")] == ["a person"] and starts(place) == ["0", "1"]
+
+
+def test_a_parked_run_that_is_cancelled_never_wakes(place):
+    process = place.start(*client(place, 3600))
+    until("parked", lambda: (p := parked(place)) is not None and p.status is not None)
+    assert place.order("cancel").outcome == "success"
+    assert finish(process)[0] == 130
+    assert starts(place) == ["0"] and place.records("woken") == []
+    assert adopt_orphans(place) == 0
+
+
+def test_a_window_that_has_passed_waits_for_a_person(place):
+    process = place.start(*client(place, 3600))
+    until("parked", lambda: (p := parked(place)) is not None and p.status is not None)
+    os.kill(place.folder.owner().pid, signal.SIGKILL)
+    timer = parked(place)
+    set_timer(place, delay=0.0, until=timer.at.wall - 1)
+    until("it waits", lambda: (p := parked(place)) is not None and p.held_by)
+    until("shown", lambda: (run := place.store.runs()[0]).liveness and run.liveness.word == "waiting for a person")
+    assert starts(place) == ["0"] and place.records("woken") == []
+    assert place.order("resume").outcome == "success"
+    assert finish(process)[0] == 0 and starts(place) == ["0", "1"]
+
+
+def test_a_parked_run_outlives_its_owner_and_its_front(place):
+    process = place.start(*client(place, 5))
+    until("parked", lambda: (p := parked(place)) is not None and p.status is not None)
+    owner = place.folder.owner().pid
+    process.send_signal(signal.SIGKILL)
+    os.kill(owner, signal.SIGKILL)
+    process.wait()
+    until("nobody has it", lambda: place.folder.owner() is None)
+    assert adopt_orphans(place) == 1
+    until("done", lambda: place.store.runs()[0].status == "done")
+    assert starts(place) == ["0", "1"] and len(place.records("woken")) == 1
+
+
+def test_a_front_that_is_killed_leaves_a_run_that_wakes_by_itself(place):
+    process = place.start(*client(place, 4))
+    until("parked", lambda: (p := parked(place)) is not None and p.status is not None)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    until("done", lambda: place.store.runs()[0].status == "done")
+    assert starts(place) == ["0", "1"] and len(place.records("woken")) == 1
+
+
+def test_a_reboot_and_a_clock_that_went_back_do_not_wake_it_early_or_twice(place):
+    process = place.start(*client(place, 4))
+    until("parked", lambda: (p := parked(place)) is not None and p.status is not None)
+    owner = place.folder.owner().pid
+    process.send_signal(signal.SIGKILL)
+    os.kill(owner, signal.SIGKILL)
+    process.wait()
+    timer = parked(place)
+    set_timer(place, at={"wall": timer.at.wall, "since_boot": 1e9, "boot": "another boot"})
+    tree = place.folder.path / "tree.json"
+    tree.write_text(json.dumps({**json.loads(tree.read_text()), "boot": "another boot"}))
+    until("nobody has it", lambda: place.folder.owner() is None)
+    assert adopt_orphans(place) == 1
+    until("done", lambda: place.store.runs()[0].status == "done")
+    assert starts(place) == ["0", "1"] and len(place.records("woken")) == 1
+
+
+def test_max_parks_zero_leaves_everything_as_it_was(tmp_path):
+    place = Place(tmp_path, {"unattended": {"resume": {"max_parks": 0}}})
+    status, _, _ = place.run(*client(place, 1))
+    assert status == 1 and place.records("parked") == []
+    place.close()
+
+
+def test_the_environment_that_is_stored_has_no_secrets(place, monkeypatch):
+    monkeypatch.setenv("SOME_API_KEY", "sk-very-secret-0123456789")
+    assert place.run(*client(place, 1))[0] == 0
+    files = [path.read_bytes() for path in Path(place.folder.path).rglob("*") if path.is_file()]
+    assert not any(b"sk-very-secret-0123456789" in data for data in files)
