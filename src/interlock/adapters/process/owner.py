@@ -197,6 +197,8 @@ class Owner:
         supervisor, run = self._supervisor, self._supervisor.run
         self._monitor.close()
         self._hooks.look()
+        if status is not None:
+            run.update(exit_status=status)
         killed_by_limit = status is not None and status < 0 and bool(limits or self.limits_reached())
         if killed_by_limit and run.reason is None:
             supervisor.finish("done", "MAX_ITERATIONS", "; ".join(limits or self.limits_reached()))
