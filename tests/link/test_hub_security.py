@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
-from msgspec.structs import replace
 
 from interlock.config.model import Hub
 from interlock.control import Done, RequestOutcome, Result, ResultPayload, Target, encode, new_request
 from interlock.core import InterlockError
 from interlock.core.keys import SigningKey, TrustedKey, create_key, write_trusted
-from interlock.journal import JournalEntry
+from interlock.journal.verify import verify_journal
 from interlock.link.hub import (
     RUNS_STREAM,
     STREAM,
@@ -174,16 +174,16 @@ def test_a_forged_end_and_a_forged_row_hide_nothing(owned: Owned, alice: HubClie
     assert ask(alice, "cancel").outcome == "success" and owned.endpoint.state.status == "aborted"
 
 
-def test_an_old_row_that_is_sent_again_stays_old(owned: Owned, alice: HubClient, mallory: Stranger) -> None:
+def test_an_old_row_that_is_sent_again_does_not_count(
+    owned: Owned, alice: HubClient, mallory: Stranger, people: People
+) -> None:
     until(lambda: len(alice.runs()) == 1)
     old = mallory.run(mallory.session.get(RUNS_STREAM, last_by_subj=run_subject("run-1")))
-    summary = replace(alice.runs()[0].summary, status="paused")
-    owned.journal.append([JournalEntry("message", {"text": "x"})], summary=summary)
-    until(lambda: alice.runs()[0].status == "paused")
-    mallory.send(run_subject("run-1"), old.data, **{**old.headers, "Nats-Msg-Id": "again"})
-    last = lambda: mallory.run(mallory.session.get(RUNS_STREAM, last_by_subj=run_subject("run-1")))  # noqa: E731
-    until(lambda: last().data == old.data)
-    assert alice.runs()[0].status == "paused"
+    assert ask(alice, "pause").outcome == "success"
+    until(lambda: b"paused" in (alice.current("run-1") or b""))
+    sign_and_send(mallory, people.keys["owner"], run_subject("run-1"), old.data, earlier=3600)
+    until(lambda: alice.runs() and any("a replay" in why for why in alice.refused))
+    assert [run.status for run in alice.runs()] == ["paused"], "by its newest signed STATE"
 
 
 class Guarded:
@@ -292,3 +292,31 @@ def test_a_missing_right_is_one_clear_error(guarded: Guarded, people: People) ->
     """Nobody but an owner may make the streams."""
     with pytest.raises(InterlockError, match=r"refuses this key|does not answer"):
         HubClient(people.settings("eve", guarded.broker.url))
+
+
+def test_a_journal_whose_end_was_cut_is_noticed_where_the_hub_has_seen_it(
+    open_broker: Broker, quick_root: Path, people: People
+) -> None:
+    settings = people.settings("owner", open_broker.url)
+    with Owned(quick_root / "runs") as owned:
+        link = HubLink(settings, owned.endpoint, owned.journal)
+        link.start()
+        early = (quick_root / "early").resolve()
+        owned.journal.flush()
+        shutil.copytree(owned.folder.path, early)
+        with HubClient(settings) as client:
+            assert ask(client, "pause").outcome == "success"
+            owned.journal.append([], durable=True)
+            last = owned.journal.reader().count()
+            until(lambda: any(head.seq >= last for head in client.heads("run-1")))
+            heads = client.heads("run-1")
+        link.close()
+    assert verify_journal(owned.folder, heads).intact
+    # The machine's own administrator puts an earlier, correctly signed copy in its place.
+    for file in owned.folder.path.glob("journal*"):
+        file.unlink()
+    for file in early.glob("journal*"):
+        shutil.copy(file, owned.folder.path)
+    assert verify_journal(owned.folder).intact, "by itself it is in order"
+    found = verify_journal(owned.folder, heads)
+    assert not found.intact and "cut" in found.damage[0].what, found

@@ -16,6 +16,7 @@ from .output import many, print_json, rendered, say_error, table_console
 
 if TYPE_CHECKING:
     from rich.table import Table
+    from rich.text import Text
 
 app = new_app()
 
@@ -36,7 +37,7 @@ def ps(
     """
     from ..core import ENDED
     from ..journal import RunSummary
-    from .runs import runs_table, shown_status, the_store
+    from .runs import runs_table, the_store
 
     if hub is not None:
         list_hub(hub, every, watch, json)
@@ -47,7 +48,7 @@ def ps(
         return [run for run in store.runs() if every or run.status not in ENDED]
 
     def rows() -> list[dict[str, object]]:
-        return [{**msgspec.to_builtins(run), "status": shown_status(run)} for run in listed()]
+        return [{**msgspec.to_builtins(run), "status": run.shown, "outcome": run.outcome} for run in listed()]
 
     if json:
         say_rows(rows, watch)
@@ -90,7 +91,7 @@ def say_rows(rows: Callable[[], list[dict[str, object]]], watch: bool) -> None:
         time.sleep(LOOK_S)
 
 
-def say_table(table: Callable[[int], Table | None], every: bool, watch: bool) -> None:
+def say_table(table: Callable[[int], Table | Text | None], every: bool, watch: bool) -> None:
     """A table; watching, on a terminal one that stays in its place, else a new one whenever it has changed."""
     from rich.live import Live
     from rich.text import Text

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..core import BadInput
+from ..core import BadInput, NotFound
 from .app import new_app
 from .completion import offer_runs
+from .control_requests import HubOption
 from .output import print_json, say, say_error
+
+if TYPE_CHECKING:
+    from ..journal import Head
 
 app = new_app()
 
@@ -23,8 +27,11 @@ def verify(
     json: Annotated[
         bool, typer.Option("--json", help='{"run_id", "verdict", "records", "key", "damage": [{"what", "seq"}], ...}')
     ] = False,
+    hub: HubOption = None,
 ) -> None:
     """Check that no record of a run was changed, removed or added since its owner wrote it.
+
+    With --hub also that its end was not cut off: the owner publishes the signed end of the journal there.
 
     Exit status: 0 intact, 1 changed or damaged, 4 it cannot be verified (an older or a newer version wrote it, or it is
     not signed).
@@ -41,7 +48,8 @@ def verify(
     elif "/" in run or path.is_dir():
         raise BadInput(f"{run} is not an export", todo="Give a run, or what interlock export wrote.")
     else:
-        found = verify_journal(the_store().find(run))
+        folder = the_store().find(run)
+        found = verify_journal(folder, _published(hub, folder.run_id) if hub else ())
     if json:
         print_json(found)
     elif found.intact:
@@ -53,3 +61,13 @@ def verify(
             say_error(f"{found.run_id}: {found.words}")
     if not found.intact:
         raise SystemExit(1 if found.verdict == "changed" else 4)
+
+
+def _published(url: str, run_id: str) -> list[Head]:
+    from .runs import open_hub
+
+    with open_hub(url) as client:
+        heads = client.heads(run_id)
+    if not heads:
+        raise NotFound(f"the hub has no signed end of run {run_id}", where=url, todo="It keeps them for 24 hours.")
+    return heads

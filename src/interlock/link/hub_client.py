@@ -11,13 +11,14 @@ import msgspec
 from msgspec.structs import replace
 
 from ..config.model import Hub as HubSettings
-from ..control import Request, RequestOutcome
+from ..control import Request, RequestOutcome, decode_current, status_of
 from ..core import InterlockError, Record
 from ..core.decoding import from_json
-from .hub import RUNS_STREAM, SessionLost, current_subject, record_subject
+from ..journal import Head, RunSummary
+from .hub import RUNS_STREAM, HubSession, SessionLost, current_subject, record_subject, run_subject
 from .hub_connect import open_session
 from .hub_request import HubRequest, ReplyListener
-from .hub_signing import NotSigned
+from .hub_signing import HubMessage, NotSigned
 from .loop_thread import LoopThread
 from .outbox import RemoteRun
 from .owner_client import DEFAULT_TIMEOUT_S, Notice
@@ -61,6 +62,11 @@ class HubClient:
         found: list[Record] = self._run(self._records(run_id, after))
         return found
 
+    def heads(self, run_id: str) -> list[Head]:
+        """The ends of a run's journal that its owner has published, for `verify_journal`."""
+        found: list[Head] = self._run(self._heads(run_id))
+        return found
+
     def close(self) -> None:
         if self._line is not None:
             with contextlib.suppress(TimeoutError):
@@ -89,28 +95,37 @@ class HubClient:
     async def _runs(self) -> list[RemoteRun]:
         session = (await self.line()).session
         await session.set_clock()
-        found: dict[str, tuple[int, RemoteRun]] = {}
         refused: Counter[str] = Counter()
+        found = []
         async for message in read_all(session, "loop:run.*", stream=RUNS_STREAM):
-            try:
-                session.signing.check(message, "owner")
-                run = from_json(message.data, RemoteRun)
-            except NotSigned as why:
-                refused[str(why)] += 1
-            except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-                refused["a row that cannot be read"] += 1
-            else:
-                # An old row that somebody sends again stays old.
-                seq = message.run_seq or 0
-                if seq >= found.get(message.subject, (0,))[0]:
-                    silent = max(0.0, session.broker_time() - message.time)
-                    found[message.subject] = seq, replace(run, silent=silent)
+            run = _read_row(session, message, refused) or await self._by_state(session, message)
+            if run is not None:
+                found.append(replace(run, silent=max(0.0, session.broker_time() - message.time)))
         self.refused = refused
-        return [run for _, run in found.values()]
+        return found
+
+    async def _by_state(self, session: HubSession, row: HubMessage) -> RemoteRun | None:
+        """A run whose row does not count, by what its owner said of it last: nobody hides it by a row of their own."""
+        subject = row.subject.replace("loop:run.", "loop:current.", 1)
+        last = await read_newest(session, subject, "owner")
+        event = decode_current(last.data) if last is not None else None
+        if event is None or event.run_id is None:
+            return None
+        summary = RunSummary(run_id=event.run_id, status=status_of(event), problem="its row on the hub is not its own")
+        return RemoteRun(summary=summary, host="?", pid=0)
 
     async def _current(self, run_id: str) -> bytes | None:
         last = await read_newest((await self.line()).session, current_subject(run_id), "owner")
         return last.data if last is not None and last.data else None
+
+    async def _heads(self, run_id: str) -> list[Head]:
+        session, found = (await self.line()).session, []
+        async for message in read_all(session, run_subject(run_id), stream=RUNS_STREAM, confirm=True):
+            with contextlib.suppress(msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+                head = from_json(message.data, RemoteRun).head if is_signed(session, message, "owner") else None
+                if head is not None and head.run_id == run_id:
+                    found.append(head)
+        return found
 
     async def _records(self, run_id: str, after: int) -> list[Record]:
         found: dict[int, Record] = {}
@@ -122,6 +137,17 @@ class HubClient:
                 record = from_json(message.data, Record)
                 found[record.seq] = record
         return [found[seq] for seq in sorted(found)]
+
+
+def _read_row(session: HubSession, message: HubMessage, refused: Counter[str]) -> RemoteRun | None:
+    try:
+        session.signing.check(message, "owner", fresh=True)
+        return from_json(message.data, RemoteRun)
+    except NotSigned as why:
+        refused[str(why)] += 1
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        refused["a row that cannot be read"] += 1
+    return None
 
 
 def _unreachable(error: SessionLost) -> InterlockError:

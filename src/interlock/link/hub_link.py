@@ -233,7 +233,7 @@ class HubLink:
             return
         await session.age_of(message.time)
         try:
-            signer = session.signing.check(message, "controller")
+            signer = session.signing.check(message, "controller", fresh=True)
         except NotSigned as why:
             self.trouble.quarantine(f"a request: {why}", message.subject, message.data)
             return

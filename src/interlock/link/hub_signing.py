@@ -26,8 +26,8 @@ TIME_HEADER = "Interlock-Time"
 SEQ_HEADER = "Interlock-Seq"
 
 LATE_S = 60.0
-"""How much later than it was signed the hub may have taken a request: a copy of it that comes later is a replay.
-Within this time the stored RESULT answers it, which lives 300 s."""
+"""How much later than it was signed the hub may have taken a message: a copy that comes later is a replay. A request
+that is sent again within this time gets its stored RESULT, which lives 300 s."""
 
 
 class HubMessage(Struct, frozen=True):
@@ -85,8 +85,11 @@ class Signing:
             SIGNATURE_HEADER: self.ring.own.sign(_signed_bytes(subject, seq, time, data)),
         }
 
-    def check(self, message: HubMessage, role: Role, subject: str | None = None) -> Signer:
-        """Who may say this and did; NotSigned says why nobody. `subject` where it came on another than its own."""
+    def check(self, message: HubMessage, role: Role, subject: str | None = None, *, fresh: bool = False) -> Signer:
+        """Who may say this and did; NotSigned says why nobody. `subject` where it came on another than its own.
+
+        What must be `fresh` was signed when the broker took it: an old message that is sent again does not count.
+        """
         headers = message.headers
         public, signature = headers.get(KEY_HEADER), headers.get(SIGNATURE_HEADER)
         if not public or not signature:
@@ -100,7 +103,7 @@ class Signing:
         name = self.ring.name_of(public, role)
         if name is None:
             return self._refuse(f"the key {public} is not trusted as {role}")
-        if role == "controller" and message.time and abs(message.time - _time(headers)) > LATE_S:
+        if fresh and message.time and abs(message.time - _time(headers)) > LATE_S:
             raise NotSigned("it was signed long before it was sent: a replay")
         return Signer(name)
 

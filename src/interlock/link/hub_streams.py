@@ -17,8 +17,8 @@ MAX_AGE_S = 24 * 3600
 """How long the hub keeps messages: far longer than the window of a stored RESULT."""
 
 DEDUP_S = 300
-ROWS_PER_RUN = 4
-"""Rows of a run that are kept: behind one that nobody has signed there is still one that counts."""
+ROWS_PER_RUN = 1
+"""Whoever lists all runs reads one row of each."""
 
 REPLICAS = 3
 NO_JETSTREAM = 10039

@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 
 from ..control import stamp_seq
-from ..core import Record
+from ..core import InterlockError, Record
 from ..core.decoding import from_json
-from ..journal import RunSummary
+from ..journal import Head, JournalReader, RunSummary
 from ..journal.interface import JournalReading
 from .hub import RUNS_STREAM, STREAM, HubSession, control_subject, current_subject, record_subject, run_subject
 from .hub_signing import SEQ_HEADER
@@ -98,10 +98,17 @@ class Outbox:
         """The run in one row, for lists on other machines."""
         summary = self._reader.summary()
         if summary is not None:
-            body = msgspec.json.encode(RemoteRun(summary=summary, host=self._host, pid=os.getpid()))
+            row = RemoteRun(summary=summary, host=self._host, pid=os.getpid(), head=self._head())
+            body = msgspec.json.encode(row)
             headers = {SEQ_HEADER: str(self._settled)}
             sent = await self._session.publish(run_subject(self._run_id), body, os.urandom(12).hex(), **headers)
             await self._session.settle([sent])
+
+    def _head(self) -> Head | None:
+        """The signed end of the journal: with it on the hub, nobody can cut the journal here without a trace."""
+        with contextlib.suppress(InterlockError):
+            return self._reader.head() if isinstance(self._reader, JournalReader) else None
+        return None
 
     async def _find_cursor(self) -> None:
         """Where the hub's copy ends: the hub itself knows best. What others put there does not count."""
@@ -165,12 +172,16 @@ class Outbox:
 
 
 class RemoteRun(msgspec.Struct, frozen=True, kw_only=True):
-    """A run on some machine, as its owner told it last; `silent` seconds ago by the hub's clock."""
+    """A run on some machine, as its owner told it last; `silent` seconds ago by the hub's clock.
+
+    `head` is the signed end of its journal at that moment.
+    """
 
     summary: RunSummary
     host: str
     pid: int
     silent: float = 0.0
+    head: Head | None = None
 
     @property
     def status(self) -> str:

@@ -74,7 +74,7 @@ async def read_newest(session: HubSession, subject: str, role: Role, *, stream: 
         return last
     newest = None
     async for message in read_all(session, subject, stream=stream, confirm=True):
-        if is_signed(session, message, role) and (newest is None or _order(message) >= _order(newest)):
+        if is_signed(session, message, role) and (newest is None or order_of(message) >= order_of(newest)):
             newest = message
     return newest
 
@@ -87,6 +87,6 @@ def is_signed(session: HubSession, message: HubMessage, role: Role) -> bool:
     return True
 
 
-def _order(message: HubMessage) -> tuple[int, int]:
+def order_of(message: HubMessage) -> tuple[int, int]:
     """Newer by the run's own count, then by the store's: an old message that is sent again stays old."""
     return message.run_seq or 0, message.seq
