@@ -12,6 +12,7 @@ from interlock.demo.model import ScriptedModel, run, turns
 from interlock.demo.model.script import write
 
 from .clients import CLIENTS, AgentPlace, Client, shown
+from .frameworks import FRAMEWORKS, Program
 
 pytestmark = pytest.mark.agents
 
@@ -103,3 +104,30 @@ def test_nothing_is_added_where_nothing_is_agreed_and_nothing_is_claimed(client:
     assert not place.records("stop_gate")
     assert not place.records("contract")
     assert "Interlock" not in str([request.text for request in place.model.asked if request.has_tools])
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("name", ["langchain", "claude-agent-sdk"])
+def test_the_same_in_a_framework(name: str, tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
+    framework = next(one for one in FRAMEWORKS if one.name == name)
+    record_property("agent", framework.name)
+    record_property("version", framework.version)
+    config = {"contract": {"protect": ["tests/**"], "done_when": [CHECK]}}
+    script = turns(run("echo x > tests/test_a.py"), run(HIDDEN_EDIT), *["I fixed it. All tests pass."] * 6)
+    here = Program(tmp_path, framework, script, config)
+    (here.workspace / "tests").mkdir()
+    (here.workspace / "tests" / "test_a.py").write_text(ORIGINAL)
+    (here.workspace / "src").mkdir()
+    (here.workspace / "src" / "a.py").write_text("broken\n")
+    try:
+        status, _, err = here.whole()
+        assert status == 0, err[-3000:]
+        assert (here.workspace / "tests" / "test_a.py").read_text() == ORIGINAL
+        outcomes = [gate["outcome"] for gate in here.records("stop_gate")]
+        assert outcomes.count("returned") == 3, outcomes
+        assert outcomes[-1] == "unproven"
+        (end,) = here.records("end")
+        assert end["reason"] == "UNPROVEN"
+        assert "you are not done" in "".join(request.text for request in here.model.asked)
+    finally:
+        here.close()

@@ -205,6 +205,25 @@ def test_a_check_whose_own_settings_changed_proves_nothing(folder: Path, open_ru
     assert supervisor.stop_gate.at_turn_end().action == "pass"
 
 
+def test_a_successor_knows_the_tries_and_the_settings_of_the_start(
+    folder: Path, open_run: Open, tmp_path: Path
+) -> None:
+    (folder / "pytest.ini").write_text("[pytest]\n")
+    contract = Contract(done_when=("false pytest",))
+    first = open_run(contract)
+    assert first.stop_gate.at_turn_end().action == "return"
+    (folder / "pytest.ini").write_text("[pytest]\naddopts = --ignore=tests\n")
+    first.run.journal.flush()
+    first.run.close()
+    assert first.run.folder is not None
+    second = Supervisor.reopen(
+        first.run.folder, config=Config(), contract=contract, checkpoint_store=tmp_path / "c", task="Fix src/a.py."
+    )
+    assert second.stop_gate.returns == 1
+    assert "pytest.ini decides what it runs" in second.stop_gate.at_turn_end().words
+    second.close()
+
+
 def test_a_part_of_a_file_that_has_nothing_to_do_with_the_check_may_change(folder: Path, open_run: Open) -> None:
     (folder / "pyproject.toml").write_text("[project]\nname = 'a'\n[tool.pytest.ini_options]\naddopts = '-q'\n")
     supervisor = open_run(Contract(done_when=("true pytest",)))

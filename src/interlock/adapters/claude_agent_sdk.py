@@ -85,6 +85,7 @@ class SupervisedClient(ClaudeSDKClient):
             "PostToolUse": self._after,
             "PostToolUseFailure": self._after,
             "PostToolBatch": self._before_request,
+            "Stop": self._before_end,
         }
         hooks = dict(self._given.hooks or {})
         for event, answer in ours.items():
@@ -170,6 +171,11 @@ class SupervisedClient(ClaudeSDKClient):
         if not turn.messages:
             return {}
         return {"hookSpecificOutput": {"hookEventName": "PostToolBatch", "additionalContext": turn.text}}
+
+    async def _before_end(self, told: Json, call_id: str | None, context: object) -> Json:
+        """Stop: the agent wants to end its turn."""
+        words = await self.session.before_end_async(str(told.get("last_assistant_message") or ""))
+        return {"decision": "block", "reason": words} if words else {}
 
     def _note(self, message: Message) -> None:
         if isinstance(message, AssistantMessage):

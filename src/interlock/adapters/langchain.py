@@ -68,6 +68,16 @@ class InterlockMiddleware(AgentMiddleware):
     async def abefore_model(self, state: SupervisedState, runtime: Runtime) -> Update:
         return _update(await self._session(state).turn_async(len(state["messages"])), state["messages"])
 
+    @hook_config(can_jump_to=["model"])
+    def after_model(self, state: SupervisedState, runtime: Runtime) -> Update:
+        last = _last_words(state["messages"])
+        return None if last is None else _send_back(self._session(state).before_end(last))
+
+    @hook_config(can_jump_to=["model"])
+    async def aafter_model(self, state: SupervisedState, runtime: Runtime) -> Update:
+        last = _last_words(state["messages"])
+        return None if last is None else _send_back(await self._session(state).before_end_async(last))
+
     def wrap_model_call(self, request: ModelRequest, handler: Callable[[ModelRequest], ModelResponse]) -> ModelResponse:
         session = self._session(request.state)
         with session.waiting():
@@ -114,6 +124,16 @@ class InterlockMiddleware(AgentMiddleware):
             # Taken up again from a LangGraph checkpoint, by a process that did not begin it, or after its end.
             self._sessions[run_id] = self.supervision.open(continues=run_id or None)
         return self._sessions[run_id]
+
+
+def _last_words(messages: list[BaseMessage]) -> str | None:
+    """What the agent says as it ends; None where it goes on with calls."""
+    last = messages[-1] if messages else None
+    return _text(last) if isinstance(last, AIMessage) and not last.tool_calls else None
+
+
+def _send_back(words: str) -> Update:
+    return {"messages": [HumanMessage(words, name="interlock")], "jump_to": "model"} if words else None
 
 
 def _update(turn: ModelTurn, messages: list[BaseMessage]) -> Update:

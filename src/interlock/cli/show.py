@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
-from typing import Annotated
+import sys
+from collections.abc import Callable, Iterable, Set
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..core import BadInput
-from ..core.decoding import from_json
+from ..core import BadInput, Record
 from .app import new_app
 from .completion import offer_runs
-from .output import print_json
+from .output import json_text, say_error
+
+if TYPE_CHECKING:
+    from ..journal.verify import Verification
 
 app = new_app()
+
+AT_ONCE = 20_000
+"""Records that are verified before anything is shown: a fraction of a second."""
 
 
 @app.command()
@@ -22,17 +28,25 @@ def show(
     kinds: Annotated[
         list[str] | None, typer.Option("--kind", help="Only records of this kind; may be repeated.")
     ] = None,
+    after: Annotated[int, typer.Option("--after", min=0, help="Only records after this number.")] = 0,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="At most so many records.")] = None,
     json: Annotated[
-        bool, typer.Option("--json", help='{"run": {...}, "spec": {...}, "episodes": [...], "records": [...]}')
+        bool,
+        typer.Option(
+            "--json", help='{"run": {...}, "spec": {...}, "episodes": [...], "records": [...], "journal": {...}}'
+        ),
     ] = False,
 ) -> None:
     """Show one run: what it was for, how it is, and everything that happened.
+
+    Lines come as they are read, however long the run is. A journal that was changed says so.
 
     Example: interlock show my-run --kind issue --kind intervention
     """
     from ..core import ENDED
     from ..journal import JournalReader
     from ..journal.store import summarize
+    from ..journal.verify import verify_journal
     from ..report.episodes import read_problems
     from ..report.timeline_entry import read_moment
     from .console import Console
@@ -42,27 +56,50 @@ def show(
     folder = the_store().find(run)
     wanted = frozenset(kinds) if kinds else None
     with JournalReader.open(folder) as reader:
-        check_kinds(wanted or frozenset(), reader.counts().keys())
+        there = reader.counts()
+        check_kinds(wanted or frozenset(), there.keys())
         summary = summarize(folder)
         problems = read_problems(reader, ended=summary is not None and summary.status in ENDED)
+        records = reader.read(after, wanted, limit)
         if json:
-            records = [
-                {"seq": r.seq, "time": r.time, "kind": r.kind, "body": from_json(r.body)}
-                for r in reader.read(kinds=wanted)
-                if r.kind != "snapshot"
-            ]
-            print_json({"run": summary, "spec": folder.spec(), "episodes": problems, "records": records})
+            head: dict[str, object] = {"run": summary, "spec": folder.spec(), "episodes": problems}
+            print_records(head, records, lambda: verify_journal(folder))
             return
         console = Console(highlight=False)
         if summary is not None:
             print_header(console, summary, folder.spec())
+        # Who waits for the first lines of a long run is not kept waiting for its last record.
+        is_long = sum(there.values()) > AT_ONCE
+        if not is_long:
+            say_damage(verify_journal(folder))
         if wanted is None:
             print_problems(console, problems)
-        for record in reader.read(kinds=wanted):
+        for record in records:
             told = read_moment(record, hidden=wanted is not None)
             # Housekeeping is shown to those who ask for it by name.
             if told is not None and (wanted is not None or told.level != "quiet"):
                 print_moment(console, told)
+        if is_long and limit is None:
+            say_damage(verify_journal(folder))
+
+
+def print_records(head: dict[str, object], records: Iterable[Record], verify: Callable[[], Verification]) -> None:
+    """One JSON document, written as it is read."""
+    sys.stdout.write(json_text(head)[:-1] + ',"records":[')
+    between = ""
+    for record in records:
+        if record.kind != "snapshot":
+            row = {"seq": record.seq, "time": record.time, "kind": record.kind, "body": record.body}
+            sys.stdout.write(between + json_text(row))
+            between = ","
+    sys.stdout.write(f'],"journal":{json_text(verify())}}}\n')
+    sys.stdout.flush()
+
+
+def say_damage(found: Verification) -> None:
+    """Name what is not as its owner wrote it."""
+    for damage in found.damage:
+        say_error(f"the journal of {found.run_id}: {damage.what}")
 
 
 def check_kinds(wanted: Set[str], there: Set[str]) -> None:

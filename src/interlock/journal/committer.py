@@ -16,6 +16,7 @@ from .durable_files import FILE_MODE
 from .entry import encode_body
 from .packing import Packer, pack_dictionary, unpack_dictionary
 from .signing import OwnerKey, owner_key
+from .spare_file import SpareFile
 from .write_queue import Batch
 
 LARGE_WAL_PAGES = 1_000
@@ -60,6 +61,7 @@ class Committer:
     def __init__(self, connection: apsw.Connection, key: OwnerKey | None = None) -> None:
         self._connection, self._key = connection, key
         self._path = connection.filename
+        self._spare = SpareFile(Path(f"{self._path}-room"))
         self.run_id, first = connection.execute("SELECT run_id, first FROM about").get
         newest = connection.execute("SELECT seq, chain FROM record ORDER BY seq DESC LIMIT 1").get
         self.last_seq: int = newest[0] if newest else 0
@@ -170,11 +172,21 @@ class Committer:
             return
         # Whatever goes wrong here, the records are safe in the log, and the next time may work.
         with contextlib.suppress(apsw.Error):
-            pages, done = self._connection.wal_checkpoint()
-            self._checkpoint_at = LARGE_WAL_PAGES if done == pages else pages + LARGE_WAL_PAGES
-            self._done_pages = 0 if done == pages else pages
-            self._log_pages = 0 if done == pages else pages
-            self.is_large = False
+            try:
+                self._work_off()
+            except apsw.FullError:
+                # Pages that came while there was room have none in the file: what is kept beside it is theirs.
+                while self._spare.give_up():
+                    with contextlib.suppress(apsw.FullError):
+                        self._work_off()
+                        return
+
+    def _work_off(self) -> None:
+        pages, done = self._connection.wal_checkpoint()
+        self._checkpoint_at = LARGE_WAL_PAGES if done == pages else pages + LARGE_WAL_PAGES
+        self._done_pages = 0 if done == pages else pages
+        self._log_pages = 0 if done == pages else pages
+        self.is_large = False
 
     def reserve(self) -> bool:
         """Give the log its room, one piece at a time; whether it wants more.
@@ -207,6 +219,7 @@ class Committer:
             self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         with contextlib.suppress(apsw.Error):
             self._connection.pragma("journal_mode", "delete")
+        self._spare.remove()
         self._give_room_back()
         self._connection.close()
 

@@ -10,9 +10,10 @@ from ..core import Contract
 
 
 class ContractRecord(Struct, frozen=True, omit_defaults=True):
-    """kind `contract`: what the run may and must do, from now on."""
+    """kind `contract`: what the run may and must do, from now on; and digests of what sets its checks up."""
 
     contract: Contract
+    setup: dict[str, str] = {}
 
 
 class BreachRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):

@@ -12,6 +12,7 @@ from msgspec import Struct
 from .._version import __version__
 from ..core import LADDER, PAUSE, Issue, RunSpec
 from ..journal import RunSummary
+from ..journal.verify import verify_journal
 from ..records import ProofRecord, VerificationResult
 from ..runtime.incidents import StoredIncident
 from .changes import Changed
@@ -76,6 +77,10 @@ class Mark(Struct, frozen=True):
     text: str
 
 
+DAMAGES = 5
+"""Damaged places that a report names; `interlock verify` names more."""
+
+
 class Document(Struct, frozen=True, kw_only=True):
     """A run, told. `left_out` counts the lines of the timeline that did not fit."""
 
@@ -108,6 +113,12 @@ class Document(Struct, frozen=True, kw_only=True):
         return made, sum(rung.worked for rung in self.ladder) + looks["recovered"]
 
 
+def tell_damage(story: Story) -> tuple[str, ...]:
+    """What is not as its owner wrote it, if anything is."""
+    found = verify_journal(story.folder)
+    return tuple(f"The journal cannot be relied on: {damage.what}." for damage in found.damage[:DAMAGES])
+
+
 def gather(
     story: Story, changes: Changed | None = None, *, albums: tuple[Path, ...] = (), now: float | None = None
 ) -> Document:
@@ -125,7 +136,7 @@ def gather(
         run=story.summary,
         status=story.summary.shown,
         spec=story.spec,
-        told=tell(story, ladder, episodes, chains, changed),
+        told=(*tell(story, ladder, episodes, chains, changed), *tell_damage(story)),
         proof=story.read_proof(),
         sums=sums,
         series=story.series(),

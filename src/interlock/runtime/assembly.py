@@ -147,6 +147,7 @@ def reopen_supervisor(folder: RunFolder, options: Options) -> Supervisor:
     run = Run.reopen(folder, options.get("clock"))
     supervisor = _assemble(run, config, options.get("adapter") or DirectAdapter(), options)
     supervisor.count_from(replay(supervisor.pipeline, run.journal.reader()))
+    supervisor.stop_gate.recall(run.journal.reader())
     run.steady.go_on_from(max(supervisor.pipeline.ledger.last, run.summary.updated))
     _listen(supervisor, folder, options.get("listener"))
     return supervisor

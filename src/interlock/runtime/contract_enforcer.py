@@ -34,12 +34,12 @@ class ContractEnforcer:
         self._approved: set[str] = set()
         self._open: set[str] = set()
 
-    def record_contract(self) -> None:
+    def record_contract(self, setup: dict[str, str] | None = None) -> None:
         """Write the contract down, at the start and when it has changed."""
         contract = self._pipeline.context.contract
         if contract is not self._recorded and (contract or self._recorded is not None):
             self._recorded = contract
-            self._run.record(ContractRecord(contract))
+            self._run.record(ContractRecord(contract, setup or {}))
 
     def approve(self, step: Step, review: Review | None) -> None:
         """A person let a call change what the contract does not name."""

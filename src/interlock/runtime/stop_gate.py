@@ -14,8 +14,9 @@ from msgspec import Struct
 
 from ..config.model import Contract as ContractConfig
 from ..core import InterlockError, Step
+from ..journal.interface import JournalReading
 from ..proof import ClaimVerdict
-from ..records import CommandResult, StopGateRecord
+from ..records import CommandResult, ContractRecord, StopGateRecord, read_body
 from .check_runner import CheckRunner, missing_program
 from .check_setup import changed_setup, read_setup
 from .checkpoint_causes import AFTER_STEP, END_OF_TURN
@@ -65,7 +66,7 @@ class StopGate:
         self._checked: tuple[str, tuple[CommandResult, ...]] | None = None
         self._asked: set[tuple[str, str]] = set()
         commands = pipeline.context.contract.done_when
-        self._setup = read_setup(self.runner.folder, commands) if commands else {}
+        self.setup = read_setup(self.runner.folder, commands) if commands else {}
 
     def at_turn_end(self, said: str = "") -> GateAnswer:
         """The agent ends its turn, with these words: what it still has to do, if anything."""
@@ -109,6 +110,15 @@ class StopGate:
     def _step(self) -> int:
         return self._run.summary.steps
 
+    def recall(self, journal: JournalReading) -> None:
+        """Stand where a predecessor stood: its tries, and the settings of the checks as they were at the start."""
+        for record in journal.read(kinds=frozenset(("contract", "stop_gate"))):
+            body = read_body(record)
+            if isinstance(body, ContractRecord) and body.setup:
+                self.setup = body.setup
+            elif isinstance(body, StopGateRecord):
+                self.returns = body.returns
+
     def note_prompt(self) -> None:
         """A person asked for something new: the agent has its tries again."""
         self.returns = 0
@@ -133,7 +143,7 @@ class StopGate:
         tree = self._tree()
         if self._checked is not None and self._is_same(self._checked[0], tree):
             return self._checked[1], tree
-        changed = changed_setup(self._setup, read_setup(self.runner.folder, commands))
+        changed = changed_setup(self.setup, read_setup(self.runner.folder, commands))
         if changed and not any(name in self._pipeline.context.task for name in changed):
             results: tuple[CommandResult, ...] = (
                 CommandResult(

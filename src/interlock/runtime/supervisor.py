@@ -173,8 +173,10 @@ class Supervisor(StepClient):
     def close(self, error: BaseException | None = None) -> None:
         """End the run, if it has not ended, and let go of it."""
         status: Status = "done" if error is None else "aborted"
-        reason = "COMPLETE" if error is None else "ERROR"
         message = "" if error is None else redact_text(f"{type(error).__name__}: {error}")
+        if error is None and self.run.reason is None:
+            message = self._guard.part("contract", self.check_done, "")
+        reason = "ERROR" if error is not None else "UNPROVEN" if message else "COMPLETE"
         with self._lock:
             self.proof.record(settled=True)
         # A journal that cannot be written is our trouble, not that of the agent's code around us.
@@ -268,8 +270,9 @@ class Supervisor(StepClient):
 
         Restores what still differs against the contract, and runs `done_when`. Call it before `finish`.
         """
+        contract = self.pipeline.context.contract
         with self._lock:
-            if self.run.ended:
+            if self.run.ended or not (contract.guards_files or contract.done_when):
                 return ""
             now = self._checkpointing.make(cause=END_OF_TURN, step=self.next_index)
             left = self._enforcer.settle(self._checkpointing.start(), now, self.next_index)
@@ -283,7 +286,7 @@ class Supervisor(StepClient):
 
     def record_contract(self) -> None:
         """Write down what the run may and must do."""
-        self._guard.part("journal", self._enforcer.record_contract, None)
+        self._guard.part("journal", self._enforcer.record_contract, None, self.stop_gate.setup)
 
     def finish(self, status: Status, reason: str, message: str) -> None:
         """The agent has ended by itself; where it was made to, that stands, and is waited for.

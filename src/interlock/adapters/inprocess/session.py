@@ -185,6 +185,15 @@ class Session(EndsWithBlock):
             await self.supervisor.run.gate.wait_open_async()
         return self._turn(length)
 
+    def before_end(self, said: str = "") -> str:
+        """The agent wants to end, with these words: what it still has to do; empty where it may end."""
+        with self.waiting():
+            return self.supervisor.stop_gate.at_turn_end(said).words
+
+    async def before_end_async(self, said: str = "") -> str:
+        """`before_end` for an event loop."""
+        return await asyncio.to_thread(self.before_end, said)
+
     def close(self, error: BaseException | None = None) -> None:
         """The agent has ended; a second time changes nothing."""
         with self._lock:

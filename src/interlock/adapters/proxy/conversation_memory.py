@@ -16,6 +16,7 @@ from ...runtime import Run
 from ...runtime.checkpoint_causes import AFTER_STEP
 from ...runtime.directive_executor import CONVERSATION_BACK
 from ..inprocess.model_turn import Marks
+from ..steps.step_numbering import RECALLED
 from .formats import Json, ToolResult, WireFormat
 from .formats.interface import digest
 
@@ -38,10 +39,14 @@ class ConversationMemory:
 
     def recall(self, journal: JournalReading) -> None:
         """Know what a predecessor knew: where messages belong, and which calls have no result yet."""
-        for record in journal.read(kinds=frozenset(("proxied", "step"))):
+        for record in journal.read(kinds=frozenset(("proxied",))):
+            if isinstance(note := read_body(record), ProxiedRecord):
+                self._notes.append(note)
+        newest = journal.last("step")
+        # A call without a result is a recent one, however long the run is.
+        after = max(0, newest.seq - RECALLED) if newest is not None else 0
+        for record in journal.read(after, kinds=frozenset(("step",))):
             taken = read_body(record)
-            if isinstance(taken, ProxiedRecord):
-                self._notes.append(taken)
             if not isinstance(taken, StepRecord):
                 continue
             step, decision = taken.step, taken.decision

@@ -35,6 +35,10 @@ class WaitingClient(Protocol):
         ...
 
 
+RECALLED = 4 * REMEMBERED
+"""Records that a successor reads: every call that is remembered is among them, with its result and what it led to."""
+
+
 class StepNumbering:
     """One for each run, shared by everything that tells steps. Thread-safe."""
 
@@ -70,7 +74,10 @@ class StepNumbering:
 
     def recall(self, journal: JournalReading) -> None:
         """Know what a predecessor was told."""
-        for record in journal.read(kinds=frozenset(("step",))):
+        newest = journal.last("step")
+        # Further back nothing would be remembered anyway, however long the run is.
+        after = max(0, newest.seq - RECALLED) if newest is not None else 0
+        for record in journal.read(after, kinds=frozenset(("step",))):
             taken = from_json(record.body, StepRecord)
             step, self.spoken = taken.step, True
             call_id = step.tool.call_id if step.tool is not None else None
