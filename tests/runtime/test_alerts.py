@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from interlock.config import Config
 from interlock.config.model import Notifications
-from interlock.core import Hold, Issue, Limits, ManualClock, Notify, Usage
+from interlock.core import Contract, Hold, Issue, Limits, ManualClock, Notify, Usage
 from interlock.journal import Store
 from interlock.records import StepRecord
 from interlock.runtime import Supervisor
@@ -42,6 +42,14 @@ def supervise(tmp_path, clock, inbox, notifier=None, **options):
     return Supervisor.open(
         task="t", name="n", store=Store(tmp_path), clock=clock, config=config, notifier=notifier, **options
     )
+
+
+def test_a_run_that_is_not_proven_is_told_with_what_failed(tmp_path, clock):
+    inbox = Inbox()
+    with supervise(tmp_path, clock, inbox, contract=Contract(done_when=("exit 3",))):
+        pass
+    assert inbox.titles[0].endswith("is not proven done")
+    assert "exit status 3" in inbox.got[0].text
 
 
 def test_a_pause_for_a_person_is_told_with_what_to_do(tmp_path, clock):

@@ -147,6 +147,7 @@ class _Front:
             reopen=stored is not None,
             tree=self._left,
             lacks=missing,
+            attended=attended,
             temporary=str(self._temporary or ""),
             fenced=level == "fence",
         )
