@@ -157,6 +157,16 @@ SCENES: tuple[Scene, ...] = (
         ),
     ),
     Scene(
+        "Garbled calls",
+        "A colon in front makes the shell ignore each command. Nothing fails, nothing happens; the hint says why.",
+        (
+            Act(": cat src/report.py", says="How does the report call the parser?"),
+            Act(": grep -rn rows src"),
+            Act(": cat tests/test_report.py"),
+            Act("cat tests/test_report.py", says="The colon was wrong. Without it I see the file.", after=30),
+        ),
+    ),
+    Scene(
         "Resource spiral",
         "The same question in other words, each answer twice as expensive as the one before.",
         tuple(
