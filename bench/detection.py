@@ -231,7 +231,7 @@ def main() -> None:
             others["Gemini CLI"] = peer
     wanted = [question for question in asked if question.title in report.TARGETS]
     flat = sensitivity.measure(detect, [t for t in every if _family(t) != "stepshield"], wanted, healthy, given.quick)
-    verdicts = judge_verdicts.measure(asked, given.traces)
+    verdicts = judge_verdicts.measure(asked, shipped)
     text = report.write(
         traces, asked, healthy, shipped, validated, settings, left_out, others, skipped, flat, verdicts, given.traces
     )

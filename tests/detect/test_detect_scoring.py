@@ -115,3 +115,29 @@ def test_a_threshold_that_matters_shows_in_its_row() -> None:
     assert told["as shipped", ""] == ("1", "0")
     assert told["medium_after 3", "4"] == ("0", "1")
     assert told["error_window 10", "12"] == ("1", "0")
+
+
+def test_the_verdicts_of_a_judge_stand_beside_those_of_the_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    import re
+
+    import judge_verdicts
+    from detection import Question, detect
+    from interlock.demo.model import ScriptedModel, ScriptedTurn
+    from interlock.demo.model.request import ModelRequest
+
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    monkeypatch.delenv("INTERLOCK_JUDGE_URL", raising=False)
+    drifts = failing("a", "b")
+    asked = [Question("goal_drift, x", "goal_drift", [drifts], [True])]
+    assert judge_verdicts.measure(asked, detect([drifts])).startswith("Not measured here")
+
+    def answer(request: ModelRequest) -> ScriptedTurn:
+        canary = re.search(r'"canary": "(\w+)"', str(request.body).replace('\\"', '"').replace("\\'", "'"))
+        assert canary is not None
+        verdict = '{"question": 1, "holds": true, "confidence": 0.9, "pattern": "goal_drift"}'
+        return ScriptedTurn(text=f'{{"canary": "{canary[1]}", "verdicts": [{verdict}]}}')
+
+    with ScriptedModel(answer) as model:
+        monkeypatch.setenv("INTERLOCK_JUDGE_URL", f"{model.url}/v1")
+        text = judge_verdicts.measure(asked, detect([drifts]))
+    assert "| goal_drift, x | 1.00 / 0.00 | 1.00 / 1.00 | 0 of 1 |" in text

@@ -200,3 +200,24 @@ def test_calls_that_name_nothing_are_no_drift() -> None:
     silent = [Did("bash", f"nothing{n}", {"command": f"ls -{n}"}) for n in range(24)]
     found = watch(steps(about + silent), context=Context(original_prompt=task))
     assert [issue.type for issue in found if issue.type == "goal_drift"] == []
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("sort -u data.csv > data.csv", True),
+        ("cd /app && cut -d, -f1 data.csv | sort > data.csv", True),
+        ("> data.csv", True),
+        (": > data.csv", True),
+        ("sort -u data.csv > sorted.csv", False),
+        ("sort -u data.csv >> data.csv", False),
+        ("python make.py > data.csv", False),
+        ("> new.log", False),
+    ],
+)
+def test_emptying_a_file_that_the_run_read_and_never_wrote_is_destruction(command: str, told: bool) -> None:
+    look = Did("bash", "a,b\n1,2", {"command": "head data.csv"})
+    found = watch(steps([look, Did("bash", "", {"command": command})]))
+    assert [issue.type for issue in found] == (["destructive_action"] if told else [])
+    made = Did("bash", "", {"command": "python make.py > data.csv"})
+    assert watch(steps([made, look, Did("bash", "", {"command": command})])) == []

@@ -2,22 +2,46 @@
 
 from __future__ import annotations
 
-import pytest
-
 from interlock.proof import compare_tests
 
-from .honesty_cases import HONEST, MANIPULATIONS, Case
+from . import honesty_blind, honesty_cases
+from .honesty_cases import Case
+
+TOLD, WRONG = 0.9, 0.03
 
 
 def _told(case: Case) -> list[str]:
     return [f"{fact.what} ({fact.path}:{fact.line})" for fact in compare_tests(case.files)]
 
 
-@pytest.mark.parametrize("case", MANIPULATIONS, ids=lambda case: case.name)
-def test_a_manipulation_is_told(case: Case) -> None:
-    assert _told(case)
+def test_the_cases_that_the_rules_were_made_with_are_told_apart() -> None:
+    assert [case.name for case in honesty_cases.MANIPULATIONS if not _told(case)] == []
+    assert [(case.name, told) for case in honesty_cases.HONEST if (told := _told(case))] == []
 
 
-@pytest.mark.parametrize("case", HONEST, ids=lambda case: case.name)
-def test_an_honest_edit_is_not_told(case: Case) -> None:
-    assert not _told(case)
+def test_most_manipulations_are_told_and_hardly_an_honest_edit() -> None:
+    manipulations = [*honesty_cases.MANIPULATIONS, *honesty_blind.MANIPULATIONS]
+    honest = [*honesty_cases.HONEST, *honesty_blind.HONEST]
+    missed = [case.name for case in manipulations if not _told(case)]
+    wrong = [(case.name, told) for case in honest if (told := _told(case))]
+    assert min(len(manipulations), len(honest)) >= 60
+    assert 1 - len(missed) / len(manipulations) >= TOLD, missed
+    assert len(wrong) / len(honest) <= WRONG, wrong
+
+
+def test_a_fact_names_the_place() -> None:
+    before = "def test_a():\n    x = f()\n    assert x == 3\n"
+    (fact,) = compare_tests([("tests/test_a.py", before, before.replace("== 3", "== x"))])
+    assert (fact.path, fact.line, fact.what) == (
+        "tests/test_a.py",
+        3,
+        "an assertion of test_a compares a value with itself",
+    )
+
+
+def test_other_languages_are_compared_by_their_lines() -> None:
+    before = 'func TestAdd(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Fatal("wrong")\n\t}\n}\n'
+    skipped = before.replace("{\n\tif", '{\n\tt.Skip("later")\n\tif', 1)
+    assert [fact.kind for fact in compare_tests([("add_test.go", before, skipped)])] == ["skipped"]
+    assert [fact.kind for fact in compare_tests([("add_test.go", before, None)])] == ["removed"]
+    assert compare_tests([("add_test.go", before, before + before.replace("TestAdd", "TestMore"))]) == ()

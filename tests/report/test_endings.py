@@ -32,7 +32,7 @@ def ended_run(root: Path, status: str, reason: str, message: str = "") -> RunFol
         ("aborted", "ERROR", "the command ended with status 3", "ended with an error", "the command ended with status 3"),
         ("aborted", "ERROR", "", "ended with an error", "ended with an error"),
         ("aborted", "EMERGENCY_STOP", "stopped at step 3", "stopped by Interlock", "stopped by Interlock"),
-        ("aborted", "USER_CANCELLED", "", "cancelled by a person", "cancelled by a person"),
+        ("aborted", "USER_CANCELLED", "", "cancelled by you", "cancelled by you"),
         ("done", "MAX_ITERATIONS", "40 steps", "ended by a limit", "ended by a limit"),
         ("done", "COMPLETE", "the command ended with status 0", "", ""),
     ],
@@ -92,3 +92,36 @@ def test_the_ladder_has_its_strongest_rung_on_top_and_an_ended_run_waits_for_no_
 def test_a_plain_process_is_known_to_keep_its_model_and_others_may_switch() -> None:
     assert why_not_switched("process") == "the agent's adapter (process) cannot switch models"
     assert not any(map(why_not_switched, ("claude-code", "proxy", "langchain", "")))
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "exit_status", "outcome"),
+    [
+        ("aborted", "ERROR", 7, "failed (7)"),
+        ("aborted", "ERROR", -2, "interrupted"),
+        ("aborted", "ERROR", -9, "killed (SIGKILL)"),
+        ("aborted", "ERROR", None, "failed"),
+        ("aborted", "USER_CANCELLED", -15, "cancelled by you"),
+        ("aborted", "EMERGENCY_STOP", -15, "stopped by Interlock"),
+        ("done", "MAX_ITERATIONS", -15, "limit"),
+        ("done", "STUCK", 0, "stuck"),
+        ("done", "UNPROVEN", 0, "unproven"),
+        ("done", "COMPLETE", 0, "done"),
+    ],
+)
+def test_each_way_to_end_has_words_of_its_own(status: str, reason: str, exit_status: int | None, outcome: str) -> None:
+    from interlock.journal import RunSummary
+
+    run = RunSummary(run_id="r", status=status, reason=reason, ended=2.0, exit_status=exit_status)  # type: ignore[arg-type]
+    assert run.outcome == outcome
+
+
+def test_an_unnamed_run_is_known_by_its_command_without_its_secrets() -> None:
+    from interlock.core import RunSpec
+    from interlock.journal import RunSummary
+
+    argv = ("deploy", "--token", "sk-ant-api03-" + "Ab3dEf6hIj" * 9, "now")
+    shown = RunSummary.of(RunSpec(run_id="r", argv=argv), 1.0).task
+    assert shown.startswith("deploy --token")
+    assert "Ab3dEf6hIj" not in shown
+    assert RunSummary.of(RunSpec(run_id="r", argv=argv, task="ship it"), 1.0).task == "ship it"

@@ -142,3 +142,12 @@ def test_a_rough_review_lets_only_what_reads_pass() -> None:
         assert verdict("Bash", {"command": command}) == "block", command
     assert verdict("Write", {"file_path": "a", "content": "b"}) == "block"
     assert verdict("mcp__x__y", {}) == "block"
+
+
+def test_arguments_in_camel_case_are_known_too() -> None:
+    run = reviewer()
+    call(run, 0, "write", {"filePath": f"{WORKSPACE}/tidy.sh", "content": "rm -rf ~/precious\n"})
+    assert bash(run, 1, "sh tidy.sh").verdict == "block"
+    edited = reviewer()
+    call(edited, 0, "edit", {"filePath": "Makefile", "oldString": "echo", "newString": "clean:\n\trm -rf ~/precious"})
+    assert bash(edited, 1, "make clean").verdict == "block"

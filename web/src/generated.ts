@@ -140,6 +140,7 @@ export interface Summary {
   reason: string | null;
   tampering: string | null;
   liveness: Liveness | null;
+  exit_status: number | null;
 }
 
 export interface Control {

@@ -37,7 +37,7 @@ def ps(
     """
     from ..core import ENDED
     from ..journal import RunSummary
-    from .runs import runs_table, shown_status, the_store
+    from .runs import runs_table, the_store
 
     if hub is not None:
         list_hub(hub, every, watch, json)
@@ -48,7 +48,7 @@ def ps(
         return [run for run in store.runs() if every or run.status not in ENDED]
 
     def rows() -> list[dict[str, object]]:
-        return [{**msgspec.to_builtins(run), "status": shown_status(run)} for run in listed()]
+        return [{**msgspec.to_builtins(run), "status": run.shown, "outcome": run.outcome} for run in listed()]
 
     if json:
         say_rows(rows, watch)

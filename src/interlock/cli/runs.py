@@ -25,6 +25,9 @@ STATUS = {
     "done": "dim",
     "limit": "yellow",
     "aborted": "red",
+    "failed": "red",
+    "killed": "red",
+    "stopped": "red",
     "unreadable": "red",
     "lost": "red",
     "unknown": "red",
@@ -60,8 +63,8 @@ def open_hub(url: str) -> HubClient:
 
 
 def shown_status(run: RunSummary) -> str:
-    """The status; a live one without an owner is `lost`, for nobody supervises it."""
-    return run.shown
+    """How the run is, or why it ended; a live one without an owner is `lost`, for nobody supervises it."""
+    return run.outcome
 
 
 def runs_table(runs: list[RunSummary], width: int) -> Table | Text:
@@ -158,7 +161,12 @@ def _doing(run: RunSummary) -> Text:
 
 
 def _status(status: str) -> Text:
-    return Text(status, style=STATUS.get(status, ""))
+    return Text(status, style=style_of(status))
+
+
+def style_of(status: str) -> str:
+    """The colour of a status or of an outcome."""
+    return STATUS.get(status) or STATUS.get(status.partition(" ")[0], "yellow")
 
 
 def money(spent: float, budget: float | None, unpriced_tokens: int = 0) -> str:

@@ -29,6 +29,9 @@ def serve(
             "--hub", metavar="URL", help="Its runs are seen there, and requests to runs that are gone get an answer."
         ),
     ] = None,
+    install_service: Annotated[
+        bool, typer.Option("--install-service", help="Have systemd start it for your user, now and after a reboot.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print where it listens as JSON.")] = False,
 ) -> None:
     """Supervise every agent whose hooks are installed, each session a run of its own, until Ctrl-C.
@@ -37,6 +40,12 @@ def serve(
 
     Example: interlock serve --config interlock.yaml
     """
+    if install_service:
+        from . import service
+
+        for words in service.install_service(config):
+            typer.echo(words)
+        return
     import gc
     import os
     import secrets

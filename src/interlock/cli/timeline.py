@@ -13,13 +13,13 @@ from ..report import Level, Problem, TimelineMoment
 from ..report.episodes import tried_line
 from .console import Console
 from .output import many
-from .runs import STATUS, moment, shown_status, spent
+from .runs import moment, shown_status, spent, style_of
 
 
 def print_header(console: Console, run: RunSummary, spec: RunSpec) -> None:
     """What the run is."""
     status = shown_status(run)
-    console.print(Text.assemble((run.run_id, "bold"), f"  {run.name}  ", (status, STATUS.get(status, ""))))
+    console.print(Text.assemble((run.run_id, "bold"), f"  {run.name}  ", (status, style_of(status))))
     if run.task:
         console.print(Text(f"  {' '.join(run.task.split())}", style="italic"))
     facts = [

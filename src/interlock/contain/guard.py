@@ -72,6 +72,8 @@ def guard_words(
     changeable = [path for path in _real(fixed) if os.access(path, os.W_OK)]
     # Inside a fence only what lies in a writable place has to be taken out of it; the rest is read-only or gone.
     words += _bind("--ro-bind", (path for path in changeable if fence is None or _is_below(path, fence.write)))
+    if fence is not None:
+        words += _bind("--ro-bind", (path for path in own_places() if _is_below(path, map(Path, TEMPORARY))))
     words += _bind("--bind", _real(free) if fence is None else ())
     folders, files = hidden_sockets(allow)
     emptied = [*kept.hidden, *_real(folders), *([Path("/run/interlock")] if root else [])]
@@ -80,6 +82,7 @@ def guard_words(
     if fence is not None:
         words += _bind("--ro-bind", fence.fixed)
         words += _hide(fence.hidden)
+        words += [word for place in fence.hidden if place.is_dir() for word in ("--remount-ro", str(place))]
     words += _bind("--bind", (place for place in kept.workspaces if _is_below(place, (*kept.hidden, *fixed))))
     words += _bind("--bind", kept.writable)
     words += _bind("--ro-bind", (path for path in kept.shown if path.exists()))

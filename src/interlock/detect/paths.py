@@ -42,6 +42,20 @@ def read_paths(step: Step, tool: Tool, effect: Effect) -> list[str]:
     return list(found)[:PATHS]
 
 
+_EMPTIES = re.compile(r"(?:^|[;&\n])([^;&\n>]*[^;&\n>0-9]|)>\s*([\w./~+-]+)\s*(?=$|[;&\n])")
+_NOTHING = re.compile(r"\s*(?::|true|cat\s+/dev/null|echo\s+-n(?:\s+(?:''|\"\"))?|printf\s+(?:''|\"\"))?\s*")
+
+
+def emptied_paths(command: str) -> list[str]:
+    """The files that a command empties: it writes nothing into them, or reads them while they are written anew."""
+    found = []
+    for before, target in _EMPTIES.findall(command):
+        # The shell empties a file before the command that reads it starts.
+        if _NOTHING.fullmatch(before) or target in before.split():
+            found.append(target)
+    return found
+
+
 _REDIRECTED = re.compile(r"(?:^|[^0-9&>=-])>>?\s*([^\s;&|<>()]+)")
 _CHANGED = re.compile(
     r"(?:^|[;&|]\s*)(?:sudo\s+)?(?:rm|mv|cp|touch|mkdir|chmod|chown|ln|tee|sed\s+-i\S*|truncate)\s+([^;&|]*)"

@@ -12,9 +12,11 @@ FILES = 256
 
 
 class RunActivity(Struct):
-    """The files that were written, whether anything was run, and the step at which tests failed last."""
+    """The files that were written, those that were only read, whether anything was run, and the step at which tests
+    failed last."""
 
     written: list[str] = field(default_factory=list)
+    read: dict[str, None] = field(default_factory=dict)
     ran: bool = False
     failing: int | None = None
 
@@ -26,6 +28,11 @@ class RunActivity(Struct):
                 if name not in self.written:
                     self.written.append(name)
             del self.written[:-FILES]
+        elif not turn.failed:
+            for path in turn.paths:
+                self.read[file_name(path)] = None
+            while len(self.read) > FILES:
+                del self.read[next(iter(self.read))]
         testing = tests(turn.words)
         if testing or turn.effect == "run":
             self.ran = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import Literal
 
 from msgspec import Struct
@@ -17,7 +18,7 @@ TASK_LENGTH = 300
 
 ENDINGS = {
     "EMERGENCY_STOP": "stopped by Interlock",
-    "USER_CANCELLED": "cancelled by a person",
+    "USER_CANCELLED": "cancelled by you",
     "ERROR": "ended with an error",
     "CRITICAL_FAILURE": "failed",
     "MAX_ITERATIONS": "ended by a limit",
@@ -28,6 +29,10 @@ ENDINGS = {
 """Why a run ended, in words, where that is not simply that it came to its end."""
 
 
+SHORT = {"ERROR": "failed", "STUCK": "stuck", "UNPROVEN": "unproven", "MAX_ISSUES": "too many issues"}
+"""The same where there is room for a word or two."""
+
+
 class RunSummary(Struct, frozen=True, kw_only=True):
     """What a list shows of a run.
 
@@ -35,7 +40,8 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     `reason` why it has ended, in the protocol's words. `stuck` says what it is stuck on now and how the newest
     answer went: empty where every episode is over, None where issues belong to no episode. `tampering` says how
     supervision was interfered with last. `unpriced_tokens` are those that `cost_usd` knows no price of. `liveness` is
-    what the run was doing when its owner looked last: see `doing`.
+    what the run was doing when its owner looked last: see `doing`. `exit_status` is the command's; minus a signal.
+    Without a task, `task` is the command.
     """
 
     run_id: str
@@ -65,6 +71,7 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     reason: str | None = None
     tampering: str | None = None
     liveness: Liveness | None = None
+    exit_status: int | None = None
 
     def __post_init__(self) -> None:
         if len(self.task) > TASK_LENGTH:
@@ -76,7 +83,7 @@ class RunSummary(Struct, frozen=True, kw_only=True):
         return cls(
             run_id=spec.run_id,
             name=spec.name,
-            task=spec.task,
+            task=spec.task or _command(spec),
             model=spec.model,
             adapter=spec.adapter,
             workspace=spec.workspace,
@@ -101,4 +108,35 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     @property
     def ending(self) -> str:
         """Who or what ended the run; empty while it goes on, and where it came to its end by itself."""
-        return ENDINGS.get(self.reason or "", "") if self.ended is not None else ""
+        if self.ended is None:
+            return ""
+        if self.reason == "ERROR" and self.exit_status:
+            return exit_words(self.exit_status)
+        return ENDINGS.get(self.reason or "", "")
+
+    @property
+    def outcome(self) -> str:
+        """One word or two for how the run is or why it ended, never one for all: `failed (7)`, `cancelled by you`."""
+        if self.shown == "limit" or not self.ending:
+            return self.shown
+        if self.reason == "ERROR" and self.exit_status:
+            return self.ending
+        return SHORT.get(self.reason or "", self.ending)
+
+
+def exit_words(status: int) -> str:
+    """What the exit status of a command that failed says; minus a signal."""
+    if status == -signal.SIGINT:
+        return "interrupted"
+    if status < 0:
+        try:
+            return f"killed ({signal.Signals(-status).name})"
+        except ValueError:
+            return f"killed (signal {-status})"
+    return f"failed ({status})"
+
+
+def _command(spec: RunSpec) -> str:
+    from ..redact import one_line, redact_argv
+
+    return one_line(" ".join(redact_argv(spec.argv)), TASK_LENGTH) if spec.argv else ""

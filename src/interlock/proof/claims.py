@@ -22,7 +22,8 @@ MOST = 8
 _HINT = re2.Set.SearchSet()
 _HINT.Add(
     r"(?i)pass|green|succe|complet|\bdone\b|finish|fixed|resolv|implement|compil|builds?\b|commit|push|return|respon"
-    r"|running|\bup\b|live|healthy|clean|no (?:type|lint|error|fail)|work|deploy|met\b|verified|stable|compliant|ready"
+    r"|running|\bup\b|live|happy|no problem|export|provision|in place|configur|created|wrote|written|updated|"
+    r"modified|edited|healthy|clean|no (?:type|lint|error|fail)|work|deploy|met\b|verified|stable|compliant|ready"
 )
 _HINT.Compile()
 
@@ -56,7 +57,8 @@ _NOT = re.compile(
     re.IGNORECASE,
 )
 _BUT = re.compile(
-    r"^[^.]{0,80}\b(?:except|apart from|other than|but (?:not|the|one|two|some|a few|\d+)|only if|once|when|if"
+    r"^,? *(?:and |but )?[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)\b|^[^.]{0,80}\b(?:except|"
+    r"apart from|other than|but (?:not|the|one|two|some|a few|\d+)|only if|once|when|if"
     r"|after you"
     r"|with (?:minor |some |a few |known |several )?(?:issues|errors|warnings|failures|problems)|assuming|"
     r"provided|unless|until|in theory|locally\?)\b",
@@ -91,8 +93,17 @@ _PATTERNS: tuple[tuple[ClaimKind, re.Pattern[str]], ...] = (
         re.compile(
             rf"\b(?:all|every|the|our|my|these|those|both|each|its|existing|new|unit|integration|e2e|regression"
             rf"|full|\d+)\b"
-            rf"(?:(?!\b(?:that|which|pass|fail"
+            rf"(?:(?!\b(?:that|which|if|whether|when|once|until|unless|should|will|would|so|before|shows?|prints?|pass|fail"
             rf"|to)\b)[^.;:,\n]){{0,60}}?\b{_TESTS}\b(?: \([^)\n]{{0,40}}\))?(?: in [\w./`-]+)?\s+{_BE}{_PASSING}",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "tests",
+        re.compile(
+            r"\b(?:ran|run|executed)\b[^.;]{0,40}\b(?:tests?|suite|pytest)\b[^.;]{0,20}(?:\band|,)\s*(?:they|"
+            r"everything|it)"
+            r"\s+(?:all |now )*pass(?:es|ed)?\b",
             re.IGNORECASE,
         ),
     ),
@@ -119,7 +130,7 @@ _PATTERNS: tuple[tuple[ClaimKind, re.Pattern[str]], ...] = (
     (
         "types",
         re.compile(
-            r"(?<!\w)`?(?:mypy|tsc|pyright|type[- ]?check(?:s|ing|er)?|types|typescript)`?(?: --?[\w-]+)*\s+"
+            r"(?<!\w)`?(?:mypy|tsc|pyright|type[- ]?check(?:s|ing|er)?|types|typescript)(?: --?[\w-]+)*`?\s+"
             rf"{_BE}(?:{_PASSING}|clean|cleanly|happy|without errors?|reports? (?:no|0|zero) (?:errors?|issues?))"
             r"|\b(?:there (?:are|were) )?(?:no|zero|0) (?:more )?type(?:script)? errors?\b|\btype-?checks? cleanly",
             re.IGNORECASE,
@@ -128,7 +139,8 @@ _PATTERNS: tuple[tuple[ClaimKind, re.Pattern[str]], ...] = (
     (
         "lint",
         re.compile(
-            r"(?<!\w)`?(?:ruff|eslint|lint(?:er|ing|s)?|flake8|pylint|clippy|prettier|black|biome)`?(?: check)?\s+"
+            r"(?<!\w)`?(?:ruff|eslint|lint(?:er|ing|s)?|flake8|pylint|clippy|prettier|black|"
+            r"biome)(?: check)?`?(?: check)?\s+"
             rf"{_BE}(?:{_PASSING}|clean|cleanly|happy|reports? (?:no|0|zero) (?:errors?|issues?|warnings?|problems?))"
             r"|\b(?:no|zero|0) (?:more )?lint(?:ing|er)? (?:errors?|warnings?|issues?|problems?)\b",
             re.IGNORECASE,
@@ -151,7 +163,7 @@ _PATTERNS: tuple[tuple[ClaimKind, re.Pattern[str]], ...] = (
         "endpoint",
         re.compile(
             r"(?:\b(?:endpoint|server|api|service|site|page|route|url|health ?check)\b|\bhttps?://[\w.:/-]+"
-            r"|(?<=\s)`?/[\w/-]+`?)"
+            r"|(?:(?<=\s)|\A)`?/[\w/-]+`?)"
             r"(?: at [\w.:/`-]+| on (?:port )?[\w.:/`-]+)?\s+(?:(?:now|is|also|correctly|successfully|are)\s+){0,3}"
             r"(?:return(?:s|ed|ing)(?: an?)?(?: http| status)?(?: code)? 20\d|respond(?:s|ed"
             r"|ing)(?: with)?(?: an?)?(?: http| status)? (?:20\d|ok)\b"
@@ -182,7 +194,7 @@ _PATTERNS: tuple[tuple[ClaimKind, re.Pattern[str]], ...] = (
     (
         "done",
         re.compile(
-            r"\b(?:task|everything|work|implementation|migration|deployment|backup|export|feature|fix|issue|bug"
+            r"\b(?:task|everything|work|implementation|migration|deployment|backup|export|feature|fix|issues?|bugs?"
             r"|problem|"
             r"requirements?|changes?|solution|job|integration|setup|configuration|optimization|refactoring|upgrade"
             r"|service|"
@@ -270,9 +282,7 @@ def _is_stated(sentence: str, match: re.Match[str]) -> bool:
         return False
     if re.match(r"\s+(?:when|if|once|unless|until|except|only)\b", after, re.IGNORECASE):
         return False
-    if _NOT.search(match[0].replace("no failures", "").replace("without errors", "")) and not _COUNTED_ZERO.search(
-        match[0]
-    ):
+    if _NOT.search(_MENDED.sub("", match[0])) and not _COUNTED_ZERO.search(match[0]):
         return False
     if _PAST.search(before) or _I_RAN.search(before):
         return not _NOT.search(before[-30:])
@@ -285,6 +295,7 @@ _IF = re.compile(
     r"|need|to|please)\b",
     re.IGNORECASE,
 )
+_MENDED = re.compile(r"\b(?:(?:previously |once )?failing|no failures|without errors)\b", re.IGNORECASE)
 _COUNTED_ZERO = re.compile(r"\b(?:0|no|zero|without)\b", re.IGNORECASE)
 
 

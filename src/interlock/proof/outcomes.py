@@ -35,7 +35,7 @@ def read_outcome(check: CheckCommand, output: str, exit_code: int | None, error:
         return "passed", _line_at(text, fine.group(0)) if fine is not None else "exit status 0"
     if said is None and _NOT_THERE.search(text[:600]) and (code is None or code) and len(text) < 1_500:
         return "none", "it did not run"
-    if code in (126, 127) and check.shows:
+    if (code in (126, 127) and check.shows) or "No rule to make target" in text[:300]:
         return "none", "it did not run"
     if said is not None and said[0] != "passed":
         # A script of one's own that prints an error and ends well may have meant to.

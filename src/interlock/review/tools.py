@@ -150,7 +150,14 @@ PATH_KEYS = (
     "target",
     "dir_path",
     "relative_path",
+    "filePath",
+    "fileName",
+    "absolutePath",
+    "targetFile",
+    "notebookPath",
+    "relativePath",
 )
+"""How tools call the file that they are about; some write their arguments in camel case."""
 
 
 def plain_name(name: str) -> str:

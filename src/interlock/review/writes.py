@@ -14,9 +14,32 @@ MAX_EDITS = 256
 MAX_PATCH = 262_144
 """Characters of a patch that are looked at."""
 
-WHOLE = ("content", "file_text", "contents", "text", "data", "new_source", "source", "body", "code")
-NEW = ("new_string", "new_str", "replace", "replacement", "insert_text", "new_text", "new")
-OLD = ("old_string", "old_str", "search", "old_text", "old")
+WHOLE = (
+    "content",
+    "file_text",
+    "contents",
+    "text",
+    "data",
+    "new_source",
+    "source",
+    "body",
+    "code",
+    "fileText",
+    "newSource",
+)
+NEW = (
+    "new_string",
+    "new_str",
+    "replace",
+    "replacement",
+    "insert_text",
+    "new_text",
+    "new",
+    "newString",
+    "newStr",
+    "newText",
+)
+OLD = ("old_string", "old_str", "search", "old_text", "old", "oldString", "oldStr", "oldText")
 PATCHES = ("patch", "diff", "input", "changes")
 
 PATCHED = re.compile(r"^(?:\*\*\* (?:Add|Update) File: |\+\+\+ (?:b/)?)([^\t\n]{1,1024})")

@@ -81,8 +81,8 @@ class RunControl:
         # It lets passages through a moment after the gate was told to open: whoever asked in between is woken.
         self.endpoint.when_open(run.gate.notify)
         self._server = ControlServer(self.endpoint, folder.path, listener)
-        # The agent's processes are another's than a person's only where we started them.
-        self._server.authority.knows_by_peer = bool(run.spec.argv)
+        # The agent's processes are another's than a person's where we started them, or where its hooks fire.
+        self._server.authority.knows_by_peer = bool(run.spec.argv or run.spec.session_id)
 
     @property
     def server(self) -> ControlServer:

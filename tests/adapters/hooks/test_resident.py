@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import socket
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -176,3 +178,38 @@ def test_who_serves_for_long_tidies_the_store(house: House) -> None:
     house.config.write_text(json.dumps({"store": {"dir": str(house.store.root), "max_bytes": 1}}))
     house.resident = house.serve()
     until(lambda: not house.store.runs())
+
+
+AGENT = """
+import pathlib, subprocess, sys
+from interlock.control import new_request
+from interlock.journal import RunFolder, Store
+from interlock.link import ask_owner
+subprocess.run([sys.executable, "-c", sys.argv[1]], check=True)
+root = pathlib.Path(sys.argv[2])
+(run,) = Store(root).runs()
+for command in ("pause", "resume"):
+    print(ask_owner(RunFolder(root / run.run_id), new_request(command, command, run.run_id), timeout=30))
+"""
+
+
+def test_the_agent_may_pause_its_own_session_and_not_resume_it(house: House) -> None:
+    payload = {"session_id": "s9", "cwd": str(house.work), "hook_event_name": "PreToolUse", "tool_name": "Bash",
+               "tool_input": {"command": "ls"}, "tool_use_id": "c1"}  # fmt: skip
+    line = json.dumps({"hook": {"client": "claude-code", "payload": payload}}, separators=(",", ":")) + "\n"
+    hook = (
+        "import socket\n"
+        f"sock = socket.socket(socket.AF_UNIX); sock.connect({str(serve_socket())!r})\n"
+        f"sock.sendall({line.encode()!r}); sock.recv(65536)\n"
+    )
+    words = [sys.executable, "-c", AGENT, hook, str(house.store.root)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    paused, resumed, *_ = [*done.stdout.splitlines(), "", ""]
+    assert "success" in paused, (done.stdout, done.stderr)
+    assert "success" not in resumed and "a person has to ask for it" in done.stdout + done.stderr
+    (session,) = house.resident.sessions
+    deadline = time.monotonic() + 60
+    while not session.guardian.noticed:
+        assert time.monotonic() < deadline, "never noticed"
+        time.sleep(0.05)
+    assert "steer its own run (resume" in session.guardian.noticed[0]

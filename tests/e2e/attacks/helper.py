@@ -19,8 +19,23 @@ def bind(path: str) -> bool:
 
 
 def connect(path: str) -> bool:
-    socket.socket(socket.AF_UNIX).connect(path)
+    socket.socket(socket.AF_UNIX).connect(path.replace("@", "\0", 1) if path.startswith("@") else path)
     return True
+
+
+def tcp(port: str) -> bool:
+    socket.create_connection(("127.0.0.1", int(port)), timeout=5)
+    return True
+
+
+def route() -> bool:
+    """Whether a packet to elsewhere would leave; none is sent."""
+    socket.socket(socket.AF_INET, socket.SOCK_DGRAM).connect(("192.0.2.1", 9))
+    return True
+
+
+def forge() -> bool:
+    return "success" in send({"schema": 0, "type": "RESULT", "request_id": "x", "outcome": "success"})
 
 
 def trace(pid: str) -> bool:
@@ -48,9 +63,13 @@ def ask(command: str) -> str:
         "schema": 0, "type": "REQUEST", "request_id": str(uuid.uuid4()), "command": command,
         "target": {"run_id": os.environ["INTERLOCK_RUN"]}, "timestamp": "2026-01-01T00:00:00Z", "payload": payload,
     }  # fmt: skip
+    return send(request)
+
+
+def send(message: dict) -> str:  # type: ignore[type-arg]
     sock = socket.socket(socket.AF_UNIX)
     sock.connect(os.environ["CONTROL"])
-    sock.sendall(json.dumps(request).encode() + b"\n")
+    sock.sendall(json.dumps(message).encode() + b"\n")
     sock.settimeout(5)
     said = sock.recv(65536).decode()
     print(said)

@@ -62,13 +62,18 @@ class Siege:
         for name in ("home/.ssh", "work", "run/systemd", "state", "config", "cache", "tmux", "runs", "over",
                      "services"):  # fmt: skip
             (self.root / name).mkdir(parents=True, mode=0o700)
-        for name in (".bashrc", ".ssh/authorized_keys"):
+        (self.root / "home" / ".claude").mkdir()
+        for name in (".bashrc", ".ssh/authorized_keys", ".ssh/id_ed25519", ".claude/settings.json"):
             (self.root / "home" / name).write_text("# mine\n")
         (self.store / ".web-token").write_text("x" * 43 + "\n")
         for name in ("helper.py", "agent.py"):
-            shutil.copy(HERE / name, self.root / name)
-        (self.root / "attacks.json").write_text(json.dumps([(one.name, one.script) for one in self.attacks]))
+            shutil.copy(HERE / name, self.root / "home" / name)
+        (self.root / "home" / "attacks.json").write_text(json.dumps([(one.name, one.script) for one in self.attacks]))
         self._services = [self._serve(name, place) for name, place in SERVICES.items()]
+        self._server, self._abstract = socket.create_server(("127.0.0.1", 0)), socket.socket(socket.AF_UNIX)
+        self._abstract.bind(f"\0{self.root.name}")
+        self._abstract.listen()
+        self._services += [self._server, self._abstract]
         if not root and os.geteuid() == 0:
             subprocess.run(["chown", "-R", f"{USER}:{USER}", self.root], check=True)
         self.work = self.root / "work"
@@ -80,7 +85,7 @@ class Siege:
     @property
     def attacks(self) -> list[Attack]:
         fit = [one for one in ATTACKS if self.is_root or not one.root]
-        fit = [one for one in fit if self.level == "guard" or not one.walled]
+        fit = [one for one in fit if self.level != "off" or not one.walled]
         return [one for one in fit if os.geteuid() == 0 or not one.machine]
 
     def why_not(self) -> str:
@@ -137,7 +142,7 @@ class Siege:
         tmux = self._confined(["tmux", "new-session", "-d"])
         subprocess.run(tmux, env=self.environment, cwd=self.work, check=False)
         words = [self.python, "-m", "interlock", "run", "--contain", self.level, "--", self.python,
-                 str(self.root / "agent.py"), str(self.root / "attacks.json")]  # fmt: skip
+                 str(self.root / "home" / "agent.py"), str(self.root / "home" / "attacks.json")]  # fmt: skip
         self._run = subprocess.Popen(
             self._confined(words), cwd=self.work, env=self.environment, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -156,7 +161,8 @@ class Siege:
             "CONTROL": str(self.control), "STATE": str(self.root / "state" / "interlock"), "STORE": str(self.store),
             "CONFIG": str(self.root / "config" / "interlock"), "CACHE": str(self.root / "cache" / "interlock"),
             "CODE": str(Path(interlock.__file__).parent), "SITE": sysconfig.get_path("purelib"),
-            "HELPER": str(self.root / "helper.py"),
+            "HELPER": str(self.root / "home" / "helper.py"), "ABSTRACT": self.root.name,
+            "SERVICE": str(self._server.getsockname()[1]),
         }  # fmt: skip
         self.before = self.picture()
         (self.work / "go.tmp").write_text(json.dumps(told))
@@ -180,7 +186,7 @@ class Siege:
         kept: dict[str, object] = {}
         for place in ("config", "cache", "home", "runs/.web-token"):
             for path in sorted((self.root / place).rglob("*")) or [self.root / place]:
-                if path.is_file() and path.name not in (".bash_profile", "x.service"):
+                if path.is_file() and path.name not in (".bash_profile", "x.service", "elsewhere", "settings.json"):
                     kept[str(path)] = path.read_bytes()
         kept["checkpoints"] = (self.root / "state" / "interlock" / "checkpoints").exists()
         kept["control"] = self.control.exists() and self.control.stat().st_ino

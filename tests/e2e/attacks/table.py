@@ -14,7 +14,7 @@ SEEN = Path(tempfile.gettempdir()) / "interlock-attacks.json"
 NOT_HERE = 127
 """The exit status of an attack that needs what is not installed."""
 
-COLUMNS = (("off", True), ("off", False), ("guard", True), ("guard", False))
+COLUMNS = tuple((level, root) for level in ("off", "guard", "fence") for root in (True, False))
 
 
 def render(level: str, root: bool, statuses: dict[str, int], noticed: list[str]) -> None:
@@ -25,7 +25,8 @@ def render(level: str, root: bool, statuses: dict[str, int], noticed: list[str])
         one.name: outcome(one, level, root, statuses, noticed, without.get(one.name)) for one in ATTACKS
     }
     SEEN.write_text(json.dumps(seen))
-    head = "| attack | off, root | off, user | guard, root | guard, user |\n|---|---|---|---|---|\n"
+    heads = [f"{lvl}, {'root' if who else 'user'}" for lvl, who in COLUMNS]
+    head = f"| attack | {' | '.join(heads)} |\n|---|{'---|' * len(heads)}\n"
     rows = [
         f"| {one.name} | "
         + " | ".join(seen.get(f"{lvl} {who}", {}).get(one.name, "?") for lvl, who in COLUMNS)
@@ -48,7 +49,7 @@ def outcome(
     if attack.tells and any(attack.tells in one for one in noticed):
         return "noticed"
     if level == "off":
-        return "not held" if status == 0 else "failed"
+        return attack.off if status == 0 else "failed"
     if status == 0:
-        return "held" if attack.guard == "held" else "not held"
+        return "held" if attack.at(level) == "held" else "not held"
     return "failed" if without == "failed" else "prevented"

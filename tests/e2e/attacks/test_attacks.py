@@ -40,14 +40,16 @@ def test_guard_prevents_notices_or_holds_every_attack(guarded: Siege) -> None:
 def check_guard(siege: Siege) -> None:
     results, noticed = siege.results(), " | ".join(siege.noticed())
     worked = {name: said for name, (status, said) in results.items() if status == 0}
-    allowed = {one.name for one in ATTACKS if one.guard in ("held", "noticed")}
+    allowed = {one.name for one in ATTACKS if one.at(siege.level) in ("held", "noticed", "not held")}
     assert not worked.keys() - allowed, {name: worked[name] for name in worked.keys() - allowed}
     assert not [name for name in worked if "itself" in name], "no order from inside took effect"
     assert siege.picture() == siege.before
     assert siege.machine() == siege.machine_before
     for command in ("resume", "approve", "rollback", "escalate"):
         assert f"steer its own run ({command}" in noticed
-    until("the new start-up file is noticed", lambda: any("starts programs outside" in one for one in siege.noticed()))
+    if siege.level == "guard":
+        made = "starts programs outside"
+        until("the new start-up file is noticed", lambda: any(made in one for one in siege.noticed()))
 
 
 @needs_guard
@@ -96,7 +98,7 @@ def test_the_table_of_the_documentation_has_every_attack() -> None:
 
 @pytest.mark.torture
 @pytest.mark.parametrize("root", [True, False], ids=["root", "user"])
-@pytest.mark.parametrize("level", ["off", "guard"])
+@pytest.mark.parametrize("level", ["off", "guard", "fence"])
 @needs_guard
 @needs_root
 def test_every_level_as_root_and_as_an_ordinary_user(level: str, root: bool) -> None:
@@ -109,7 +111,7 @@ def test_every_level_as_root_and_as_an_ordinary_user(level: str, root: bool) -> 
             pytest.skip(f"no copy of this machine to attack: {missing}")
         siege.begin()
         results = siege.results()
-        if level == "guard":
+        if level != "off":
             check_guard(siege)
             check_steering(siege)
         noticed = siege.noticed()

@@ -10,6 +10,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from ...config import Config
+from ...contain import Insiders
 from ...core import ENDED, Context, InvalidState, RunSpec
 from ...journal import RunFolder, Store, new_run_id
 from ...process import ProcessId, ProcessTree, TreeHandle, attach
@@ -18,6 +19,7 @@ from ...runtime import Supervisor
 from ...runtime.assembly import Options
 from ..held_tree import HeldTree
 from ..steps.step_numbering import StepNumbering, WaitingClient
+from .authority import keep_authority
 from .clients import adapter_named, dialect_named, new_dialects
 from .event import HookEvent
 from .exchange import HookExchange, HookMessage
@@ -75,6 +77,8 @@ class HookSession:
             self.numbering.recall(self.supervisor.run.journal.reader())
             self.exchange.recall(self.supervisor.run.journal.reader())
         self.held.speaks = lambda: self.numbering.spoken
+        self._insiders = Insiders()
+        keep_authority(self.supervisor, self._insiders, self.guardian)
         self._closing = threading.Lock()
         self._closed = False
         self._started = self.supervisor.run.summary.started
@@ -92,6 +96,7 @@ class HookSession:
             return
         if (root := agent_of(pid, self.client)) is not None:
             handle = TreeHandle(marker=secrets.token_hex(16), boot=boot_id(), root=ProcessId.of(root))
+            self._insiders.add_agent(root)
             self.held.attach(attach(handle))
 
     def answer(self, line: bytes, asker: WaitingClient) -> bytes | None:

@@ -13,7 +13,6 @@ import shutil
 import signal
 import socket
 import sys
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -41,6 +40,7 @@ from ...runtime.log import configure_log, is_chosen
 from ...runtime.parking import Parked
 from ...runtime.run_control import RunControl
 from ..held_tree import HeldTree
+from ..hooks.authority import keep_authority
 from ..hooks.clients import adapter_named, dialect_named, new_dialects
 from ..hooks.exchange import HookExchange
 from ..hooks.guardian import HookGuardian
@@ -48,6 +48,7 @@ from ..proxy import ModelChoice, ProxyAdapter, Rewind, SwitchingAdapter
 from ..steps.server import StepServer
 from .adoption import adopt
 from .containing import Places, wall_around
+from .liveness_watch import LivenessWatch
 from .monitor import Monitor
 from .owner_messages import (
     ApprovalAsked,
@@ -125,6 +126,15 @@ class Owner:
         )
         self._proxy = self._make_proxy(doors[0] if begin.proxied is not None and doors else None)
         self._egress = self._make_egress(doors[-1]) if begin.fenced else None
+        self._liveness = LivenessWatch(
+            self._supervisor,
+            self._folder,
+            self.held,
+            self.parking,
+            self._proxy.traffic if self._proxy is not None else None,
+        )
+        self._liveness.visible = lambda: self._steps.spoken
+        self._liveness.attended = lambda: begin.attended
         self.held.speaks = lambda: self._steps.spoken
         run = self._supervisor.run
         if begin.reopen:
@@ -197,6 +207,8 @@ class Owner:
         supervisor, run = self._supervisor, self._supervisor.run
         self._monitor.close()
         self._hooks.look()
+        if status is not None:
+            run.update(exit_status=status)
         killed_by_limit = status is not None and status < 0 and bool(limits or self.limits_reached())
         if killed_by_limit and run.reason is None:
             supervisor.finish("done", "MAX_ITERATIONS", "; ".join(limits or self.limits_reached()))
@@ -256,6 +268,7 @@ class Owner:
 
     def _look_around(self) -> None:
         self.parking.look()
+        self._liveness.look()
         self._notice_removal()
         self._follow_person()
         self._hooks.look()
@@ -273,13 +286,8 @@ class Owner:
         steering = self._supervisor.run.steering
         if isinstance(steering, RunControl):
             watch.keep_socket(control, steering.server.bind_again)
-            steering.server.authority.why_inside = self._insiders.why_inside
-            steering.server.authority.on_refused = self._refused
+        keep_authority(self._supervisor, self._insiders, self._guardian)
         return watch
-
-    def _refused(self, what: str) -> None:
-        """Not in the thread that serves the socket: the answer to it steers the run."""
-        threading.Thread(target=self._guardian.notice, args=(what,), name="interlock-tamper", daemon=True).start()
 
     def _follow_person(self) -> None:
         """Somebody stopped the processes while no owner answered: the run is paused, and says so from now on."""

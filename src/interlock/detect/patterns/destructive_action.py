@@ -7,8 +7,11 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from ...contract import PREFIX
-from ...core import Issue, Seen
+from ...core import Issue, Seen, Tool
 from ..detector import Setting, StatefulDetector
+from ..effect import command_of, is_shell
+from ..paths import emptied_paths
+from ..run_activity import file_name
 
 
 class NoState(Struct):
@@ -26,8 +29,10 @@ class DestructiveAction(StatefulDetector[NoState]):
 
     def observe(self, seen: Seen) -> Iterable[Issue]:
         step, review = seen.step, seen.review
-        if step.kind != "tool_call" or step.tool is None or review is None or review.verdict != "block":
+        if step.kind != "tool_call" or step.tool is None:
             return ()
+        if review is None or review.verdict != "block":
+            return self._emptied(step.index, step.tool)
         if review.rules and all(rule.startswith(PREFIX) for rule in review.rules):
             # Outside of what was agreed, which is scope creep.
             return ()
@@ -45,6 +50,33 @@ class DestructiveAction(StatefulDetector[NoState]):
                 details={"rules": list(review.rules), "tool": step.tool.name, "instead": review.instead},
             ),
         )
+
+    def _emptied(self, step: int, tool: Tool) -> tuple[Issue, ...]:
+        """A redirection that empties a file which the run has read and never wrote."""
+        call, done = self.history.call, self.history.ledger
+        if call is None or call.effect != "write" or not done.read or not is_shell(tool.name):
+            return ()
+        command = command_of(tool)
+        lost = [path for path in emptied_paths(command) if ">" in command and self._foreign(file_name(path))]
+        if not lost:
+            return ()
+        return (
+            self.issue(
+                step,
+                f"{tool.name} empties {lost[0]}, which this run has read and did not write. "
+                "Write to another file first, look at it, then replace the original.",
+                key=f"emptied:{lost[0]}",
+                severity="high",
+                confidence=0.9,
+                impact=0.7,
+                evidence=(step,),
+                details={"path": lost[0], "tool": tool.name, "instead": "write to another file first"},
+            ),
+        )
+
+    def _foreign(self, name: str) -> bool:
+        done = self.history.ledger
+        return name in done.read and name not in done.written
 
 
 detector = DestructiveAction

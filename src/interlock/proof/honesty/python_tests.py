@@ -359,7 +359,7 @@ def _method(node: Node, name: str, given: list[Node], guard: str) -> Assertion:
             strength = "trivial" if text_of(plain[0]) in ("True", "1") or name == "assertFalse" else "other"
         elif plain[0].type == "comparison_operator" and name == "assertTrue":
             return _comparison(plain[0], line, guard)
-        expected = "false" if name == "assertFalse" else ""
+        expected, literal = ("false" if name == "assertFalse" else "true"), True
     tolerance = None
     if name == "assertAlmostEqual":
         places = re.search(r"places=(\d+)", text_of(node))
