@@ -38,6 +38,10 @@ class PassageCounter(Protocol):
     def leave(self, key: str) -> None: ...
 
 
+MODEL = "model"
+"""What a request to the model is called where it passes the gate like a tool."""
+
+
 class Gate:
     """Open, shut or closed for good, fenced by revision: an order older than what the gate has is ignored.
 
@@ -52,6 +56,7 @@ class Gate:
         self._status: Status = "running"
         self._revision = 0
         self._inside: OpenCalls[str] = OpenCalls()
+        self._calls: dict[str, tuple[str, float]] = {}
         self._version = 0
         self._wakers: list[Callable[[], None]] = []
         self._passages: PassageCounter | None = None
@@ -68,6 +73,12 @@ class Gate:
     def inside(self) -> int:
         """How many steps are under way."""
         return len(self._inside)
+
+    @property
+    def oldest_call(self) -> tuple[str, float] | None:
+        """The tool that is under way longest, and since when; requests to the model are none."""
+        with self._condition:
+            return next(iter(self._calls.values()), None)
 
     @property
     def version(self) -> int:
@@ -123,6 +134,10 @@ class Gate:
             if self._passages is not None and not self._passages.enter(key):
                 return Decision("hold", reason="the run is about to pause")
             forgotten = self._inside.begin(step, key)
+            if forgotten is not None:
+                self._calls.pop(forgotten, None)
+            if step.tool is not None and step.tool.name != MODEL:
+                self._calls[key] = (step.tool.name, self._clock.monotonic())
         if forgotten is not None and self._passages is not None:
             # Its result never came; counted for ever, it would keep the run from pausing.
             self._passages.leave(forgotten)
@@ -132,6 +147,8 @@ class Gate:
         """A step that was let in is over, by its own step or by its result."""
         with self._condition:
             key = self._inside.end(step)
+            if key is not None:
+                self._calls.pop(key, None)
         if key is not None and self._passages is not None:
             self._passages.leave(key)
 

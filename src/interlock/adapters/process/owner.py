@@ -48,6 +48,7 @@ from ..proxy import ModelChoice, ProxyAdapter, Rewind, SwitchingAdapter
 from ..steps.server import StepServer
 from .adoption import adopt
 from .containing import Places, wall_around
+from .liveness_watch import LivenessWatch
 from .monitor import Monitor
 from .owner_messages import (
     ApprovalAsked,
@@ -125,6 +126,15 @@ class Owner:
         )
         self._proxy = self._make_proxy(doors[0] if begin.proxied is not None and doors else None)
         self._egress = self._make_egress(doors[-1]) if begin.fenced else None
+        self._liveness = LivenessWatch(
+            self._supervisor,
+            self._folder,
+            self.held,
+            self.parking,
+            self._proxy.traffic if self._proxy is not None else None,
+        )
+        self._liveness.visible = lambda: self._steps.spoken
+        self._liveness.attended = lambda: begin.attended
         self.held.speaks = lambda: self._steps.spoken
         run = self._supervisor.run
         if begin.reopen:
@@ -258,6 +268,7 @@ class Owner:
 
     def _look_around(self) -> None:
         self.parking.look()
+        self._liveness.look()
         self._notice_removal()
         self._follow_person()
         self._hooks.look()

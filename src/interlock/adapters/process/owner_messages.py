@@ -29,7 +29,7 @@ class BeginRun(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
     of the user in which hooks can be switched off; `proxied` says that there is a third
     listening socket, for the model's API. `tree` is the command's, where it runs already. `contained` says that there
     is a wall around it, `fenced` that the last socket is its only way out. `lacks` are variables that a parked client
-    had and that are not set where it is to resume.
+    had and that are not set where it is to resume. `attended` says that a person may sit at its terminal.
     """
 
     spec: RunSpec
@@ -46,6 +46,7 @@ class BeginRun(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
     tree: TreeHandle | None = None
     contained: bool = False
     lacks: tuple[str, ...] = ()
+    attended: bool = False
     temporary: str = ""
     fenced: bool = False
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 import uuid
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,7 @@ from .client_connection import ClientConnection, ClientGone, ClientRequest
 from .formats import Json, ReplyReader, StreamAction, WireFormat
 from .relay import begin, kept_headers, relay
 from .sse import EventParser
+from .traffic import OpenRequest
 from .upstream import Trouble
 from .upstream_connection import UpstreamResponse
 
@@ -63,6 +65,7 @@ class Exchange:
         self._told: list[Json] = []
         self._changed = False
         self._counts_for_us = False
+        self._open = OpenRequest()
 
     def run(self) -> None:
         """Answer the client."""
@@ -234,6 +237,7 @@ class Exchange:
             kept = read_bounded(response)
             self._guard.part("proxy", lambda: read_whole(kept, response, reader), None)
         self._guard.part("proxy", lambda: call_review.count(reader, words=True), None)
+        self._proxy.traffic.answered(empty=not reader.parts)
         self._supervisor.run.gate.leave(passage)
         broken = (
             ReplyVerdict(stop="Supervision is broken, and is configured to fail closed.")
@@ -286,6 +290,7 @@ class Exchange:
             whole = self._hand_on(response)
             self._guard.part("proxy", lambda: read_whole(whole, response, reader), None)
         self._guard.part("proxy", lambda: call_review.count(reader, words=words), None)
+        self._proxy.traffic.answered(empty=words and not reader.parts)
 
     def _stream(
         self, call_review: CallReview, response: UpstreamResponse, reader: ReplyReader, *, keep_calls: bool
@@ -296,7 +301,10 @@ class Exchange:
         try:
             for data in response.stream:
                 passed = bytearray()
+                self._open.note(content=False)
                 for event in events.feed(data):
+                    if event.data is not None and event.data.get("type") != "ping":
+                        self._open.note(content=True)
                     done = done or event.raw.rstrip().endswith(b"[DONE]")
                     goes = self._feed(reader, event.data, flow) if event.data is not None else flow
                     if goes is StreamAction.DROP:
@@ -363,10 +371,21 @@ class Exchange:
         kind, body = self._form.final(self._form.model(self._asked.target, self._body), words, stream=stream)
         self._client.answer(200, kind, body)
 
-    def _ask(self) -> AbstractContextManager[UpstreamResponse]:
+    @contextmanager
+    def _ask(self) -> Iterator[UpstreamResponse]:
         """The request, as it came where nothing was changed in it; what we have to read comes uncompressed."""
         dropped = (b"accept-encoding", b"content-encoding") if self._changed else (b"accept-encoding",)
         headers = [(key, value) for key, value in self._asked.headers if key not in dropped]
         body = msgspec.json.encode(self._body) if self._changed else self._asked.body
         given = [*headers, (b"accept-encoding", b"identity")]
-        return self._proxy.upstream.ask(self._asked.method, self._url, given, body, self._client.flush)
+        traffic = self._proxy.traffic
+        with traffic.request() as self._open:
+            try:
+                with self._proxy.upstream.ask(self._asked.method, self._url, given, body, self._client.flush) as answer:
+                    traffic.arrived()
+                    self._open.begin(answer)
+                    yield answer
+            except Trouble as error:
+                if self._open.begun is None:
+                    traffic.failed(f"{type(error).__name__}: {error}")
+                raise

@@ -23,6 +23,7 @@ from .formats import format_of
 from .relay import relay
 from .rewind import Rewind
 from .server import ProxyServer
+from .traffic import Traffic
 from .upstream import Upstream
 
 log = logging.getLogger("interlock")
@@ -52,6 +53,7 @@ class Proxy:
         self.memory = ConversationMemory(self.supervisor.run)
         self.upstream = Upstream()
         self.asks_usage = usage
+        self.traffic = Traffic()
         self.on_limit: Callable[[UsageLimit], None] = lambda _: None
         self.on_answer: Callable[[], None] = lambda: None
         self._told: set[str] = set()

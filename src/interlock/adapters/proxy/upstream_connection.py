@@ -22,6 +22,7 @@ class UpstreamResponse:
     def __init__(self, line: UpstreamConnection, before_wait: Callable[[], None]) -> None:
         self.status, self.reason, self.headers = line.status, line.reason, line.headers
         self.stream = line.read_body(before_wait)
+        self.network = line.network
 
 
 class UpstreamConnection:
@@ -77,6 +78,11 @@ class UpstreamConnection:
     def stale(self) -> bool:
         """Whether the server has closed it, or says something that it was not asked."""
         return bool(self._stream.get_extra_info("is_readable"))
+
+    @property
+    def network(self) -> httpcore.NetworkStream:
+        """What the connection goes over."""
+        return self._stream
 
     def close(self) -> None:
         self._stream.close()

@@ -1,0 +1,189 @@
+"""What a run is doing: one word from many probes. Pure: what was measured is handed in, and so is the time."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ..core import Liveness, LivenessWord, Status, WedgedKind
+
+QUIET_S = 50.0
+"""How long nothing may move before we say that a run hangs: it is said within a minute."""
+
+RECENT_S = 20.0
+"""What moved within this long is moving."""
+
+SPIN = 0.8
+"""Of one core: a client that uses more, and does nothing else, spins."""
+
+EMPTY = 3
+FAILURES = 3
+"""So many empty answers, or requests that never arrived, one after the other."""
+
+
+class ModelProbe(Struct, frozen=True):
+    """The oldest open request: since when, when its answer began, and when bytes and content came last."""
+
+    since: float
+    begun: float | None = None
+    byte: float | None = None
+    content: float | None = None
+
+
+class TerminalReader(Struct, frozen=True):
+    """A process of the run that waits for a person to type; `client` says that it is the agent client itself."""
+
+    pid: int
+    command: str
+    text: str
+    client: bool = False
+
+
+class Probes(Struct, frozen=True, kw_only=True):
+    """One look. Times are seconds of a clock that never steps; `wall` is for people.
+
+    `cpu_s`, `io_bytes` and `output_bytes` are totals of the run's processes, `client_cpu_s` that of the client's own.
+    `visible` says that the agent's steps are seen, `proxied` that its requests to the model are, `attended` that a
+    person may sit at its terminal. `held` is what a person is needed for. `tool` is the call under way, which began at
+    `tool_since`. `orphan` is a process that a tool left behind while the call is still open.
+    """
+
+    now: float
+    wall: float
+    status: Status = "running"
+    parked: Liveness | None = None
+    held: str | None = None
+    asked: str | None = None
+    visible: bool = False
+    attended: bool = False
+    proxied: bool = True
+    steps: int = 0
+    cpu_s: float = 0.0
+    client_cpu_s: float = 0.0
+    io_bytes: int = 0
+    output_bytes: int = 0
+    model: ModelProbe | None = None
+    empty_answers: int = 0
+    failures: int = 0
+    failure: str = ""
+    tool: str | None = None
+    tool_since: float | None = None
+    orphan: str = ""
+    reader: TerminalReader | None = None
+    disk_full: str = ""
+
+
+class Watch(Struct, frozen=True):
+    """What is remembered between two looks: when something moved last, and since when the client alone is busy."""
+
+    last: Probes | None = None
+    moved: float = 0.0
+    what: str = "it has just started"
+    spins: float | None = None
+    said: Liveness | None = None
+
+
+def fuse(watch: Watch, seen: Probes, tool_s: float) -> tuple[Watch, Liveness]:
+    """The next memory, and what the run is doing. `tool_s`: how long a tool may be silent."""
+    watch = _remember(watch, seen)
+    word, evidence, question, wedged, since = _judge(watch, seen, tool_s)
+    said, at = watch.said, seen.wall - (seen.now - since)
+    if seen.parked is not None and word == seen.parked.word:
+        now = seen.parked
+    elif said is not None and (said.word, said.wedged, said.question) == (word, wedged, question):
+        now = Liveness(word, said.since, evidence, question, wedged)
+    else:
+        now = Liveness(word, at, evidence, question, wedged)
+    return Watch(seen, watch.moved, watch.what, watch.spins, now), now
+
+
+Judgement = tuple[LivenessWord, str, str | None, WedgedKind | None, float]
+
+
+def _judge(watch: Watch, seen: Probes, tool_s: float) -> Judgement:
+    quiet = seen.now - watch.moved
+    if seen.parked is not None:
+        return seen.parked.word, seen.parked.evidence, seen.parked.question, None, seen.now
+    if seen.asked is not None:
+        return "waiting for a person", "a step waits for approval", seen.asked, None, seen.now
+    if seen.status in ("paused", "pausing"):
+        if seen.held is not None:
+            return "waiting for a person", "Interlock paused the run", seen.held, None, seen.now
+        return "paused", "a person paused the run", None, None, seen.now
+    if seen.disk_full:
+        return "wedged", seen.disk_full, None, "disk full", seen.now
+    if seen.failures >= FAILURES:
+        evidence = f"{seen.failures} requests in a row did not reach the model: {seen.failure}"
+        return "wedged", evidence, None, "network gone", seen.now
+    if seen.empty_answers >= EMPTY:
+        return "wedged", f"the model answered with nothing {seen.empty_answers} times", None, "empty answers", seen.now
+    if seen.reader is not None:
+        kind: WedgedKind | None = "client prompt" if seen.reader.client else "tool reads the terminal"
+        evidence = f"process {seen.reader.pid} ({seen.reader.command}) reads the terminal"
+        return "waiting for a person", evidence, seen.reader.text, None if seen.attended else kind, seen.now
+    if seen.model is not None:
+        return _judge_model(seen.model, seen.now)
+    if seen.tool is not None:
+        return _judge_tool(watch, seen, seen.tool, quiet, tool_s)
+    if watch.spins is not None and seen.now - watch.spins >= QUIET_S:
+        evidence = f"processor time and nothing else for {seen.now - watch.spins:.0f} s"
+        return "wedged", evidence, None, "client spins", watch.spins
+    if quiet >= QUIET_S and seen.visible and not seen.proxied:
+        # It may wait for the model: nobody can tell, so nothing is claimed.
+        return "working", f"{watch.what} {quiet:.0f} s ago; its requests are not visible", None, None, watch.moved
+    if quiet >= QUIET_S and seen.visible:
+        if seen.attended:
+            return "waiting for a person", f"the client is idle for {quiet:.0f} s", None, None, watch.moved
+        evidence = f"no step, request, tool, output, input or processor time for {quiet:.0f} s"
+        return "wedged", evidence, None, "client deadlocked", watch.moved
+    return "working", f"{watch.what} {quiet:.0f} s ago", None, None, watch.moved
+
+
+def _judge_model(model: ModelProbe, now: float) -> Judgement:
+    if model.begun is None:
+        evidence = f"a request is open for {now - model.since:.0f} s; no answer has begun"
+        return "waiting for the model", evidence, None, None, model.since
+    byte = model.byte if model.byte is not None else model.begun
+    content = model.content if model.content is not None else model.begun
+    if now - byte >= QUIET_S:
+        evidence = f"the answer began {now - model.begun:.0f} s ago; the last byte came {now - byte:.0f} s ago"
+        return "wedged", evidence, None, "half-open stream", byte
+    if now - content >= QUIET_S:
+        evidence = f"nothing but pings for {now - content:.0f} s; the last byte came {now - byte:.0f} s ago"
+        return "wedged", evidence, None, "only pings", content
+    return "waiting for the model", f"the last byte came {now - byte:.0f} s ago", None, None, model.since
+
+
+def _judge_tool(watch: Watch, seen: Probes, tool: str, quiet: float, tool_s: float) -> Judgement:
+    since = seen.tool_since if seen.tool_since is not None else seen.now
+    running = f"{tool}, for {seen.now - since:.0f} s"
+    if seen.orphan and quiet >= QUIET_S:
+        return "wedged", f"{running}: {seen.orphan} is left behind", None, "pipe held by a child", watch.moved
+    if quiet >= tool_s:
+        evidence = f"{running}; no output, input or processor time for {quiet:.0f} s"
+        return "wedged", evidence, None, "tool never ends", watch.moved
+    return "waiting for a tool", f"{running}; {watch.what} {quiet:.0f} s ago", None, None, since
+
+
+def _remember(watch: Watch, seen: Probes) -> Watch:
+    last = watch.last
+    if last is None:
+        return Watch(seen, seen.now, watch.what, None, watch.said)
+    span = max(seen.now - last.now, 1e-3)
+    busy = seen.cpu_s - last.cpu_s
+    moved = (
+        "a step was taken" if seen.steps != last.steps
+        else "output was printed" if seen.output_bytes != last.output_bytes
+        else "data was read or written" if seen.io_bytes != last.io_bytes
+        else "a tool began or ended" if (seen.tool, seen.tool_since) != (last.tool, last.tool_since)
+        else "the model was asked or answered" if (seen.model is None) != (last.model is None)
+        else ""
+    )  # fmt: skip
+    alone = seen.visible and seen.proxied and seen.tool is None and seen.model is None and not moved
+    spins = watch.spins
+    if alone and seen.client_cpu_s - last.client_cpu_s >= SPIN * span:
+        spins = spins if spins is not None else last.now
+    elif moved or busy < SPIN * span:
+        spins = None
+    if not moved and busy > 0.01 * span and spins is None:
+        moved = "processor time was used"
+    return Watch(seen, seen.now if moved else watch.moved, moved or watch.what, spins, watch.said)
