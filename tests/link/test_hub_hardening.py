@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -203,8 +205,6 @@ def test_no_token_goes_to_a_server_without_tls_where_tls_was_asked_for(quick_roo
 
 
 def _certificate(place: Path) -> Path:
-    import subprocess
-
     cert = place / "cert.pem"
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
@@ -303,4 +303,35 @@ def test_a_journal_that_cannot_be_written_delays_a_request_and_does_not_lose_it(
 
         monkeypatch.setattr(owned.endpoint, "receive", fail_twice)
         assert ask(elsewhere, "pause").outcome == "success" and len(failures) == 2
+        link.close()
+
+
+@pytest.fixture
+def small_disk(quick_root: Path) -> Iterator[Path]:
+    disk = quick_root / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", disk], capture_output=True).returncode:
+        pytest.skip("no tmpfs may be mounted here")
+    yield disk
+    subprocess.run(["umount", "-l", disk], check=True)
+
+
+def test_a_hub_whose_disk_was_full_works_again_after_a_restart(small_disk: Path, quick_root: Path) -> None:
+    with Broker(small_disk) as broker, Owned(quick_root / "runs") as owned, HubClient(broker.settings) as elsewhere:
+        link = HubLink(broker.settings, owned.endpoint, owned.journal)
+        link.start()
+        assert ask(elsewhere, "pause").outcome == "success"
+        filler = small_disk / "filler"
+        with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
+            while True:
+                file.write(b"\0" * 4096)
+        notices: list[str] = []
+        answers = [ask(elsewhere, "resume", number, timeout=6, notice=notices.append) for number in range(3)]
+        assert answers[-1].outcome == "unknown" and "no answer" in answers[-1].message
+        assert any("no answer within 5 s" in words or "refuses" in words for words in notices), notices
+        filler.unlink()
+        broker.kill()
+        broker.start()
+        assert ask(elsewhere, "pause", 9).outcome != "unknown"
+        until(lambda: len(elsewhere.records("run-1")) == owned.journal.reader().count())
         link.close()

@@ -137,9 +137,13 @@ class HubRequest:
                 if actions == [LookUp()]:
                     self._controller.found(RequestRecord())
         answer = self._controller.answer
-        if answer.outcome == "unknown" and self._refused:
-            return replace(answer, message=f"{answer.message}; an answer came and does not count: {self._refused}")
-        return answer
+        if answer.outcome != "unknown":
+            return answer
+        # The hub may not have stored what came after.
+        words = answer.message.replace("the run is", "as far as the hub knows, the run is")
+        if self._refused:
+            words += f"; an answer came and does not count: {self._refused}"
+        return replace(answer, message=words)
 
     async def _talk(self, line: ReplyListener, actions: list[Transmit | LookUp]) -> None:
         """Send and listen until there is an answer, or the session ends."""
@@ -188,8 +192,8 @@ class HubRequest:
         except asyncio.CancelledError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever the reason, it goes to whoever waits
-            await line.session.close()
             heard.fail(reason_of(error))
+            await line.session.close()
 
     async def _check_ended(self, session: HubSession) -> None:
         """A run that has ended may have nobody who would say so."""
