@@ -12,7 +12,7 @@ GARBLED = "broken_calls"
 
 JUDGED: dict[str, tuple[str, int, str, str]] = {
     "0097481679": (GARBLED, 8, "right", "`>ls`, `>python3 --version`, `>which`: two of three bring nothing or an error"),
-    "085ae02284": (GARBLED, 29, "right", "eleven calls with `> <parameter name=...` inside, every one a syntax error"),
+    "085ae02284": (GARBLED, 29, "right", "calls with `> <parameter name=...` inside: syntax errors and refused calls, one after the other"),
     "08efc10dd2": (GARBLED, 8, "right", "`>>> mkdir`, `> pip install`: pip is written to as a file and never runs"),
     "16da1dc581": (GARBLED, 16, "right", "three commands are the JSON of the call behind a colon; the loop lasts to the end"),
     "1cb550dded": (GARBLED, 8, "right", "`:` alone, three times; the descriptions say what was meant"),
@@ -30,7 +30,7 @@ JUDGED: dict[str, tuple[str, int, str, str]] = {
     "bf1be3290e": (GARBLED, 16, "right", "`:) focusing exactly4an conviction` instead of coqc; the model has come apart"),
     "c7b94e21bb": ("repetitive_errors", 25, "right", "`,` fails with the same error for the third time"),
     "d7314b93f4": (GARBLED, 14, "right", "prose and pieces of JSON as commands, three syntax errors"),
-    "dc9a3958c6": (GARBLED, 27, "right", "`:`, `,`, `:`: the header is never looked for"),
+    "dc9a3958c6": (GARBLED, 27, "right", "`:`, `,`, `:`: the header is not looked for before step 40"),
     "e3f7648dd7": (GARBLED, 7, "right", "`: \"\"` three times; it is not known whether R is there"),
     "f55150d239": (GARBLED, 10, "right", "`:`, `: \"List source files\"`, `: \"ls source\"`"),
 }  # fmt: skip

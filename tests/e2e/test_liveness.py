@@ -61,13 +61,14 @@ def read_all(master: int) -> None:
 
 
 AGENT = """
-import json, os, urllib.request
+import http.client, json, os, urllib.parse
 body = {"model": "claude-sonnet-4-5", "max_tokens": 9, "stream": True, "messages": [{"role": "user", "content": "hi"}],
         "tools": [{"name": "Bash", "input_schema": {}}]}
-request = urllib.request.Request(os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages", json.dumps(body).encode(),
-                                 {"content-type": "application/json", "x-api-key": "k"})
+where = urllib.parse.urlsplit(os.environ["ANTHROPIC_BASE_URL"])
+connection = http.client.HTTPConnection(where.hostname, where.port)
+connection.request("POST", where.path + "/v1/messages", json.dumps(body), {"content-type": "application/json"})
 try:
-    urllib.request.urlopen(request).read()
+    connection.getresponse().read()
 except Exception as error:
     print("broke:", type(error).__name__, flush=True)
 """

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from interlock.config import Config
 from interlock.config.model import Notifications
-from interlock.core import Hold, Issue, Limits, ManualClock, Notify, Usage
+from interlock.core import Contract, Hold, Issue, Limits, ManualClock, Notify, Usage
 from interlock.journal import Store
 from interlock.records import StepRecord
 from interlock.runtime import Supervisor
@@ -44,6 +44,14 @@ def supervise(tmp_path, clock, inbox, notifier=None, **options):
     )
 
 
+def test_a_run_that_is_not_proven_is_told_with_what_failed(tmp_path, clock):
+    inbox = Inbox()
+    with supervise(tmp_path, clock, inbox, contract=Contract(done_when=("exit 3",))):
+        pass
+    assert inbox.titles[0].endswith("is not proven done")
+    assert "exit status 3" in inbox.got[0].text
+
+
 def test_a_pause_for_a_person_is_told_with_what_to_do(tmp_path, clock):
     inbox = Inbox()
     with supervise(tmp_path, clock, inbox) as supervisor:
@@ -60,6 +68,15 @@ def test_a_step_that_waits_for_approval_is_told(tmp_path, clock):
         supervisor.before(supervisor.call("bash", {"command": "touch x"}))
     assert len(inbox.got) == 1
     assert "touch x" in inbox.got[0].text
+
+
+def test_an_alert_carries_a_link_to_where_it_can_be_answered(tmp_path, clock):
+    inbox = Inbox()
+    sections = {"notifications": Notifications(link="https://box:7717/")}
+    with supervise(tmp_path, clock, inbox, sections=sections, approvals=Approvals(needed=True)) as supervisor:
+        supervisor.before(supervisor.call("bash", {"command": "touch x"}))
+        run_id = supervisor.run.spec.run_id
+    assert inbox.got[0].text.endswith(f"\nhttps://box:7717/runs/{run_id}")
 
 
 def test_each_share_of_a_budget_is_told_once(tmp_path, clock):

@@ -105,7 +105,9 @@ def _containment() -> DoctorCheck:
     if missing:
         found, _, todo = missing.partition(". ")
         return DoctorCheck("containment", "missing", f"guard does not work here: {found}", f"{todo}." if todo else "")
-    return DoctorCheck("containment", "ok", "guard works here, and is the default of interlock run")
+    fence = why_not(fenced=True)
+    more = f"fence does not: {fence}" if fence else "fence works, too (--contain fence)"
+    return DoctorCheck("containment", "ok", f"guard works here, and is the default of interlock run; {more}")
 
 
 def _hooks() -> DoctorCheck:

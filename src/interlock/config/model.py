@@ -341,6 +341,9 @@ class Notifications(Section, frozen=True, kw_only=True):
         tuple[NotifyEvent, ...],
         Meta(description="What channels are told of; stops: see notification_channels."),
     ] = ("emergency_stop", "critical_issue", "waiting", "budget", "unproven")
+    link: Annotated[
+        str | None, Meta(description="The dashboard's address (https://host:7717): alerts carry a link to their run.")
+    ] = None
     budget_thresholds: Annotated[
         tuple[Annotated[float, Meta(gt=0)], ...],
         Meta(description="Shares of max_cost_usd and max_tokens that are told of, once each."),

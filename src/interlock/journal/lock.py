@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import socket
@@ -54,8 +55,10 @@ class RunLock:
                 )
             time.sleep(0.01)
         told = OwnerInfo(os.getpid(), time.time(), socket.gethostname())
-        os.ftruncate(handle, 0)
-        os.pwrite(handle, msgspec.json.encode(told) + b"\n", 0)
+        # Who it is is for people; on a full disk it is owned all the same.
+        with contextlib.suppress(OSError):
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, msgspec.json.encode(told) + b"\n", 0)
         return cls(handle)
 
     def release(self) -> None:

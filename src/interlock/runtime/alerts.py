@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from urllib.parse import quote
+
+from msgspec.structs import replace
 
 from ..config import Config
 from ..config.model import NotifyEvent
@@ -79,6 +82,9 @@ class Alerts:
     def _tell(self, event: NotifyEvent, notification: Notify) -> None:
         if event in self._settings.events:
             only = self._stop_channels if event == "emergency_stop" else ()
+            if self._settings.link:
+                where = f"{self._settings.link.rstrip('/')}/runs/{quote(self._run.spec.run_id)}"
+                notification = replace(notification, text=f"{notification.text}\n{where}")
             self._notifier.send(notification, only or None)
 
     @property

@@ -51,6 +51,8 @@ class ContractEnforcer:
         self.record_contract()
         if before is None or now is None or before.id == now.id or not self._pipeline.context.contract.guards_files:
             return
+        if not self._guard.part("contract", self._may_be_broken, True, before.id):
+            return
         broken = self._between(before.id, now.id)
         call = step.tool.call_id or "" if step.tool is not None else ""
         if call in self._open or (not call and self._open):
@@ -70,6 +72,13 @@ class ContractEnforcer:
             return ()
         left = self._guard.part("contract", self._undo, tuple(broken), step, start, broken)
         return tuple(left or ())
+
+    def _may_be_broken(self, before: str) -> bool:
+        """Whether some path that the last call changed is against a clause: as quick as the call changed little."""
+        workspace, contract = self._executor.workspace, self._pipeline.context.contract
+        if workspace is None:
+            return False
+        return any(broken_by(contract, path) for path in workspace.checkpoints.own_changes(before).states)
 
     def _between(self, before: str, now: str) -> dict[str, Clause]:
         nothing: dict[str, Clause] = {}

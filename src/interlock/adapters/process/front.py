@@ -75,6 +75,9 @@ END_S = 3.0
 
 LOOPBACK = "127.0.0.1"
 
+NOT_VISIBLE = "steps are not visible unless the command reports them: limits, checkpoints and control only"
+"""What is said at the start of a command that we know no hooks and no proxy for."""
+
 
 def run_command(launch: Launch) -> Finished:
     """Run the command to its end, supervised. `exit_status` is minus a signal where one ended the command."""
@@ -173,6 +176,8 @@ class _Front:
             self._begin()
             if first_line:
                 _say(first_line)
+            if self._launch.spec.adapter == "process" and sys.stderr is not None and sys.stderr.isatty():
+                _say(NOT_VISIBLE)
             # Before the command is there: two signals that nobody takes become one.
             self._signals.start()
             self._lock = hold_front(self._folder) if self._stored is None else None

@@ -1,0 +1,66 @@
+"""The real clients at a usage limit: parked, started again in their session or thawed, and done."""
+
+from __future__ import annotations
+
+import pytest
+
+from interlock.demo.model import ScriptedModel
+from interlock.demo.model.request import ModelRequest
+from interlock.demo.model.script import ScriptedTurn, run
+
+from .clients import CLIENTS, AgentPlace, shown, until
+
+pytestmark = pytest.mark.agents
+
+WAIT_S = 75
+"""Longer than what is left to the client."""
+
+
+class Limited:
+    """A model that gives one call, then is limited until told otherwise, then goes on."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.limited, self.refused = seconds, True, 0
+
+    def answer(self, request: ModelRequest) -> ScriptedTurn:
+        if not request.has_tools:
+            return ScriptedTurn(text="ok")
+        if "marker-before" not in request.text:
+            return ScriptedTurn(calls=(run("echo marker-before > before.txt; cat before.txt"),))
+        if "usage limit stopped you" in request.text or (self.refused and not self.limited):
+            return ScriptedTurn(text="all done, marker-after")
+        self.refused += 1
+        return ScriptedTurn(
+            status=429,
+            headers=(("retry-after", str(int(self.seconds))),),
+            error=("rate_limit_error", f"Rate limit reached. Please try again in {int(self.seconds)}s."),
+        )
+
+
+# opencode does not come through the proxy here: it waits for the limit by itself, and its run goes on.
+PARKED = [client for client in CLIENTS if client.name != "opencode"]
+
+
+@pytest.mark.parametrize("client", PARKED, ids=lambda client: client.name)
+def test_a_client_at_its_limit_is_parked_and_continues_in_its_session(client, tmp_path, agents_folder, record_property):
+    record_property("agent", client.name)
+    limited = Limited(WAIT_S)
+    with ScriptedModel(limited.answer) as model:
+        config = {"unattended": {"resume": {"jitter_s": 0}}, "checkpoints": {"budget_files": 10_000}}
+        place = AgentPlace(tmp_path, client, model, agents_folder, config)
+        try:
+            process = place.begin_agent(options=("--proxy",))
+            until("it is parked", lambda: place.store.runs() and place.records("parked"))
+            parked = place.records("parked")
+            assert len(parked) == 1 and parked[0].get("wake") is not None, shown(parked)
+            assert place.order("resume").outcome == "success"
+            limited.limited = False
+            out, err = process.communicate(timeout=150)
+            said = shown({"out": out.decode()[-1500:], "err": err.decode()[-1500:], "refused": limited.refused})
+            assert process.returncode == 0, said
+            assert len(place.records("woken")) == 1 and len(place.records("parked")) == 1, said
+            # The model was shown the conversation from before the limit.
+            last = model.asked[-1].text
+            assert "marker-before" in last, said
+        finally:
+            place.close()
