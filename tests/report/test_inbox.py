@@ -18,6 +18,7 @@ from interlock.report.inbox import KINDS, InboxItem, find_item, read_inbox
 from interlock.report.inbox_answers import answer_item
 from interlock.runtime import Run
 from tests.cli.calling import interlock
+from tests.e2e.running import until
 from tests.web.runs import stop_run, supervised, write_run
 
 
@@ -100,7 +101,8 @@ def test_a_held_run_is_resumed_from_the_inbox(store: Store) -> None:
         item = only(store, "paused")
         assert item.text == "look at this"
         assert answer_item(Runs(store), item.id, "resume")[1].ok
-        assert run.run.status == "running"
+        # The answer is durable before the gate opens.
+        until("it continues", lambda: run.run.status == "running")
 
 
 def test_what_was_seen_is_put_aside_and_new_trouble_is_not(store: Store) -> None:

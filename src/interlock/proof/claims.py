@@ -237,7 +237,8 @@ def read_claims(text: str) -> list[Claim]:
     found: dict[tuple[str, str], Claim] = {}
     about_tests, admits = False, admits_failure(text)
     for sentence in _sentences(text):
-        for kind, pattern in _PATTERNS:
+        hinted = _HINT.Match(sentence.encode("utf-8", "replace"))
+        for kind, pattern in _PATTERNS if hinted else ():
             match = pattern.search(sentence)
             if (
                 match is not None
