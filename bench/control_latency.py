@@ -83,7 +83,7 @@ def _on_the_socket(place: Path, store: Store, rounds: int) -> dict[str, list[flo
 def _on_the_hub(place: Path, store: Store, rounds: int) -> dict[str, list[float]]:
     folder = store.create(RunSpec(run_id="remote"))
     with _broker(place / "js") as url, _child("owner", str(folder.path), url):
-        settings = Hub(url=url)
+        settings = Hub(url=url, key_file=str(folder.path.parent / "key"))
         with _publish(settings) as publish, HubClient(settings) as client:
             return _interleave({PUBLISH: publish, "hub, REQUEST to RESULT": _ask_hub(client)}, rounds)
 
@@ -251,7 +251,7 @@ def _be_owner(path: Path, url: str | None) -> None:
     endpoint.start()
     ControlServer(endpoint, folder.path).open()
     if url is not None:
-        HubLink(Hub(url=url), endpoint, journal).start()
+        HubLink(Hub(url=url, key_file=str(path.parent / "key")), endpoint, journal).start()
     gc.freeze()
     signal.pause()
 

@@ -126,7 +126,8 @@ class World:
             self.do(self.lot.started)
 
     def woken(self) -> list[WokenRecord]:
-        found = (read_body(r) for r in self.supervisor.run.journal.reader().read(kinds=frozenset(("woken",))))
+        with self.supervisor.run.journal.reader() as reader:
+            found = [read_body(record) for record in reader.read(kinds=frozenset(("woken",)))]
         return [body for body in found if isinstance(body, WokenRecord)]
 
 

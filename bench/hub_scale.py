@@ -1,0 +1,89 @@
+"""The hub with many runs: a list of all of them, one command, and what runs leave behind."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import msgspec
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from tests.link.broker import Broker
+from tests.link.owned import Owned
+
+from interlock.config.model import Hub
+from interlock.control import new_request
+from interlock.journal import RunSummary
+from interlock.link.hub import STREAM, run_subject
+from interlock.link.hub_client import HubClient
+from interlock.link.hub_connect import open_session
+from interlock.link.hub_link import HubLink
+from interlock.link.outbox import RemoteRun
+
+NOTES = """Rows of runs as owners publish and sign them, and one run with a link of its own that is paused and resumed.
+`ps --hub` is a whole process: its processor time, user and system. "left behind" is how many consumers the stream has
+after so many sessions of owners came and went."""
+
+
+def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
+    rows = []
+    with tempfile.TemporaryDirectory() as root, Broker(Path(root) / "js") as broker:
+        place = Path(root)
+        settings = Hub(url=broker.url, key_file=str(place / "interlock" / "key"))
+        with Owned(place / "runs") as owned, HubClient(settings) as client:
+            link = HubLink(settings, owned.endpoint, owned.journal)
+            link.start()
+            known, first = 0, 0.0
+            for runs in (10, 100) if quick else (10, 1000, 5000):
+                asyncio.run(_publish(settings, known, runs))
+                known = runs
+                listed = _spent(broker.url, place)
+                asked = sorted(_ask(client, f"{runs}-{number}", number) for number in range(40))[20]
+                first = first or asked
+                left = asyncio.run(_left_behind(settings, 20 if quick else runs))
+                rows.append([f"{runs:,}", f"{listed:.2f}", f"{asked * 1000:.1f}", f"{asked / first:.2f}", str(left)])
+            link.close()
+    columns = ["live runs", "ps --hub, s of processor", "REQUEST to RESULT, ms", "of 10 runs", "left behind"]
+    return "Hub with many runs", columns, rows
+
+
+async def _publish(settings: Hub, first: int, last: int) -> None:
+    session = await open_session(settings, "bench", owner=True)
+    for number in range(first, last):
+        run = RunSummary(run_id=f"bench-{number:05}", task="mend the parser " * 4, started=float(number))
+        body = msgspec.json.encode(RemoteRun(summary=run, host="bench", pid=1))
+        sent = await session.publish(run_subject(run.run_id), body, os.urandom(8).hex())
+        if number % 100 == 99 or number == last - 1:
+            await session.settle([sent])
+    await session.close()
+
+
+def _spent(url: str, place: Path) -> float:
+    env = {**os.environ, "XDG_CONFIG_HOME": str(place), "XDG_STATE_HOME": str(place / "state")}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, "-m", "interlock", "ps", "--hub", url]
+    subprocess.run(command, env=env, check=True, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def _ask(client: HubClient, name: str, number: int) -> float:
+    begin = time.perf_counter()
+    client.ask(new_request(name, "resume" if number % 2 else "pause", "run-1"))
+    return time.perf_counter() - begin
+
+
+async def _left_behind(settings: Hub, sessions: int) -> int:
+    for _ in range(min(sessions, 500)):
+        await (await open_session(settings, "bench", owner=True)).close()
+    session = await open_session(settings, "bench")
+    info = await session.api(f"STREAM.INFO.{STREAM}", {})
+    await session.close()
+    return int(info["state"]["consumer_count"])
