@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
+from datetime import datetime
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from interlock.adapters.process import parking
 from interlock.adapters.process.parking import ParkingLot
@@ -33,8 +33,10 @@ class World:
     def __init__(self, root: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         self.random = random.Random(seed)
         self.time, self.ahead, self.booted, self.boot = 0.0, 0.0, -1000.0, 0
-        self.rules = Resume(jitter_s=self.random.choice((0, 30)), max_parks=50)
-        self.window = self.random.choice((None, 4 * 3600.0))
+        jitter = self.random.choice((0, 30))
+        self.closes = self.random.choice((None, START + 4 * 3600.0))
+        closes = f"{datetime.fromtimestamp(self.closes):%H:%M}" if self.closes is not None else None
+        self.rules = Resume(jitter_s=jitter, max_parks=50, until=closes)
         self.store = Store(root)
         self.clock = ManualClock(START)
         self.launches: list[int] = []
@@ -146,10 +148,8 @@ def play(world: World, limits: int) -> int:
             world.kill_in = None
             world.do(lambda limit=limit: world.lot.see(limit))
         assert world.lot.parked is not None and world.supervisor.run.status == "paused", "a limit was lost"
-        if world.window is not None:
-            until = START + world.window
-            world.do(lambda until=until: world.lot._keep(replace(world.lot.parked, until=until)))
-        begun, number = world.time, world.lot.parked.number
+        assert world.lot.parked.until == world.closes
+        begun, number, said = world.time, world.lot.parked.number, world.lot.parked.at.wall
         delay, asked = world.lot.parked.delay, False
         if ends:
             world.client_lives = False
@@ -186,8 +186,9 @@ def play(world: World, limits: int) -> int:
                     by_timer += 1
                     if not (jumped and rebooted):
                         assert world.time - begun >= delay, "woken before the limit reset"
-                    if world.window is not None:
-                        assert world.now().wall <= START + world.window, "woken outside the window"
+                    if world.closes is not None:
+                        latest = world.now().wall if rebooted else max(world.now().wall, said + world.time - begun)
+                        assert latest <= world.closes, "woken outside the window"
                 else:
                     assert asked
             if new or world.cancelled:
