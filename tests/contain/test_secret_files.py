@@ -95,5 +95,7 @@ def test_the_key_is_made_in_the_state_folder_and_an_older_one_stays(
 def test_without_a_wall_review_blocks_what_reads_a_key(command: str, verdict: str) -> None:
     config = Config(hub=Hub(key_file="/srv/keys/alice", credentials_file="/srv/nats/hub.creds"))
     reviewer = Reviewer(config.review, Context(), private=named_files(config))
-    step = Step(index=1, run_id="r", role="assistant", kind="tool_call", tool=Tool(name="Bash", arguments={"command": command}))
+    step = Step(
+        index=1, run_id="r", role="assistant", kind="tool_call", tool=Tool(name="Bash", arguments={"command": command})
+    )
     assert reviewer.review(step).verdict == verdict
