@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-
-import re2
+from functools import lru_cache
 
 from .model import Claim, ClaimKind
+from .sieve import Sieve
 
 READ = 3_000
 """Characters of a text that are read, at its beginning and at its end."""
@@ -19,13 +19,12 @@ SENTENCE = 400
 MOST = 8
 """Claims kept of one text."""
 
-_HINT = re2.Set.SearchSet()
-_HINT.Add(
-    r"(?i)pass|green|succe|complet|\bdone\b|finish|fixed|resolv|implement|compil|builds?\b|commit|push|return|respon"
+_HINT = re.compile(
+    r"pass|green|succe|complet|\bdone\b|finish|fixed|resolv|implement|compil|builds?\b|commit|push|return|respon"
     r"|running|\bup\b|live|happy|no problem|export|provision|in place|configur|created|wrote|written|updated|"
-    r"modified|edited|healthy|clean|no (?:type|lint|error|fail)|work|deploy|met\b|verified|stable|compliant|ready"
+    r"modified|edited|healthy|clean|no (?:type|lint|error|fail)|work|deploy|met\b|verified|stable|compliant|ready",
+    re.IGNORECASE,
 )
-_HINT.Compile()
 
 _CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 _QUOTED_LINE = re.compile(r"^\s{0,3}>.*$", re.MULTILINE)
@@ -219,6 +218,9 @@ _THEY_PASS = re.compile(
     re.IGNORECASE,
 )
 _OF_TESTS = re.compile(r"\btests?\b|\bsuite\b|\bpytest\b|\bspecs?\b", re.IGNORECASE)
+_PLAN = re.compile(
+    r"(?:now |next,? |first,? |then )?(?:let|i'll|i will|i need|i should|i want|we need|we should|you)", re.IGNORECASE
+)
 _PATH = re.compile(r"(https?://[\w.:/%-]+)|`([^`\s]{2,120})`")
 _FAILING = re.compile(
     r"\b(?:tests?|checks?|build|suite|it|they|which|that|still|\d+)\b[^.\n]{0,40}\b(?:fail(?:s|ed|ing|ures?)?"
@@ -230,32 +232,45 @@ _FAILING = re.compile(
 )
 
 
-def read_claims(text: str) -> list[Claim]:
+_WROTE = re.compile(
+    r"\bI(?:'ve| have)?\s+(?:\w+ly\s+)?(?:created|written|wrote|updated|modified|edited)\s+(?:the |a |an )?"
+    r"(?:\w+\s+){0,3}?[`'\"]([\w./-]+\.[A-Za-z]{1,5})[`'\"]",
+    re.IGNORECASE,
+)
+_SIEVE = Sieve([*(pattern for _, pattern in _PATTERNS), _THEY_PASS, _WROTE])
+_THEY, _FILES = len(_PATTERNS), len(_PATTERNS) + 1
+
+
+@lru_cache(64)
+def read_claims(text: str) -> tuple[Claim, ...]:
     """The claims of a text, one of each kind and subject, in order."""
-    if not text or not _HINT.Match(text[: 2 * READ].encode("utf-8", "replace")):
-        return []
+    read = text if len(text) <= 2 * READ else f"{text[:READ]}\n{text[-READ:]}"
+    possible = _SIEVE.possible(read) if text else ()
+    if not possible:
+        return ()
+    patterns = [_PATTERNS[at] for at in possible if at < len(_PATTERNS)]
     found: dict[tuple[str, str], Claim] = {}
-    about_tests, admits = False, admits_failure(text)
-    for sentence in _sentences(text):
-        hinted = _HINT.Match(sentence.encode("utf-8", "replace"))
-        for kind, pattern in _PATTERNS if hinted else ():
+    before = ""
+    for sentence in _sentences(read) if patterns or _THEY in possible else ():
+        for kind, pattern in patterns:
             match = pattern.search(sentence)
             if (
                 match is not None
+                and _HINT.search(sentence)
                 and _is_stated(sentence, match)
-                and not (kind == "done" and (admits or "reproduc" in sentence))
+                and not (kind == "done" and ("reproduc" in sentence or admits_failure(text)))
             ):
                 subject = _subject(kind, sentence)
                 every = _ALL.search(match[0]) is not None
                 found.setdefault((kind, subject), Claim(kind, sentence[:200], subject=subject, every=every))
                 if kind != "done":
                     break
-        if about_tests and _THEY_PASS.match(sentence) and not _BUT.search(sentence):
+        if _THEY_PASS.match(sentence) and _is_about_tests(before) and not _BUT.search(sentence):
             found.setdefault(("tests", ""), Claim("tests", sentence[:200], every=True))
-        about_tests = _OF_TESTS.search(sentence) is not None and not _plans(sentence)
-    for path in claimed_files(text):
+        before = sentence
+    for path in claimed_files(text) if _FILES in possible else ():
         found.setdefault(("file", path), Claim("file", f"wrote {path}", subject=path))
-    return list(found.values())[:MOST]
+    return tuple(found.values())[:MOST]
 
 
 def admits_failure(text: str) -> bool:
@@ -263,15 +278,8 @@ def admits_failure(text: str) -> bool:
     return _FAILING.search(text[: 2 * READ]) is not None
 
 
-def _plans(sentence: str) -> bool:
-    return (
-        re.match(
-            r"(?:now |next,? |first,? |then )?(?:let|i'll|i will|i need|i should|i want|we need|we should|you)",
-            sentence,
-            re.IGNORECASE,
-        )
-        is not None
-    )
+def _is_about_tests(sentence: str) -> bool:
+    return _OF_TESTS.search(sentence) is not None and _PLAN.match(sentence) is None
 
 
 def _is_stated(sentence: str, match: re.Match[str]) -> bool:
@@ -308,8 +316,6 @@ def _subject(kind: ClaimKind, sentence: str) -> str:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    if len(text) > 2 * READ:
-        text = f"{text[:READ]}\n{text[-READ:]}"
     text = _QUOTED_LINE.sub("", _CODE.sub("\n", text))
     text = _QUOTE.sub('""', text)
     for part in _END.split(_MARKUP.sub("", text)):
@@ -330,11 +336,6 @@ _HEDGED = re.compile(
 )
 _RAN = re.compile(
     r"\bI(?:'ve| have)?\s+(?:already\s+)?(?:ran|run|executed)\s+(?:the |all |our )?(?:\w+\s+)?tests?\b", re.IGNORECASE
-)
-_WROTE = re.compile(
-    r"\bI(?:'ve| have)?\s+(?:\w+ly\s+)?(?:created|written|wrote|updated|modified|edited)\s+(?:the |a |an )?"
-    r"(?:\w+\s+){0,3}?[`'\"]([\w./-]+\.[A-Za-z]{1,5})[`'\"]",
-    re.IGNORECASE,
 )
 _VERBS = ("created", "written", "wrote", "updated", "modified", "edited")
 _TEST_WORDS = frozenset((b"pytest", b"unittest", b"tox", b"jest", b"vitest", b"ctest", b"runtests", b"test", b"tests"))
