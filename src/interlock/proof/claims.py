@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+import re2
+
 from .model import Claim, ClaimKind
 from .sieve import Sieve
 
@@ -222,13 +224,12 @@ _PLAN = re.compile(
     r"(?:now |next,? |first,? |then )?(?:let|i'll|i will|i need|i should|i want|we need|we should|you)", re.IGNORECASE
 )
 _PATH = re.compile(r"(https?://[\w.:/%-]+)|`([^`\s]{2,120})`")
-_FAILING = re.compile(
-    r"\b(?:tests?|checks?|build|suite|it|they|which|that|still|\d+)\b[^.\n]{0,40}\b(?:fail(?:s|ed|ing|ures?)?"
+_FAILING = re2.compile(
+    r"(?i)\b(?:tests?|checks?|build|suite|it|they|which|that|still|\d+)\b[^.\n]{0,40}\b(?:fail(?:s|ed|ing|ures?)?"
     r"|broken|errors?|red)\b"
     r"|\bnot (?:yet |all |fully )?(?:pass|work|complete|resolved|done|fixed)|\b(?:partial|incomplete|unresolved"
     r"|degrad|remain)"
-    r"|\b(?:do|does|did)n['’]t (?:pass|work)|\bFAILED\b|\bfailure\b|\bcould not\b|\bunable\b",
-    re.IGNORECASE,
+    r"|\b(?:do|does|did)n['’]t (?:pass|work)|\bFAILED\b|\bfailure\b|\bcould not\b|\bunable\b"
 )
 
 
@@ -248,11 +249,11 @@ def read_claims(text: str) -> tuple[Claim, ...]:
     possible = _SIEVE.possible(read) if text else ()
     if not possible:
         return ()
-    patterns = [_PATTERNS[at] for at in possible if at < len(_PATTERNS)]
     found: dict[tuple[str, str], Claim] = {}
     before = ""
-    for sentence in _sentences(read) if patterns or _THEY in possible else ():
-        for kind, pattern in patterns:
+    for sentence in _sentences(read) if possible != [_FILES] else ():
+        can = _SIEVE.possible(sentence)
+        for kind, pattern in [_PATTERNS[at] for at in can if at < _THEY]:
             match = pattern.search(sentence)
             if (
                 match is not None
@@ -265,7 +266,7 @@ def read_claims(text: str) -> tuple[Claim, ...]:
                 found.setdefault((kind, subject), Claim(kind, sentence[:200], subject=subject, every=every))
                 if kind != "done":
                     break
-        if _THEY_PASS.match(sentence) and _is_about_tests(before) and not _BUT.search(sentence):
+        if _THEY in can and _THEY_PASS.match(sentence) and _is_about_tests(before) and not _BUT.search(sentence):
             found.setdefault(("tests", ""), Claim("tests", sentence[:200], every=True))
         before = sentence
     for path in claimed_files(text) if _FILES in possible else ():
