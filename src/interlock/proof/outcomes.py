@@ -80,7 +80,8 @@ Said = tuple[Outcome, str] | None
 _PYTEST = _by_line(r"^(?:=+ )?((?:\d+ \w+(?:, )?)+|no tests ran|no tests collected)(?: \([^)]*\))? in [\d.]+s?\b.*$")
 _PYTEST_NONE = _by_line(r"\bno tests ran\b|collected 0 items|NO TESTS RAN|no tests found|No tests found"
     r"|No test files found"
-                          r"|no test files\b|There are no tests to run|No tests were executed", ignore_case=True)  # fmt: skip
+                          r"|no test files\b|There are no tests to run|No tests were executed",
+                        ignore_case=True)  # fmt: skip
 _UNITTEST = _by_line(r"^Ran (\d+) tests? in [\d.]+s")
 _JEST = _by_line(r"^\s*Tests:?\s+((?:\d+ \w+[,| ]*)+)(?:\(\d+\))?(?:, )?(?:\d+ total)?")
 _SUITES = _by_line(r"^\s*Test (?:Suites:|Files)\s+[^\n]*?(\d+) failed")
@@ -100,7 +101,9 @@ _NO_FAILURES = re.compile(r"\b0 (?:tests? )?(?:failed|failing|failures?)\b")
 _FINE = _by_line(
     r"\ball (?:\d+ )?(?:tests?|checks?|packages|specs)\b[^\n]{0,20}\bpass|^\s*PASS(?:ED)?\b|\bPASS(?:ED)?\s*$"
     r"|BUILD SUCCESS"
-    r"|^OK\b|\b\d+ (?:tests? )?pass(?:ed|ing)\b|^\s*[✓✔√] |\btests? passed\b|\bALL (?:TESTS )?PASS", ignore_case=True)  # fmt: skip
+    r"|^OK\b|\b\d+ (?:tests? )?pass(?:ed|ing)\b|^\s*[✓✔√] |\btests? passed\b|\bALL (?:TESTS )?PASS",
+    ignore_case=True,
+)  # fmt: skip
 
 
 def _tests(text: str) -> Said:

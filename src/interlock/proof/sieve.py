@@ -8,13 +8,13 @@ from collections.abc import Sequence
 import re2
 
 _PIECE = re.compile(
-    r"(?P<look>\(\?<?[=!])|(?P<border>\\[bAZ])|(?P<space>\\s| )|(?P<word>\\w)|(?P<digit>\\d)|(?P<back>\\[1-9])"
+    r"(?P<look>\(\?<?[=!])|(?P<anchor>\\[AZ])|(?P<space>\\s| )|(?P<word>\\w)|(?P<digit>\\d)|(?P<back>\\[1-9])"
     r"|(?P<gap>\[\^(?:\\.|[^\]\\])*\])|(?P<one>\[(?:\\.|[^\]\\])*\])|(?P<count>\{[01],\d+\}\??)|(?P<other>\\.|.)",
     re.DOTALL,
 )
 _SPACE = r"[\s\x0b\x1c-\x1f\x{85}\pZ✅☑✔✓🎉🟢]"
 _GAP = r"[^\n]"
-_AS = {"border": "", "word": r"\S", "digit": r"\pN", "back": r"\pN+", "gap": _GAP, "count": "*"}
+_AS = {"anchor": "", "word": r"\S", "digit": r"\pN", "back": r"\pN+", "gap": _GAP, "count": "*"}
 
 
 class Sieve:
@@ -42,7 +42,7 @@ class Sieve:
 
 
 def _loosened(pattern: str) -> str:
-    """A pattern as RE2 reads it: without lookaround, borders, anchors and counts, with wide gaps and spaces."""
+    """A pattern as RE2 reads it: without lookaround, anchors and counts, with wide gaps and spaces."""
     found: list[str] = []
     depth = 0
     for piece in _PIECE.finditer(pattern):
