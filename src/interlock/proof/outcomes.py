@@ -194,7 +194,7 @@ def _javascript(text: str) -> Said:
         if counts.get("fail", 0) or counts.get("cancelled", 0):
             return "failed", f"{counts.get('fail', 0)} failed, {counts.get('pass', 0)} passed"
         return ("passed", f"{counts['pass']} passed") if counts.get("pass") else ("none", "0 tests ran")
-    mocha = re.search(r"^\s*(\d+) passing", text, re.M)
+    mocha = re.search(r"^\s*(\d+) passing", text, re.M) if "passing" in text else None
     if mocha is not None:
         failing = re.search(r"^\s*(\d+) failing", text, re.M)
         if failing is not None and failing[1] != "0":
@@ -204,8 +204,12 @@ def _javascript(text: str) -> Said:
 
 
 def _golang(text: str) -> Said:
-    passing = _GO_OK.findall(text)
-    if _GO_FAIL.search(text) and (passing or "--- FAIL" in text or re.search(r"^FAIL\s", text, re.M)):
+    passing = _GO_OK.findall(text) if "ok" in text else []
+    if (
+        "FAIL" in text
+        and _GO_FAIL.search(text)
+        and (passing or "--- FAIL" in text or re.search(r"^FAIL\s", text, re.M))
+    ):
         return "failed", _line_at(text, "FAIL")
     if passing:
         return "passed", f"{len(passing)} packages ok"
