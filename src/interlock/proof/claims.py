@@ -240,8 +240,11 @@ _WROTE = re.compile(
     r"(?:\w+\s+){0,3}?[`'\"]([\w./-]+\.[A-Za-z]{1,5})[`'\"]",
     re.IGNORECASE,
 )
-_SIEVE = Sieve([*(pattern for _, pattern in _PATTERNS), _THEY_PASS, _WROTE])
-_THEY, _FILES = len(_PATTERNS), len(_PATTERNS) + 1
+_THEY, _FILES, _FIRST = range(3)
+_SIEVE = Sieve(
+    [_THEY_PASS, _WROTE, *(each for kind, each in _PATTERNS if kind != "done")],
+    [each for kind, each in _PATTERNS if kind == "done"],
+)
 
 
 @lru_cache(64)
@@ -255,7 +258,7 @@ def read_claims(text: str) -> tuple[Claim, ...]:
     before = ""
     for sentence in _sentences(read) if possible != [_FILES] else ():
         can = _SIEVE.possible(sentence)
-        for kind, pattern in [_PATTERNS[at] for at in can if at < _THEY]:
+        for kind, pattern in [_PATTERNS[at - _FIRST] for at in can if at >= _FIRST]:
             match = pattern.search(sentence)
             if (
                 match is not None

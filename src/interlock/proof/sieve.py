@@ -23,22 +23,22 @@ class Sieve:
     The text may still have markup, quotations and check marks in it, which are left out before the patterns read it.
     """
 
-    def __init__(self, patterns: Sequence[re.Pattern[str]]) -> None:
-        self._sets: list[tuple[re2.Set, list[int]]] = []
-        loosened = [_loosened(pattern.pattern) for pattern in patterns]
-        # Patterns with a gap in them multiply each other's states: each has a set of its own.
-        alone = [[at] for at, pattern in enumerate(loosened) if _GAP in pattern]
-        for group in (*alone, [at for at, pattern in enumerate(loosened) if _GAP not in pattern]):
+    def __init__(self, *groups: Sequence[re.Pattern[str]]) -> None:
+        """`groups`: patterns with wide gaps multiply each other's states, and are better apart."""
+        self._sets: list[tuple[re2.Set, int]] = []
+        count = 0
+        for group in groups:
             made = re2.Set.SearchSet()
-            for at in group:
-                made.Add(f"(?i){loosened[at]}")
+            for pattern in group:
+                made.Add(f"(?i){_loosened(pattern.pattern)}")
             made.Compile()
-            self._sets.append((made, group))
+            self._sets.append((made, count))
+            count += len(group)
 
     def possible(self, text: str) -> list[int]:
         """The patterns that may match, by their places, in order."""
         plain = text.encode("utf-8", "replace").translate(None, b"*_#")
-        return sorted(group[at] for made, group in self._sets for at in made.Match(plain) or ())
+        return sorted(first + at for made, first in self._sets for at in made.Match(plain) or ())
 
 
 def _loosened(pattern: str) -> str:
