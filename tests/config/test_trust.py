@@ -100,6 +100,8 @@ def test_trust_is_given_by_a_person_and_not_from_inside_a_run(workspace: Path, m
         ("detect.sensitivity", "high", "medium", True),
         ("detect.sensitivity", "low", "medium", False),
         ("interventions.observe", True, False, False),
+        ("unattended.resume.rerun", True, False, False),
+        ("unattended.resume.rerun", False, True, True),
         ("checkpoints.exclude", ["src"], (), False),
         ("contain.allow", ["docker"], (), False),
         ("notifications.channels", {"a": "json://elsewhere"}, {}, False),

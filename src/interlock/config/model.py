@@ -410,6 +410,10 @@ class Resume(Section, frozen=True, kw_only=True):
         Dollars | None, Meta(description="A run that has spent this much waits for a person instead.")
     ] = None
     jitter_s: Annotated[Seconds, Meta(description="A random delay of up to this long after each reset.")] = 30
+    rerun: Annotated[
+        bool,
+        Meta(description="Run a command that has no session, and so starts over, again by itself after a limit."),
+    ] = False
 
 
 class Unattended(Section, frozen=True, kw_only=True):

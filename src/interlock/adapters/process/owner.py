@@ -44,6 +44,7 @@ from ..hooks.authority import keep_authority
 from ..hooks.clients import adapter_named, dialect_named, new_dialects
 from ..hooks.exchange import HookExchange
 from ..hooks.guardian import HookGuardian
+from ..hooks.resumption import RESUMPTIONS
 from ..proxy import ModelChoice, ProxyAdapter, Rewind, SwitchingAdapter
 from ..steps.server import StepServer
 from .adoption import adopt
@@ -122,6 +123,7 @@ class Owner:
             quota=_quota(begin),
             last_words=self._last_words,
             session=lambda: self._steps.numbering.session,
+            continues=begin.spec.adapter in RESUMPTIONS,
             lacks=begin.lacks,
         )
         self._proxy = self._make_proxy(doors[0] if begin.proxied is not None and doors else None)
