@@ -16,7 +16,7 @@ from interlock.contain.fence import build_fence
 from interlock.demo.model import ScriptedModel, turns
 
 from ..adapters.proxy.tls_server import TlsServer
-from ..e2e.running import Place
+from ..e2e.running import Place, until
 
 AGENT = Path(__file__).with_name("fenced_agent.py")
 KEY = "sk-real-" + "k" * 23
@@ -125,6 +125,22 @@ def test_refused_hosts_are_recorded_with_their_step(fenced: Fenced) -> None:
 def test_the_first_line_says_what_holds_and_nothing_is_left(fenced: Fenced) -> None:
     assert fenced.err.startswith(b"interlock: fence: ")
     assert fenced.place.processes() == []
+
+
+def test_a_killed_front_leaves_no_temporary_folder(place: Place) -> None:
+    temporary = place.root / "temporary"
+    temporary.mkdir()
+    run = place.begin(
+        place.command("sh", "-c", "touch /tmp/mine ready; exec sleep 600", options=("--contain", "fence")),
+        env={**place.environment, "TMPDIR": str(temporary)},
+    )
+    place.wait_for("ready")
+    assert "mine" in [path.name for path in temporary.glob("interlock-*/*")]
+    until("the owner has the command", lambda: place.records("started"))
+    run.kill()
+    run.wait()
+    assert place.interlock("cancel", place.folder.run_id)[0] == 0
+    until("the owner has tidied up", lambda: not list(temporary.glob("interlock-*")))
 
 
 def test_what_is_given_for_writing_is_not_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,3 +83,31 @@ def test_an_unknown_level_and_an_unknown_name_are_errors(place: Place) -> None:
     run = place.begin(place.command("true"), env={**place.environment, "INTERLOCK_CONTAIN__ALLOW": "[dokcer]"})
     _, err = run.communicate(timeout=60)
     assert run.returncode == 2 and b"contain.allow" in err
+
+
+def test_a_fence_without_its_network_or_the_proxy_is_an_error_before_the_command_starts(place: Place) -> None:
+    """A bubblewrap that can build everything but a network, and an interpreter without the extra `proxy`."""
+    if bubblewrap.why_not(fenced=True):
+        pytest.skip("no fence here")
+    tools = place.root / "tools"
+    tools.mkdir()
+    no_network = (
+        '#!/bin/sh\ncase " $* " in *" --unshare-net "*)'
+        " echo 'bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted' >&2; exit 1;; esac\n"
+        f'exec {bubblewrap.find_bubblewrap()} "$@"\n'
+    )
+    (tools / "bwrap").write_text(no_network)
+    (tools / "bwrap").chmod(0o755)
+    path = f"{tools}:{place.environment['PATH']}"
+    words = place.command("touch", "ran", options=("--contain", "fence"))
+    _, err = (run := place.begin(words, env={**place.environment, "PATH": path})).communicate(timeout=60)
+    assert run.returncode == 2, err
+    assert b"fence does not work here: bwrap: loopback: Failed RTM_NEWADDR" in err and b"--contain off" in err
+    hiding = "import sys, importlib.machinery as m\nfound = m.PathFinder.find_spec\n"
+    hiding += "m.PathFinder.find_spec = lambda name, *more: None if name == 'httptools' else found(name, *more)\n"
+    (tools / "sitecustomize.py").write_text(hiding)
+    libraries = f"{tools}:{place.environment['PYTHONPATH']}"
+    _, err = (run := place.begin(words, env={**place.environment, "PYTHONPATH": libraries})).communicate(timeout=60)
+    assert run.returncode == 2, err
+    assert b'fence does not work here: the proxy is not installed. pip install "interlock[proxy]"' in err
+    assert not (place.workspace / "ran").exists() and place.store.runs() == []

@@ -32,7 +32,7 @@ sys.exit(1)
 
 @pytest.fixture
 def place(tmp_path):
-    made = Place(tmp_path, {"unattended": {"resume": {"jitter_s": 0}}})
+    made = Place(tmp_path, {"unattended": {"resume": {"jitter_s": 0, "rerun": True}}})
     yield made
     for pid in owners(made, b"interlock.adapters.process.adoption"):
         os.kill(pid, signal.SIGKILL)
@@ -86,6 +86,9 @@ def test_a_parked_run_refuses_pause_and_is_woken_by_resume(place):
     assert run.liveness is not None and run.liveness.word == "parked" and run.liveness.wake is not None
     state = place.records("state")[-1]
     assert state["status"] == "paused" and state["waiting"]["kind"] == "parked"
+    assert state["waiting"]["until"] == run.liveness.wake
+    _, lines, _ = place.interlock("show", run.run_id)
+    assert b"wakes by itself" in lines and b"needs you" not in lines
     _, shown, _ = place.interlock("ps")
     assert b"parked until" in shown
     assert place.order("pause").code == "invalid_state"
@@ -110,7 +113,7 @@ def test_a_window_that_has_passed_waits_for_a_person(place):
     timer = parked(place)
     set_timer(place, delay=0.0, until=timer.at.wall - 1)
     until("it waits", lambda: (p := parked(place)) is not None and p.held_by)
-    until("shown", lambda: (run := place.store.runs()[0]).liveness and run.liveness.word == "waiting for a person")
+    until("shown", lambda: (run := place.store.runs()[0]).liveness and run.liveness.words == "parked: needs you")
     assert starts(place) == ["0"] and place.records("woken") == []
     assert place.order("resume").outcome == "success"
     assert finish(process)[0] == 0 and starts(place) == ["0", "1"]
@@ -153,6 +156,23 @@ def test_a_reboot_and_a_clock_that_went_back_do_not_wake_it_early_or_twice(place
     assert adopt_orphans(place) == 1
     until("done", lambda: place.store.runs()[0].status == "done")
     assert starts(place) == ["0", "1"] and len(place.records("woken")) == 1
+
+
+def test_a_command_without_a_session_is_run_again_by_a_person_only(tmp_path, request):
+    place = Place(tmp_path, {"unattended": {"resume": {"jitter_s": 0}}})
+    request.addfinalizer(place.close)
+    process = place.start(*client(place, 0))
+    until("parked", lambda: (p := parked(place)) is not None and p.status is not None and p.held_by)
+    until("told", lambda: place.store.runs()[0].status == "paused")
+    os.kill(place.folder.owner().pid, signal.SIGKILL)
+    until("shown", lambda: b"parked: needs you" in place.interlock("ps")[1])
+    assert b"Parked until you resume it" in place.interlock("inbox")[1]
+    waiting = place.records("state")[-1]["waiting"]
+    assert waiting["kind"] == "parked" and not waiting["until"] and "would start over" in waiting["text"]
+    assert starts(place) == ["0"] and place.records("woken") == []
+    assert place.order("resume").outcome == "success"
+    assert finish(process)[0] == 0 and starts(place) == ["0", "1"]
+    assert [each["by"] for each in place.records("woken")] == ["a person"]
 
 
 def test_max_parks_zero_leaves_everything_as_it_was(tmp_path):

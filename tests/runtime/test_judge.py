@@ -186,6 +186,7 @@ PROMPT = write_prompt([Question("finding", "k", "?", "data")])
         f'{{"canary": "{PROMPT.canary}", "verdicts": [{{"question": 1, "holds": "no", "confidence": 1.0}}]}}',
         f'{{"canary": "{PROMPT.canary}", "verdicts": [{{"question": 1, "holds": false, "confidence": 7}}]}}',
     ],
+    ids=range(9),
 )  # fmt: skip
 def test_an_answer_that_is_not_in_the_form_asked_for_changes_nothing(text: str) -> None:
     assert read_verdicts(text, PROMPT, 1) == {}

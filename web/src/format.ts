@@ -105,8 +105,10 @@ export const isLive = (status: string): boolean =>
 
 /** What a run is doing, with the way in which it hangs or the time when it resumes. */
 export const doing = (now: Liveness): string =>
-  now.word === "parked" && now.wake
-    ? `parked until ${new Date(now.wake * 1000).toLocaleString([], { weekday: "short", hour: "2-digit", minute: "2-digit" })}`
+  now.word === "parked"
+    ? now.wake
+      ? `parked until ${new Date(now.wake * 1000).toLocaleString([], { weekday: "short", hour: "2-digit", minute: "2-digit" })}`
+      : "parked: needs you"
     : now.wedged
       ? `${now.word}: ${now.wedged}`
       : now.word;

@@ -652,6 +652,7 @@ export interface Hold {
   do: "hold";
   reason: string;
   kind: "approval" | "limit" | "parked" | "pause" | "recovery";
+  until: number;
 }
 
 export interface Defer {

@@ -50,6 +50,7 @@ class Checkpoints:
     ) -> None:
         self.workspace, self.run_id = workspace, run_id
         self._store, self._settings, self._clock = store, settings, clock
+        self._identity = _identity_of(store.path)
         self._snapshots = Snapshots(str(workspace), store, settings, clock)
         self._rollback = Rollback(store, self._snapshots, clock)
         self._comparison = Comparison(store, self._snapshots)
@@ -60,6 +61,16 @@ class Checkpoints:
         self._run_lock: WorkspaceLock | None = None
         self.freeze: Freeze = nullcontext
         self.recovered: list[str] = []
+
+    @property
+    def place(self) -> Path:
+        """Where they are kept."""
+        return self._store.path
+
+    @property
+    def removed(self) -> bool:
+        """Whether somebody has removed or replaced the store since it was opened."""
+        return _identity_of(self.place) != self._identity
 
     @classmethod
     def open(
@@ -384,3 +395,11 @@ class Checkpoints:
                     yield
                 finally:
                     self._held = False
+
+
+def _identity_of(store: Path) -> tuple[tuple[int, int], ...]:
+    """What stays the same as long as it is the same store; empty where it is gone."""
+    try:
+        return tuple((info.st_dev, info.st_ino) for info in ((store / name).stat() for name in ("store.db", "packs")))
+    except OSError:
+        return ()

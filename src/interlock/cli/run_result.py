@@ -68,7 +68,7 @@ def with_proxy(launch: Launch, wanted: bool | None) -> Launch:
     if not upstreams:
         return launch
     if find_spec("httpcore") is None or find_spec("httptools") is None:
-        if wanted:
+        if wanted and not fenced:  # A fence says by itself what it lacks.
             raise BadInput("the proxy is not installed", todo='pip install "interlock[proxy]"')
         return launch
     spec = launch.spec if launch.wiring is not None else replace(launch.spec, adapter=ProxyAdapter.name)

@@ -163,7 +163,10 @@ def matter(run: RunSummary) -> str:
 
 def _doing(run: RunSummary) -> Text:
     words = run.doing.words if run.doing is not None else ""
-    return Text(words, style="red" if words.startswith("wedged") else "yellow" if "person" in words else "")
+    return Text(
+        words,
+        style="red" if words.startswith("wedged") else "yellow" if "person" in words or "needs you" in words else "",
+    )
 
 
 def _status(status: str) -> Text:

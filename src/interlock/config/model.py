@@ -305,10 +305,10 @@ class Hub(Section, frozen=True, kw_only=True):
     token_file: Annotated[str | None, Meta(description="A file with the token.")] = None
     tls: Annotated[dict[str, str], Meta(description="ca_file, cert_file, key_file.")] = {}
     key_file: Annotated[
-        str | None, Meta(description="Our private key; default: key in the user's configuration directory.")
+        str | None, Meta(description="Our private key; default: key in the user's state directory.")
     ] = None
     trusted_file: Annotated[
-        str | None, Meta(description="The public keys we trust; default: hub-keys in the same directory.")
+        str | None, Meta(description="The public keys we trust; default: hub-keys in the configuration directory.")
     ] = None
     unsigned: Annotated[bool, Meta(description="Accept requests, answers and runs that no trusted key has signed.")] = (
         False
@@ -410,6 +410,10 @@ class Resume(Section, frozen=True, kw_only=True):
         Dollars | None, Meta(description="A run that has spent this much waits for a person instead.")
     ] = None
     jitter_s: Annotated[Seconds, Meta(description="A random delay of up to this long after each reset.")] = 30
+    rerun: Annotated[
+        bool,
+        Meta(description="Run a command that has no session, and so starts over, again by itself after a limit."),
+    ] = False
 
 
 class Unattended(Section, frozen=True, kw_only=True):

@@ -35,7 +35,7 @@ class Kept(Struct, frozen=True, kw_only=True):
     """The places of one run.
 
     `hidden` is empty inside but for what `shown` (read-only) and `writable` name; `fixed` is read-only. What the agent
-    works in (`workspaces`) stays writable, wherever it lies.
+    works in (`workspaces`) stays writable, wherever it lies. `secret` files are empty inside, wherever they lie.
     """
 
     hidden: tuple[Path, ...] = ()
@@ -43,6 +43,7 @@ class Kept(Struct, frozen=True, kw_only=True):
     writable: tuple[Path, ...] = ()
     fixed: tuple[Path, ...] = ()
     workspaces: tuple[Path, ...] = ()
+    secret: tuple[Path, ...] = ()
 
 
 def guard_words(
@@ -86,6 +87,8 @@ def guard_words(
     words += _bind("--bind", (place for place in kept.workspaces if _is_below(place, (*kept.hidden, *fixed))))
     words += _bind("--bind", kept.writable)
     words += _bind("--ro-bind", (path for path in kept.shown if path.exists()))
+    gone = (*kept.hidden, *(fence.hidden if fence is not None else ()))
+    words += _hide(file for file in _real(kept.secret) if not _is_below(file, gone) or _is_below(file, kept.workspaces))
     variables = (*hidden_variables(allow), *(SECRET_VARIABLES if fence is not None else ()))
     words += [word for name in variables for word in ("--unsetenv", name)]
     return (*words, *(("--seccomp", str(filter_fd)) if filter_fd is not None else ()))

@@ -169,7 +169,10 @@ class Frame(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Waiting(Struct, frozen=True, omit_defaults=True):
-    """What the run needs a person for. An approval is of the call with this `digest`, and expires at `until`."""
+    """What the run waits for. An approval is of the call with this `digest`, and expires at `until`.
+
+    A parked run resumes by itself at `until`; 0: it waits for a person.
+    """
 
     kind: str
     step: int

@@ -47,10 +47,11 @@ class Rewrite(Struct, frozen=True, tag_field="do", tag="rewrite"):
 
 
 class Hold(Struct, frozen=True, tag_field="do", tag="hold"):
-    """Let nothing through until a person says so, or until the time when a parked run resumes."""
+    """Let nothing through until a person says so, or `until` the time when a parked run resumes by itself."""
 
     reason: str
     kind: Literal["pause", "approval", "recovery", "limit", "parked"] = "pause"
+    until: float = 0.0
 
 
 class Defer(Struct, frozen=True, tag_field="do", tag="defer"):

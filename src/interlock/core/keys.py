@@ -76,9 +76,15 @@ def _verifier(public: str) -> VerifyKey:
 
 def key_path() -> Path:
     """Where this user's private key is, unless the configuration says otherwise."""
+    fresh, old = key_paths()
+    return old if old.exists() else fresh
+
+
+def key_paths() -> tuple[Path, Path]:
+    """Where it is made, in a folder that no contained agent sees; and where older versions made it."""
     import platformdirs
 
-    return platformdirs.user_config_path("interlock") / "key"
+    return platformdirs.user_state_path("interlock") / "key", platformdirs.user_config_path("interlock") / "key"
 
 
 def load_key(path: Path | None = None) -> SigningKey | None:
@@ -98,11 +104,13 @@ def load_key(path: Path | None = None) -> SigningKey | None:
 def create_key(path: Path | None = None) -> SigningKey:
     """Make a private key in a file that only this user can read. BadInput if there is one already."""
     place, made = path or key_path(), SigningKey.create()
-    place.parent.mkdir(parents=True, exist_ok=True)
     try:
+        place.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
         raise BadInput("a private key already exists", where=str(place), todo="Move it away to make another.") from None
+    except OSError as error:
+        raise BadInput(f"cannot make a private key: {error.strerror}", where=str(place)) from None
     with os.fdopen(handle, "w") as file:
         file.write(made.seed + "\n")
         file.flush()
@@ -175,10 +183,13 @@ def trusted_key(public: str, roles: list[str], name: str) -> TrustedKey:
 def write_trusted(keys: Iterable[TrustedKey], path: Path | None = None) -> None:
     """Replace the file, all or nothing."""
     place = path or trusted_path()
-    place.parent.mkdir(parents=True, exist_ok=True)
     fresh = place.with_name(f".{place.name}.{os.getpid()}")
-    fresh.write_text("".join(f"{key.public} {','.join(key.roles)} {key.name}\n" for key in keys), encoding="utf-8")
-    fresh.replace(place)
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        fresh.write_text("".join(f"{key.public} {','.join(key.roles)} {key.name}\n" for key in keys), encoding="utf-8")
+        fresh.replace(place)
+    except OSError as error:
+        raise BadInput(f"cannot write the trusted keys: {error.strerror}", where=str(place)) from None
 
 
 def remove_trusted(public: str, path: Path | None = None) -> TrustedKey:

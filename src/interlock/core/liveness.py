@@ -55,9 +55,6 @@ class Liveness(Struct, frozen=True, omit_defaults=True):
         if self.word == "parked" and self.wake is not None:
             then = datetime.fromtimestamp(self.wake)
             return f"parked until {then:{'%H:%M' if then.date() == datetime.now().date() else '%Y-%m-%d %H:%M'}}"
+        if self.word == "parked":
+            return "parked: needs you"
         return f"{self.word}: {self.wedged}" if self.wedged else self.word
-
-    @property
-    def needs_person(self) -> bool:
-        """Whether nothing happens until a person does something."""
-        return self.word == "waiting for a person"

@@ -136,7 +136,7 @@ def _liveness(seen: _Looked) -> Iterator[InboxItem]:
     elif doing.word == "wedged":
         yield seen.item("wedged", doing.since, doing.since, f"Hangs: {doing.wedged}", doing.evidence, cancel)
     elif doing.word == "parked" and doing.wake is None:
-        why = doing.evidence or "It does not resume by itself."
+        why = doing.question or doing.evidence or "It does not resume by itself."
         yield seen.item("parked", doing.since, doing.since, "Parked until you resume it", why, *seen.control)
 
 

@@ -122,7 +122,8 @@ def tell(body: RecordBody) -> RecordText:
         case records.StatusRecord():
             return RecordText("state", "quiet", f"status at this step: {body.status}")
         case core.Hold():
-            return RecordText("state", "warning", "paused: needs you", body.reason)
+            title = _parked(body.until) if body.kind == "parked" else "paused: needs you"
+            return RecordText("state", "warning", title, body.reason)
         case records.ContractRecord():
             lines = contract_lines(body.contract, 64)
             return RecordText(
@@ -145,8 +146,8 @@ def tell(body: RecordBody) -> RecordText:
             off = "switched off" if body.dropped else ""
             return RecordText("note", "warning", f"supervision impaired: {body.part}", _join("; ", body.why, off))
         case records.ParkedRecord():
-            until = f"resumes at {_clock(body.wake)}" if body.wake is not None else f"needs you: {body.held_by}"
-            return RecordText("state", "warning", one_line(f"parked ({body.number}): {until}"), body.reason)
+            title = _join(": ", f"usage limit {body.number}: {_parked(body.wake or 0.0)}", body.held_by)
+            return RecordText("state", "warning", one_line(title), body.reason)
         case records.WokenRecord():
             return RecordText("state", "notice", one_line(f"woken ({body.number}) by {body.by}"), body.how)
         case records.LivenessRecord():
@@ -366,7 +367,8 @@ def tell_state(body: State | Abort | Done) -> RecordText:
         return RecordText("state", "quiet" if status == "running" else "notice", status)
     if waiting.kind == "approval":
         return RecordText("approval", "warning", f"step {waiting.step} needs approval", waiting.text, waiting.step)
-    return RecordText("state", "warning", f"{status}: needs you", waiting.text, waiting.step)
+    title = _parked(waiting.until) if waiting.kind == "parked" else f"{status}: needs you"
+    return RecordText("state", "warning", title, waiting.text, waiting.step)
 
 
 def tell_check(body: InterventionEvent) -> RecordText:
@@ -403,6 +405,11 @@ def cut(text: str, length: int) -> str:
 def _ending(reason: str) -> str:
     # By whom, the request before it says.
     return "cancelled" if reason == "USER_CANCELLED" else ENDINGS.get(reason, plain(reason.lower()))
+
+
+def _parked(wake: float) -> str:
+    """That a run is parked: until when, where it wakes by itself; 0: it needs a person."""
+    return f"parked until {_clock(wake)[:-3]}, wakes by itself" if wake else "parked: needs you"
 
 
 def _clock(time: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from functools import lru_cache
+from pathlib import Path
 
 import msgspec
 from msgspec import Struct
@@ -70,17 +71,18 @@ class ReviewerState(Struct):
 class Reviewer:
     """One per run. `review` before a step runs, `observe` when its result is there; `check` adds a rule of its own.
 
-    `restorable`: checkpoints of the workspace are made; `contained`: the agent has a container of its own.
+    `restorable`: checkpoints of the workspace are made; `contained`: the agent has a container of its own; `private`:
+    files of the person that no step may read.
     """
 
     def __init__(
         self, config: ReviewConfig, context: Context, workspace: str | None = None, rules: RuleSet | None = None,
-        *, restorable: bool = False, contained: bool = False,
+        *, restorable: bool = False, contained: bool = False, private: tuple[Path, ...] = (),
     ) -> None:  # fmt: skip
         self._config = config
         self._restorable, self._contained = restorable, contained
         self._workspace = workspace or context.workspace
-        self._rules = rules or rule_set(config.rules_path)
+        self._rules = rules or rule_set(config.rules_path, private)
         self._state = ReviewerState()
         self.check: CallCheck | None = None
         self.context = context

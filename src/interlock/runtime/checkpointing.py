@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ..checkpoint import Restored
-from ..core import CheckpointInfo, Context, InterlockError, Restore, Review
+from ..core import CheckpointInfo, Context, Hold, InterlockError, Restore, Review
 from ..records import RestoredRecord
 from .decision_pipeline import DecisionPipeline
 from .directive_executor import DirectiveExecutor
@@ -14,6 +14,8 @@ from .run import Run
 
 PERSON = "a person's order"
 """The reason of a restore that a person asked for."""
+
+UNDO_LOST = "the checkpoints were removed: what this run changes cannot be undone any more"
 
 
 class Checkpointing:
@@ -25,6 +27,7 @@ class Checkpointing:
         self._run, self._pipeline, self._executor, self._guard, self._context = run, pipeline, executor, guard, context
         self._recorded = ""
         self.newest: CheckpointInfo | None = None
+        self._lost = False
 
     def make(self, *, cause: str, step: int, label: str = "") -> CheckpointInfo | None:
         """Snapshot the workspace; None where there is none, or where it failed (which is recorded)."""
@@ -49,6 +52,16 @@ class Checkpointing:
         self._pipeline.mark(info)
         self.newest = info
         return info
+
+    def hold_if_lost(self) -> bool:
+        """Pause the run where its checkpoints are gone, once: whoever resumes it does so without undo."""
+        workspace = self._executor.workspace
+        if self._lost or workspace is None or not workspace.checkpoints.removed:
+            return False
+        self._lost = True
+        if not self._run.ended:
+            self._executor.carry_out(Hold(UNDO_LOST, "recovery"))
+        return not self._run.ended
 
     def start(self) -> str | None:
         """The run's first checkpoint, while there is one."""

@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..config import Config
+from ..config.private_files import named_files
 from ..contract import ContractCheck, advance, agree, work_items
 from ..core import (
     EVERY_CAPABILITY,
@@ -114,7 +115,12 @@ class DecisionPipeline:
         window = config.interventions.resource_throttling.metrics_window_seconds
         self.guard = guard or Guard(None, _nothing)
         self.reviewer = Reviewer(
-            config.review, context, context.workspace, restorable=bool(restorable), contained=contained
+            config.review,
+            context,
+            context.workspace,
+            restorable=bool(restorable),
+            contained=contained,
+            private=named_files(config),
         )
         self.detectors = Detectors(
             config.detect, context, extra=plugins.detectors, muted=plugins.muted, guard=self.guard.detectors

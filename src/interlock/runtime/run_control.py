@@ -105,7 +105,7 @@ class RunControl:
 
     def pause(self, hold: Hold, step: int) -> str:
         """Pause by the supervisor's own decision, under the same rules as a person's."""
-        self.endpoint.post(Held(Waiting(hold.kind, step, hold.reason)))
+        self.endpoint.post(Held(Waiting(hold.kind, step, hold.reason, until=hold.until)))
         return f"paused: {hold.reason}"
 
     def wait(self, step: int, what: str, digest: str, until: float) -> None:

@@ -33,7 +33,7 @@ from .approvals import Answer, Approvals
 from .budgets import open_budgets
 from .call_decision import degrade, refusal
 from .checkpoint_causes import AFTER_STEP, END_OF_TURN
-from .checkpointing import Checkpointing, may_change
+from .checkpointing import UNDO_LOST, Checkpointing, may_change
 from .containers import is_contained
 from .contract_enforcer import ContractEnforcer
 from .decision_pipeline import DecisionPipeline
@@ -254,6 +254,11 @@ class Supervisor(StepClient):
         with self._lock:
             return self._checkpointing.make(cause=cause, step=step, label=label)
 
+    def hold_without_undo(self) -> bool:
+        """Pause, once, where somebody has removed the checkpoints; asked before each step that may change files."""
+        with self._lock:
+            return not self._observe and self._checkpointing.hold_if_lost()
+
     @property
     def process_limits(self) -> Limits:
         """What the agent's processes are held to now."""
@@ -346,6 +351,8 @@ class Supervisor(StepClient):
             decision = PROCEED if judgement is not None else self._permission.decide(step, review, can)
             if decision.action == "hold":
                 return decision
+            if decision.action in LET and may_change(review) and self.hold_without_undo():
+                return Decision("hold", reason=UNDO_LOST)
             review = self._permission.settle(step, review)
             if decision.action in LET:
                 self._enforcer.approve(step, review)

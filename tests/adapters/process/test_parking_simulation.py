@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
+from datetime import datetime
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from interlock.adapters.process import parking
 from interlock.adapters.process.parking import ParkingLot
@@ -33,13 +33,16 @@ class World:
     def __init__(self, root: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         self.random = random.Random(seed)
         self.time, self.ahead, self.booted, self.boot = 0.0, 0.0, -1000.0, 0
-        self.rules = Resume(jitter_s=self.random.choice((0, 30)), max_parks=50)
-        self.window = self.random.choice((None, 4 * 3600.0))
+        jitter = self.random.choice((0, 30))
+        self.closes = self.random.choice((None, START + 4 * 3600.0))
+        closes = f"{datetime.fromtimestamp(self.closes):%H:%M}" if self.closes is not None else None
+        self.rules = Resume(jitter_s=jitter, max_parks=50, until=closes)
         self.store = Store(root)
         self.clock = ManualClock(START)
         self.launches: list[int] = []
         self.told: list[tuple[str, int]] = []
         self.client_lives, self.cancelled = True, False
+        self.continues, self.last_words = self.random.random() < 0.7, ""
         self.kill_in: int | None = None
         self.spec = RunSpec(run_id=new_run_id(), adapter="direct")
         monkeypatch.setattr(parking, "_now", self.now)
@@ -82,7 +85,13 @@ class World:
         for name in ("append", "hold", "resume"):
             setattr(run, name, self.mortal(getattr(run, name)))
         lot = ParkingLot(
-            self.supervisor, self.folder, self.rules, quota="q", last_words=lambda: "", session=lambda: "s1"
+            self.supervisor,
+            self.folder,
+            self.rules,
+            quota="q",
+            last_words=lambda: self.last_words,
+            session=lambda: "s1",
+            continues=self.continues,
         )
         lot.relaunch = self.relaunch
         lot.finish = lambda status: self.told.append(("over", status))
@@ -146,17 +155,15 @@ def play(world: World, limits: int) -> int:
             world.kill_in = None
             world.do(lambda limit=limit: world.lot.see(limit))
         assert world.lot.parked is not None and world.supervisor.run.status == "paused", "a limit was lost"
-        if world.window is not None:
-            until = START + world.window
-            world.do(lambda until=until: world.lot._keep(replace(world.lot.parked, until=until)))
-        begun, number = world.time, world.lot.parked.number
+        assert world.lot.parked.until == world.closes
+        begun, number, said = world.time, world.lot.parked.number, world.lot.parked.at.wall
         delay, asked = world.lot.parked.delay, False
         if ends:
             world.client_lives = False
             world.do(lambda: world.lot.exited(1))
         jumped = rebooted = False
         for _ in range(60):
-            before = len(world.woken())
+            before, launched = len(world.woken()), len(world.launches)
             match rng.choice(("pass", "pass", "pass", "kill", "jump", "reboot", "person", "cancel", "strike")):
                 case "pass":
                     world.time += rng.choice((1.0, 60.0, 1800.0))
@@ -171,6 +178,8 @@ def play(world: World, limits: int) -> int:
                 case "person" if rng.random() < 0.1:
                     asked = True
                     person_resumes(world)
+                    if rng.random() < 0.5:
+                        world.reopen()
                 case "cancel" if rng.random() < 0.03:
                     world.cancelled, world.kill_in = True, None
                     world.supervisor.run.end("aborted", "USER_CANCELLED")
@@ -184,10 +193,12 @@ def play(world: World, limits: int) -> int:
                 assert len([w for w in world.woken() if w.number == number]) == 1, "woken twice"
                 if new[0].by == "the timer":
                     by_timer += 1
+                    assert world.continues or len(world.launches) == launched, "it was run again by itself"
                     if not (jumped and rebooted):
                         assert world.time - begun >= delay, "woken before the limit reset"
-                    if world.window is not None:
-                        assert world.now().wall <= START + world.window, "woken outside the window"
+                    if world.closes is not None:
+                        latest = world.now().wall if rebooted else max(world.now().wall, said + world.time - begun)
+                        assert latest <= world.closes, "woken outside the window"
                 else:
                     assert asked
             if new or world.cancelled:
@@ -209,6 +220,65 @@ def play(world: World, limits: int) -> int:
         world.lot.answered()
     world.supervisor.run.close()
     return by_timer
+
+
+def parked_command(world: World) -> World:
+    """A command without a session, parked while it runs, as the proxy does it; the limit has passed."""
+    world.continues, world.rules = False, Resume(jitter_s=0)
+    world.lot = world.open_lot()
+    world.lot.see(UsageLimit(reason="limit", source="test", resets_in=90.0))
+    world.time += 100.0
+    return world
+
+
+def test_a_command_that_ends_while_it_is_parked_is_run_again_by_a_person_only(tmp_path, monkeypatch):
+    world = parked_command(World(tmp_path, 1, monkeypatch))
+    assert world.lot.exited(1)
+    world.look()
+    assert world.lot.liveness.words == "parked: needs you" and "start over" in world.lot.liveness.question
+    world.time += 86_400.0
+    world.look()
+    world.reopen()
+    world.look()
+    assert world.woken() == [] and world.launches == []
+    person_resumes(world)
+    world.look()
+    assert [(each.by, each.how) for each in world.woken()] == [("a person", "the command is started again")]
+    assert world.launches == [1]
+    world.supervisor.run.close()
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_person_who_resumes_before_the_owner_has_looked_is_heard(tmp_path, monkeypatch, killed):
+    world = World(tmp_path, 1, monkeypatch)
+    world.lot.see(UsageLimit(reason="limit", source="test", resets_in=3600.0))
+    if killed:
+        world.reopen()
+    person_resumes(world)
+    world.look()
+    assert [each.by for each in world.woken()] == ["a person"]
+    world.supervisor.run.close()
+
+
+def test_a_command_that_gives_up_after_it_was_woken_is_not_run_again_by_itself(tmp_path, monkeypatch):
+    world = parked_command(World(tmp_path, 1, monkeypatch))
+    world.look()
+    assert [each.by for each in world.woken()] == ["the timer"]
+    world.last_words = "You've hit your usage limit. Try again in 90 seconds."
+    assert world.lot.exited(1)
+    world.time += 86_400.0
+    world.look()
+    assert world.launches == [] and world.lot.parked.held_by and len(world.woken()) == 1
+    world.supervisor.run.close()
+
+
+def test_a_command_that_met_a_limit_and_succeeded_has_ended(tmp_path, monkeypatch):
+    world = World(tmp_path, 1, monkeypatch)
+    world.continues = False
+    world.lot = world.open_lot()
+    world.lot.see(UsageLimit(reason="limit", source="test", resets_in=5.0))
+    assert not world.lot.exited(0) and world.lot.parked is None
+    world.supervisor.run.close()
 
 
 def person_resumes(world: World) -> None:

@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ...config import Config
+from ...config.private_files import private_files
 from ...contain import (
     API_PORT,
     EGRESS_PORT,
@@ -25,6 +26,7 @@ from ...contain import (
     why_not,
 )
 from ...core import BadInput
+from ...core.keys import create_key, write_trusted
 from ...link.socket_paths import runtime_dir
 from ...process import TreeHandle
 from ...process.enclosed import Enclosure
@@ -116,16 +118,15 @@ def wall_around(places: Places, config: Config) -> tuple[tuple[str, ...], tuple[
     """The words before a command that contain it, the descriptors that they need, and the fence if there is one."""
     program = find_bubblewrap()
     assert program is not None, "decide_containment has found it"
+    state = Path(platformdirs.user_state_dir("interlock"))
+    state.mkdir(mode=0o700, parents=True, exist_ok=True)
     kept = Kept(
-        hidden=tuple(
-            path
-            for path in (Path(platformdirs.user_state_dir("interlock")), places.store, runtime_dir())
-            if path.is_dir()
-        ),
+        hidden=tuple(path for path in (state, places.store, runtime_dir()) if path.is_dir()),
         shown=(places.run, *places.sockets, *places.files),
         writable=(places.wiring,) if places.wiring.is_dir() else (),
-        fixed=places.files,
+        fixed=(*places.files, *_trusted_keys(config)),
         workspaces=places.workspaces,
+        secret=_secret_files(config),
     )
     filter_fd = open_filter()
     fence = None
@@ -135,6 +136,26 @@ def wall_around(places: Places, config: Config) -> tuple[tuple[str, ...], tuple[
     if places.terminal is not None:
         words += ("--ro-bind", "/dev/null", str(places.terminal))
     return words, ((filter_fd,) if filter_fd is not None else ()), fence
+
+
+def _secret_files(config: Config) -> tuple[Path, ...]:
+    """What the agent must not read. A key that the first use of the hub would make is made now: nothing hides what is
+    not there."""
+    named = config.hub.key_file
+    if named and not config.hub.unsigned and not Path(named).expanduser().exists():
+        create_key(Path(named).expanduser())
+    return private_files(config)
+
+
+def _trusted_keys(config: Config) -> tuple[Path, ...]:
+    """The list of keys that may steer, where it lies outside our own folders: nobody inside adds one."""
+    named = config.hub.trusted_file
+    if not named:
+        return ()
+    file = Path(named).expanduser()
+    if not file.exists():
+        write_trusted((), file)
+    return (file,)
 
 
 DOORS = (("api", API_PORT), ("egress", EGRESS_PORT))

@@ -44,6 +44,7 @@ from ..hooks.authority import keep_authority
 from ..hooks.clients import adapter_named, dialect_named, new_dialects
 from ..hooks.exchange import HookExchange
 from ..hooks.guardian import HookGuardian
+from ..hooks.resumption import RESUMPTIONS
 from ..proxy import ModelChoice, ProxyAdapter, Rewind, SwitchingAdapter
 from ..steps.server import StepServer
 from .adoption import adopt
@@ -122,6 +123,7 @@ class Owner:
             quota=_quota(begin),
             last_words=self._last_words,
             session=lambda: self._steps.numbering.session,
+            continues=begin.spec.adapter in RESUMPTIONS,
             lacks=begin.lacks,
         )
         self._proxy = self._make_proxy(doors[0] if begin.proxied is not None and doors else None)
@@ -461,10 +463,10 @@ def main() -> None:
     # What is there from the start stays: looking through it for rubbish would keep a hook waiting for 50 ms.
     gc.freeze()
     channel.send(OwnerReady())
-    _serve(owner, channel, RunFolder(Path(begin.store) / begin.spec.run_id))
+    _serve(owner, channel, RunFolder(Path(begin.store) / begin.spec.run_id), begin.temporary)
 
 
-def _serve(owner: Owner, channel: Channel, folder: RunFolder) -> None:
+def _serve(owner: Owner, channel: Channel, folder: RunFolder, temporary: str) -> None:
     tree: ProcessTree | None = None
     while (line := channel.receive()) is not None:
         message: ToOwner = from_json(line, ToOwner)
@@ -483,20 +485,22 @@ def _serve(owner: Owner, channel: Channel, folder: RunFolder) -> None:
         tree.wait()
     if owner.parking.exited(UNKNOWN_STATUS):
         owner.leave()
-        _tidy(folder)
+        _tidy(folder, temporary)
         adopt(folder)
         return
     owner.finish(None)
-    _tidy(folder)
+    _tidy(folder, temporary)
 
 
-def _tidy(folder: RunFolder) -> None:
+def _tidy(folder: RunFolder, temporary: str) -> None:
     """Take away what the front would have taken away."""
     control = socket_path(folder.path)
     steps = steps_path(control)
     control.unlink(missing_ok=True)
     shutil.rmtree(steps.parent, ignore_errors=True)
     shutil.rmtree(control.with_suffix(".d"), ignore_errors=True)
+    if temporary:
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _quota(begin: BeginRun) -> str:

@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ...config.model import Resume
-from ...control.messages import State
+from ...control.messages import State, Waiting
 from ...core import Hold, Liveness
 from ...core.decoding import from_json
 from ...journal import RunFolder
@@ -41,12 +41,15 @@ log = logging.getLogger("interlock")
 SHORT_S = 60.0
 """A limit that resets sooner is left to the client, which tries again by itself."""
 
+STARTS_OVER = "this command has no session to continue and would start over (unattended.resume.rerun)"
+
 
 class ParkingLot:
     """For one run. `see` and `answered` are called by the proxy, `exited` at the client's end, `look` twice a second.
 
     `relaunch` has the client started again, `finish` ends a run without a process; `last_words` is what the client
-    printed last and `session` names its session.
+    printed last and `session` names its session. `continues` says that the client can be started again in its session:
+    any other command starts over, which only a person or `unattended.resume.rerun` may want.
     """
 
     def __init__(
@@ -58,16 +61,17 @@ class ParkingLot:
         quota: str,
         last_words: Callable[[], str],
         session: Callable[[], str],
+        continues: bool,
         lacks: tuple[str, ...] = (),
     ) -> None:
         self._supervisor, self._folder, self._rules, self._quota = supervisor, folder, rules, quota
         self._last_words, self._session, self._lacks = last_words, session, lacks
+        self._continues, self._starts_again = continues, continues or rules.rerun
         self.relaunch: Callable[[Parked], None] = lambda _: None
         self.finish: Callable[[int], None] = lambda _: None
         self._lock = threading.RLock()
         self._pending: UsageLimit | None = None
         self._unknown = 0
-        self._held = False
         self._woken = False
         self._client_status: int | None = None
         self._parked = read_parked(folder, Parked)
@@ -84,10 +88,11 @@ class ParkingLot:
         parked = self._parked
         if parked is None or self._woken or self._supervisor.run.ended:
             return None
+        evidence = f"{parked.source}: {parked.reason}"
         if parked.held_by:
             question = f"Usage limit: {parked.reason}. It does not resume by itself: {parked.held_by}. Resume it?"
-            return Liveness("waiting for a person", parked.at.wall, f"parked: {parked.source}", question=question)
-        return Liveness("parked", parked.at.wall, f"{parked.source}: {parked.reason}", wake=parked.wake)
+            return Liveness("parked", parked.at.wall, evidence, question=question)
+        return Liveness("parked", parked.at.wall, evidence, wake=parked.wake)
 
     def see(self, limit: UsageLimit) -> None:
         """The model's API refuses requests. A limit that passes soon is left to the client."""
@@ -114,9 +119,12 @@ class ParkingLot:
             if self._supervisor.run.ended:
                 return False
             now = datetime.now().astimezone()
-            limit = self._pending or (find_in_words(self._last_words(), now, "last words") if status else None)
+            limit = self._pending if status or self._continues else None
+            if limit is None and status:
+                limit = find_in_words(self._last_words(), now, "last words")
             known = self._parked
-            if known is not None and (not self._woken or limit is not None or known.status is not None):
+            again = limit is not None and self._starts_again
+            if known is not None and (not self._woken or again or known.status is not None):
                 known = replace(known, status=status, session=self._session() or known.session)
                 self._keep(known)
                 if self._woken:
@@ -125,10 +133,7 @@ class ParkingLot:
                 return True
             if known is not None:
                 self._forget()
-            parked = self._park(limit) if limit is not None else None
-            if parked is not None:
-                self._keep(replace(parked, status=status))
-            return parked is not None
+            return limit is not None and self._park(limit, status) is not None
 
     def started(self) -> None:
         """The client runs again: this park is over."""
@@ -150,11 +155,9 @@ class ParkingLot:
                 return
             if self._woken:
                 return
-            if run.status == "running" and self._held:
+            if run.status == "running" and self._was_held():
                 self._wake(parked, "a person")
                 return
-            if run.status == "paused":
-                self._held = True
             match self._decide(parked):
                 case Due():
                     if self._is_my_turn(parked):
@@ -162,17 +165,21 @@ class ParkingLot:
                 case NeedsPerson(why) if not parked.held_by:
                     self._keep(replace(parked, held_by=why))
                     run.update(liveness=self.liveness)
-                    run.hold(Hold(self._words(self._parked or parked), "parked"), self._supervisor.next_index)
+                    self._hold(self._parked or parked)
 
     def _decide(self, parked: Parked) -> Due | NotYet | NeedsPerson:
         decided = decide_wake(parked, _now())
-        if isinstance(decided, Due) and self._lacks and self._client_status is not None:
+        if self._client_status is None or isinstance(decided, NeedsPerson):
+            return decided
+        if not self._starts_again:
+            return NeedsPerson(STARTS_OVER)
+        if isinstance(decided, Due) and self._lacks:
             names = ", ".join(self._lacks)
             return NeedsPerson(f"{names} is not set where the run is to resume: run interlock resume where it is")
         return decided
 
-    def _park(self, limit: UsageLimit) -> Parked | None:
-        """Record first, then hold: whoever comes after a crash finds the timer."""
+    def _park(self, limit: UsageLimit, status: int | None = None) -> Parked | None:
+        """Record first, then hold: whoever comes after a crash finds the timer. `status` is how the client ended."""
         run = self._supervisor.run
         if self._parked is not None:
             return self._parked
@@ -193,13 +200,14 @@ class ParkingLot:
             jitter=random.random(),
             in_a_row=max(1, self._unknown),
         )
-        parked = replace(parked, session=self._session())
-        self._woken = self._held = False
+        starts_over = STARTS_OVER if status is not None and not self._starts_again else ""
+        parked = replace(parked, session=self._session(), status=status, held_by=parked.held_by or starts_over)
+        self._woken = False
         self._keep(parked)
         self._note_limit(parked)
         self._record(parked)
         self._supervisor.checkpoint(cause=MEANWHILE, step=self._supervisor.next_index)
-        run.hold(Hold(self._words(parked), "parked"), self._supervisor.next_index)
+        self._hold(parked)
         return parked
 
     def _record(self, parked: Parked) -> None:
@@ -228,22 +236,20 @@ class ParkingLot:
             return
         if journal.count("parked") < parked.number:
             self._record(parked)
-        said = journal.last("state")
-        state = read_body(said) if said is not None else None
-        held = isinstance(state, State) and state.waiting is not None and state.waiting.kind == "parked"
+        if not self._was_held():
+            self._hold(parked)
+
+    def _was_held(self) -> bool:
+        """Whether the run has paused for this park: if it runs nevertheless, a person resumed it."""
+        journal = self._supervisor.run.journal.reader()
         at = journal.last("parked")
-        if not held and at is not None and said is not None and said.seq > at.seq and run.status == "running":
-            # It was held after it was parked, and is not any more: a person resumed it.
-            self._held = any(
-                isinstance(body := read_body(r), State) and body.waiting is not None and body.waiting.kind == "parked"
-                for r in journal.read(after=at.seq, kinds=frozenset(("state",)))
-            )
-        if not held and not self._held:
-            run.hold(Hold(self._words(parked), "parked"), self._supervisor.next_index)
+        said = journal.read(after=at.seq, kinds=frozenset(("state", "hold"))) if at is not None else ()
+        return any(_is_parked(read_body(record)) for record in said)
 
     def _wake(self, parked: Parked, by: str) -> None:
         """The record comes first: once it is durable, nobody wakes this park again."""
-        how = "its processes continue" if self._client_status is None else "the client is started again in its session"
+        again = "the client is started again in its session" if self._continues else "the command is started again"
+        how = "its processes continue" if self._client_status is None else again
         self._supervisor.run.append([WokenRecord(parked.number, by, how)], durable=True)
         self._woken, self._pending = True, None
         self._supervisor.run.resume()
@@ -253,18 +259,20 @@ class ParkingLot:
 
     def _forget(self) -> None:
         self._parked = None
-        self._woken = self._held = False
+        self._woken = False
         clear_parked(self._folder)
 
     def _keep(self, parked: Parked) -> None:
         write_parked(self._folder, parked)
         self._parked = parked
 
-    def _words(self, parked: Parked) -> str:
+    def _hold(self, parked: Parked) -> None:
         if parked.wake is None:
-            return f"parked at a usage limit, does not resume by itself: {parked.held_by} ({parked.reason})"
-        wake = datetime.fromtimestamp(parked.wake)
-        return f"parked at a usage limit, resumes {wake:%Y-%m-%d %H:%M} ({parked.reason})"
+            words = f"parked at a usage limit, does not resume by itself: {parked.held_by} ({parked.reason})"
+        else:
+            wake = datetime.fromtimestamp(parked.wake)
+            words = f"parked at a usage limit, resumes {wake:%Y-%m-%d %H:%M} ({parked.reason})"
+        self._supervisor.run.hold(Hold(words, "parked", parked.wake or 0.0), self._supervisor.next_index)
 
     def _note_limit(self, parked: Parked) -> None:
         """Tell the other runs on the quota that the limit holds."""
@@ -283,6 +291,11 @@ class ParkingLot:
                 return False
             write_whole(path, msgspec.json.encode(QuotaUse(run_id=run_id, woke=now, limited=use.limited)))
         return True
+
+
+def _is_parked(body: object) -> bool:
+    held = body.waiting if isinstance(body, State) else body
+    return isinstance(held, (Hold, Waiting)) and held.kind == "parked"
 
 
 def _read_use(path: Path) -> QuotaUse:

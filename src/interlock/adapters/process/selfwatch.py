@@ -7,18 +7,16 @@ import logging
 from collections.abc import Callable
 from pathlib import Path
 
-from ...checkpoint.locations import store_of
 from ...contain.insiders import in_group
-from ...core import Hold, InterlockError
+from ...core import InterlockError
 from ...journal import RunFolder
 from ...runtime import Supervisor
+from ...runtime.checkpointing import UNDO_LOST
 from ...runtime.run_control import RunControl
 from ..held_tree import HeldTree
 from ..hooks.guardian import HookGuardian
 
 log = logging.getLogger("interlock")
-
-UNDO_LOST = "the checkpoints were removed: what this run changes cannot be undone any more"
 
 
 class SelfWatch:
@@ -37,9 +35,7 @@ class SelfWatch:
         self._supervisor, self._guardian, self._held, self._folder = supervisor, guardian, held, folder
         self._contained, self._late = contained, late
         self._sockets: dict[Path, tuple[object, Callable[[], None]]] = {}
-        workspace = supervisor.executor.workspace
-        self._checkpoints = store_of(workspace.checkpoints.workspace) / "store.db" if workspace is not None else None
-        self._checkpoints_print = _identity(self._checkpoints)
+        self._undo_lost = False
         self._journal_print = _identity(folder.journal)
 
     def keep_socket(self, path: Path, bind_again: Callable[[], None]) -> None:
@@ -66,13 +62,12 @@ class SelfWatch:
                 self._guardian.notice("a file that starts programs outside of the run was made", str(path))
 
     def _look_at_checkpoints(self) -> None:
-        if self._checkpoints_print is None or _identity(self._checkpoints) == self._checkpoints_print:
+        workspace = self._supervisor.executor.workspace
+        if self._undo_lost or workspace is None or not workspace.checkpoints.removed:
             return
-        self._checkpoints_print = None
-        self._notice(UNDO_LOST, self._checkpoints)
-        run = self._supervisor.run
-        if not run.ended and not self._supervisor.config.interventions.observe:
-            self._supervisor.executor.carry_out(Hold(UNDO_LOST, "recovery"))
+        self._undo_lost = True
+        self._notice(UNDO_LOST, workspace.checkpoints.place)
+        self._supervisor.hold_without_undo()
 
     def _look_at_cgroup(self) -> None:
         """Processes that left the run's cgroup are still held one by one, but no longer limited."""

@@ -18,6 +18,9 @@ from .model import Match, Rule, RuleFamily
 FAMILIES = Path(__file__).parent / "families"
 SHIPPED = Path(__file__).parent / "shipped.json"
 
+PRIVATE = "supervision.secrets"
+"""The rule about what a person steers with."""
+
 LISTS = ("program", "words", "verbs", "options", "without", "args", "paths", "target", "sql", "via", "fed_by")
 """Keys of a match that take one entry or a list."""
 
@@ -28,9 +31,24 @@ def shipped() -> tuple[RuleFamily, ...]:
     return from_json(SHIPPED.read_bytes(), tuple[RuleFamily, ...])
 
 
-def rule_set(rules_path: str | None = None) -> RuleSet:
-    """The shipped rules and the user's, ready to be asked; the user's are read anew each time."""
-    return RuleSet((*shipped(), *read_rules(rules_path))) if rules_path else shipped_rules()
+def rule_set(rules_path: str | None = None, private: tuple[Path, ...] = ()) -> RuleSet:
+    """The shipped rules and the user's, ready to be asked; the user's are read anew each time.
+
+    Files that are `private` to the person are protected like those of Interlock itself.
+    """
+    if not rules_path and not private:
+        return shipped_rules()
+    return RuleSet((*shipped(), *(read_rules(rules_path) if rules_path else ()), *_protecting(private)))
+
+
+def _protecting(private: tuple[Path, ...]) -> tuple[RuleFamily, ...]:
+    """The shipped rule about secrets, for these files: by the name of their folder and their own."""
+    if not private:
+        return ()
+    rule = next(rule for family in shipped() for rule in family.rules if rule.id == PRIVATE)
+    names = tuple(f"*{path.parent.name}/{path.name}" for path in private)
+    match = Match(program=rule.match[0].program, args=names)
+    return (RuleFamily(family="private", rules=(msgspec.structs.replace(rule, match=(match,)),)),)
 
 
 @lru_cache(1)
