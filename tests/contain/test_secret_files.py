@@ -24,6 +24,11 @@ pathlib.Path("began").touch()
 while not pathlib.Path("go").exists():
     time.sleep(0.02)
 found = {}
+try:
+    with pathlib.Path("keys/trusted").open("a") as trusted:
+        trusted.write("a key of its own")
+except OSError:
+    found["refused"] = True
 for name in sys.argv[1:]:
     try:
         found[name] = pathlib.Path(name).read_text()
@@ -39,7 +44,16 @@ def test_a_contained_agent_reads_no_key(tmp_path: Path, level: str, old: bool) -
     if missing := why_not(fenced=level == "fence"):
         pytest.skip(f"no {level} here: {missing}")
     given, creds = tmp_path / "workspace" / "keys" / "hub.key", tmp_path / "workspace" / "hub.creds"
-    place = Place(tmp_path, {"hub": {"key_file": str(given), "credentials_file": str(creds)}})
+    place = Place(
+        tmp_path,
+        {
+            "hub": {
+                "key_file": str(given),
+                "credentials_file": str(creds),
+                "trusted_file": str(given.with_name("trusted")),
+            }
+        },
+    )
     creds.write_text("secret words")
     before, after = tmp_path / "config" / "interlock" / "key", tmp_path / "state" / "interlock" / "key"
     if old:
@@ -58,6 +72,7 @@ def test_a_contained_agent_reads_no_key(tmp_path: Path, level: str, old: bool) -
     assert level == "fence" or found[names[-1]], "what is not secret can be read"
     assert load_key(given) is not None, "it was made before the agent, for nobody can hide what is not there"
     assert creds.read_text() == "secret words"
+    assert found["refused"] and given.with_name("trusted").read_text() == "", "nobody inside adds a key"
     place.close()
 
 

@@ -26,6 +26,9 @@ def test_a_second_signal_ends_a_command_that_does_not_heed_the_first(place: Plac
     assert finish(run)[0] == 130
     assert place.told()["reason"] == "USER_CANCELLED"
     assert place.processes() == []
+    (row,) = place.store.runs()
+    # Nobody knows that a person sent it.
+    assert row.outcome == "terminated"
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])

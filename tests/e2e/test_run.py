@@ -7,6 +7,8 @@ import signal
 import sys
 from pathlib import Path
 
+import msgspec
+
 from interlock.journal.process_tree import read_tree
 from interlock.process import attach
 from interlock.process.proc import look_at
@@ -189,3 +191,14 @@ def test_the_memory_limit_ends_what_exceeds_it(tmp_path: Path) -> None:
     status, _, _ = place.run(sys.executable, "-c", "x = b'x' * 300_000_000; import time; time.sleep(600)")
     assert status == 124
     assert any("memory" in record["what"] for record in place.records("limit"))
+
+
+def test_a_failed_run_is_called_by_its_status_everywhere(place: Place) -> None:
+    run = place.start("sh", "-c", "exit 7")
+    assert finish(run)[0] == 7
+    (listed,) = msgspec.json.decode(place.interlock("ps", "--all", "--json")[1])["runs"]
+    shown = msgspec.json.decode(place.interlock("show", place.folder.run_id, "--json")[1])["run"]
+    for each in (listed, shown):
+        assert (each["outcome"], each["status"], each["exit_status"]) == ("failed (7)", "aborted", 7)
+    for words in (("ps", "--all"), ("show", place.folder.run_id)):
+        assert place.interlock(*words)[1].count(b"failed (7)") == 1

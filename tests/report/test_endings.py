@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from interlock.report.document import gather
 from interlock.report.model_switches import why_not_switched
 from interlock.report.rendering import render
 from interlock.runtime import Run, Supervisor
+from interlock.runtime.run_control import RunControl
 from tests.report.runs import demo_run, folder_of, scripted_run
 
 
@@ -125,3 +127,36 @@ def test_an_unnamed_run_is_known_by_its_command_without_its_secrets() -> None:
     assert shown.startswith("deploy --token")
     assert "Ab3dEf6hIj" not in shown
     assert RunSummary.of(RunSpec(run_id="r", argv=argv, task="ship it"), 1.0).task == "ship it"
+
+
+@pytest.mark.parametrize(
+    ("by", "outcome"),
+    [
+        (None, "cancelled by you"),
+        ("ann (pid 7)", "cancelled by you"),
+        ("ann (pid 7) for terminal", "cancelled by you"),
+        ("ann (pid 7) for a signal", "terminated"),
+        ("the agent (ann, pid 7)", "cancelled by the agent"),
+        ("the agent (ann, pid 7) for terminal", "cancelled by the agent"),
+    ],
+)
+def test_you_cancelled_only_what_a_person_cancelled(by: str | None, outcome: str) -> None:
+    from interlock.journal import RunSummary
+
+    run = RunSummary(run_id="r", status="aborted", reason="USER_CANCELLED", ended=2.0, cancelled_by=by)
+    assert (run.outcome, run.ending) == (outcome, outcome)
+
+
+def test_a_run_that_its_own_process_cancels_was_not_cancelled_by_you(tmp_path: Path) -> None:
+    with Supervisor.open(task="work", store=Store(tmp_path), config=Config()) as supervisor:
+        steering = supervisor.run.steering
+        assert isinstance(steering, RunControl)
+        steering.server.authority.why_inside = lambda pid: "it is a process of the run" if pid == os.getpid() else ""
+        request = new_request("c", "cancel", folder_of(supervisor).run_id, actor="ann")
+        assert ask_owner(folder_of(supervisor), request, timeout=20).outcome == "success"
+    (row,) = Store(tmp_path).runs()
+    assert (row.reason, row.outcome) == ("USER_CANCELLED", "cancelled by the agent")
+    with Story.open(folder_of(supervisor)) as story:
+        titles = [line.title for line in story.page(limit=100)]
+        assert not [title for title in titles if "by you" in title]
+        assert "It was cancelled by the agent." in render(gather(story), "md")

@@ -10,13 +10,15 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from interlock.core import BadInput, Hold, NotFound, RunSpec
+from interlock.config import Config
+from interlock.config.model import Budget
+from interlock.core import BadInput, Hold, InvalidState, Liveness, NotFound, RunSpec, Usage
 from interlock.journal import Store
 from interlock.link.runs import Runs
 from interlock.records import TamperRecord
-from interlock.report.inbox import KINDS, InboxItem, find_item, read_inbox
+from interlock.report.inbox import KINDS, InboxItem, dismiss, find_item, read_dismissed, read_inbox
 from interlock.report.inbox_answers import answer_item
-from interlock.runtime import Run
+from interlock.runtime import Run, Supervisor
 from tests.cli.calling import interlock
 from tests.e2e.running import until
 from tests.web.runs import stop_run, supervised, write_run
@@ -142,3 +144,82 @@ def test_the_command_lists_and_answers(store: Store, tmp_path: Path) -> None:
         assert decided == ["proceed"]
         assert call("inbox", item["id"], "approve").returncode == 3
     assert call("inbox").stdout.strip() == "Nothing needs you."
+
+
+def alive(run: Supervisor, **liveness: object) -> None:
+    """What the run's owner saw when it looked last."""
+    run.run.update(liveness=Liveness(since=run.run.clock.time(), **liveness))  # type: ignore[arg-type]
+    run.run.journal.flush()
+
+
+def test_a_question_on_the_terminal_is_in_the_inbox_with_its_text(store: Store) -> None:
+    with supervised(store, "asks") as run:
+        alive(run, word="waiting for a person", question="Overwrite config.toml? [y/N]", wedged="client prompt")
+        item = only(store, "question")
+        assert item.text == "Overwrite config.toml? [y/N]"
+        with pytest.raises(InvalidState, match="terminal"):
+            answer_item(Runs(store), item.id, "answer")
+        alive(run, word="working")
+        assert read_inbox(store) == []
+
+
+def test_a_wedged_run_is_in_the_inbox_and_is_cancelled_from_there(store: Store) -> None:
+    with supervised(store, "hangs") as run:
+        alive(run, word="wedged", wedged="half-open stream", evidence="no byte for 9 min")
+        item = only(store, "wedged")
+        assert (item.title, item.text) == ("Hangs: half-open stream", "no byte for 9 min")
+        assert answer_item(Runs(store), item.id, "cancel")[1].ok
+        until("it has ended", lambda: run.run.status == "aborted")
+        assert read_inbox(store) == []
+        assert run.run.summary.outcome == "cancelled by you"
+
+
+def test_a_wedged_run_that_was_paused_for_a_person_is_one_item(store: Store) -> None:
+    with supervised(store, "hangs") as run:
+        alive(run, word="wedged", wedged="client spins", evidence="99% of a processor")
+        run.executor.carry_out(Hold("the run hangs (client spins) and nothing helped", "recovery"))
+        assert [item.kind for item in read_inbox(store)] == ["paused"]
+
+
+@pytest.mark.parametrize("by_itself", [True, False])
+def test_a_parked_run_needs_a_person_only_where_it_may_not_resume_by_itself(store: Store, by_itself: bool) -> None:
+    with supervised(store, "parked") as run:
+        wake = run.run.clock.time() + 600 if by_itself else None
+        alive(run, word="parked", evidence="the window ended at 08:00", wake=wake)
+        run.executor.carry_out(Hold("usage limit reached", "parked"))
+        if by_itself:
+            assert read_inbox(store) == []
+            return
+        item = only(store, "parked")
+        assert item.text == "the window ended at 08:00"
+        assert answer_item(Runs(store), item.id, "resume")[1].ok
+        until("it continues", lambda: run.run.status == "running")
+
+
+def test_a_run_that_a_budget_paused_says_so_and_is_resumed_from_the_inbox(store: Store) -> None:
+    budget = Budget(name="shared", per="day", max_cost_usd=0.2)
+    with Supervisor.open(task="spend", store=store, config=Config(budgets=(budget,))) as run:
+        for _ in range(4):
+            call = replace(run.call("bash", {"command": "ls"}), usage=Usage(100, 10, 0.15))
+            if run.before(call).action != "proceed":
+                break
+            run.after(run.result("ok"))
+        item = only(store, "budget")
+        assert item.title == "Paused by a budget"
+        assert item.text.startswith("budget shared is reached: $0.")
+        assert answer_item(Runs(store), item.id, "resume")[1].ok
+        until("it continues", lambda: run.run.status == "running")
+        assert read_inbox(store) == []
+
+
+def test_two_people_who_dismiss_at_once_dismiss_both(store: Store) -> None:
+    names = [f"run-{number}" for number in range(12)]
+    for name in names:
+        tampered(store, name)
+    items = read_inbox(store)
+    threads = [threading.Thread(target=dismiss, args=(store, item)) for item in items]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(read_dismissed(store)) == sorted(item.id for item in items)

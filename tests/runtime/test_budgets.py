@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,6 +25,7 @@ from interlock.link.hub_ledger import HubLedger
 from interlock.report.budgets import read_budgets
 from interlock.runtime import Supervisor
 from interlock.runtime.budgets import RunBudgets, fits
+from tests.cli.calling import interlock
 from tests.link.broker import Broker
 
 from .scripted import START
@@ -223,3 +225,36 @@ def test_the_forecast_says_when_a_budget_is_used_up(tmp_path: Path) -> None:
     assert standing.expected.cost_usd == pytest.approx(12.0)
     assert standing.reached_at == pytest.approx(noon + 3 * 3600)
     assert "used up Wed 15:00" in standing.forecast
+
+
+def test_the_command_shows_budgets_and_warns_of_one_that_fits_nothing(tmp_path: Path) -> None:
+    config = tmp_path / "config" / "interlock" / "interlock.yaml"
+    config.parent.mkdir(parents=True)
+    config.write_text(
+        "budgets:\n"
+        "  - {name: daily, per: day, max_cost_usd: 4}\n"
+        "  - {name: each, per: run, max_tokens: 1000, on_limit: stop}\n"
+        "  - {name: typo, per: run, max_cost_usd: 1, match: {name: 'nigthly-*'}}\n"
+    )
+    store = Store(tmp_path / "state" / "interlock" / "runs")
+    budgets = (Budget(name="daily", per="day", max_cost_usd=4.0), Budget(name="each", per="run", max_tokens=1000))
+    with Supervisor.open(task="a", name="nightly-1", store=store, config=Config(budgets=budgets)) as run:
+        for _ in range(2):
+            assert spend_step(run, 0.5) == "proceed"
+        shown = interlock("budget", home=tmp_path)
+        assert shown.returncode == 0, shown
+        listed = {
+            each["name"]: each
+            for each in msgspec.json.decode(interlock("budget", "--json", home=tmp_path).stdout)["budgets"]
+        }
+    _, daily, each, typo = shown.stdout.splitlines()
+    assert daily.split()[:2] == ["daily", "day"]
+    assert "$4.00" in daily and "%)" in daily and "at its end" in daily
+    assert f"run {run.run.spec.run_id}" in each and "tokens" in each
+    assert "fits no run kept here" in typo
+    assert shown.stderr.count("budget typo fits none of the runs kept here") == 1
+    assert "daily" not in shown.stderr and "each" not in shown.stderr
+    assert listed["daily"]["used"]["cost_usd"] >= 0.5
+    assert listed["typo"]["fits_nothing"] is True
+    after = interlock("budget", home=tmp_path).stdout.splitlines()
+    assert "no live run" in after[2]

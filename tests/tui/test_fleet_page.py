@@ -184,20 +184,20 @@ def test_a_run_that_waits_for_a_person_is_marked_in_its_row(stage: Stage) -> Non
     waiting.run.journal.flush()
 
     async def act(seat: Seat) -> None:
-        await seat.sees("1 waiting for you", "? careful")
+        await seat.sees("1 needs you", "? careful")
         assert "?" not in seat.line("busy")
 
     watch(stage.top(), act)
 
 
-def test_who_ended_a_run_is_said_beside_its_status(stage: Stage) -> None:
+def test_who_ended_a_run_is_said_in_the_words_of_ps(stage: Stage) -> None:
     failed = stage.begin("broken")
     failed.finish("aborted", "ERROR", "the command ended with status 3")
 
     async def act(seat: Seat) -> None:
-        await seat.sees("✗ aborted", "ended with an error")
+        await seat.sees("1 failed", "✗ failed")
         await seat.press("enter")
-        await seat.sees("✗ aborted, the command ended with status 3")
+        await seat.sees("✗ failed")
 
     watch(stage.top(), act)
 

@@ -105,7 +105,7 @@ async def settled(seat: Seat) -> None:
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 def test_all_runs(gallery: Stage, picture: SnapshotAssertion, size: tuple[int, int]) -> None:
     async def act(seat: Seat) -> None:
-        await seat.sees("6 runs", "1 waiting for you")
+        await seat.sees("6 runs", "2 need you")
         if size[1] > 30:
             seat.app.screen.query_one("#runs").find("migrate-db")  # type: ignore[attr-defined]
             await seat.sees("migrate-db lately", "block: bash rm")
@@ -172,7 +172,7 @@ def test_without_colour_signs_tell_what_colours_told(
     monkeypatch.setenv("NO_COLOR", "1")
 
     async def act(seat: Seat) -> None:
-        await seat.sees("6 runs", "● running", "‖ paused", "✗ aborted", "✓ done", "▌")
+        await seat.sees("6 runs", "● running", "‖ paused", "✗ stopped by", "✓ done", "▌")
         await settled(seat)
         svg = drawn(seat)
         assert all(red == green == blue for red, green, blue in _colours(svg))

@@ -174,7 +174,7 @@ def test_c_asks_first_and_enter_alone_cancels_nothing(stage: Stage) -> None:
         await seat.press("c")
         await seat.sees("Cancel fix-tests?")
         await seat.press("y")
-        await seat.sees("✗ aborted")
+        await seat.sees("✗ cancelled by you")
 
     watch(stage.top(), act)
     assert run.run.ended
@@ -190,7 +190,7 @@ def test_a_reason_goes_with_the_cancel(stage: Stage) -> None:
         await seat.press("up", "up")
         await seat.write("wrong branch")
         await seat.press("enter", "enter")
-        await seat.sees("✗ aborted")
+        await seat.sees("✗ cancelled by you")
         await seat.press("4")
         await seat.sees("cancel", "wrong branch")
 
@@ -242,11 +242,11 @@ def test_a_and_x_answer_the_step_that_waits(stage: Stage, key: str, verb: str, d
     run.run.journal.flush()
 
     async def act(seat: Seat) -> None:
-        await seat.sees("1 waiting for you", "waits for you: bash(command='git commit -am wip')")
+        await seat.sees("1 needs you", "waits for you: bash(command='git commit -am wip')")
         await seat.press(key)
         await seat.sees(f"{verb} step 0?", "git commit -am wip")
         await seat.press("enter")
-        await seat.sees_not("waiting for you")
+        await seat.sees_not("needs you")
 
     watch(stage.top(), act)
     assert run.before(step).action == decided
@@ -258,7 +258,7 @@ def test_approve_says_when_nobody_waits_any_more(stage: Stage) -> None:
     run.run.journal.flush()
 
     async def act(seat: Seat) -> None:
-        await seat.sees("1 waiting for you")
+        await seat.sees("1 needs you")
         run.close()
         seat.app.screen.action_approve()  # type: ignore[attr-defined]
         await seat.sees("No step of this run waits for a person any")

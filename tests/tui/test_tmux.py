@@ -114,7 +114,7 @@ def test_see_a_run_pause_it_resume_it_and_cancel_it(place: Place, tmp_path: Path
         terminal.press("c")
         terminal.sees("Cancel builder?")
         terminal.press("y")
-        terminal.sees("✗ aborted", "cancel")
+        terminal.sees("✗ cancelled by you", "cancel")
         assert run.wait(PATIENCE_S) == 130
 
         terminal.press("q")

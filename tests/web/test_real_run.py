@@ -111,6 +111,6 @@ def test_cancel_asks_first_and_two_browsers_see_the_same(open_page: OpenPage, re
     one.get_by_role("button", name="Cancel the run").click()
     expect(newest(one, "cancel")).to_have_class(re.compile("way-success"))
     expect(newest(one, "cancel")).to_contain_text("Reason: enough")
-    expect(one.locator("h1 .status")).to_have_text("aborted")
+    expect(one.locator("h1 .status")).to_have_text("cancelled by you")
     expect(one.get_by_text("This run has ended")).to_be_visible()
-    expect(two.locator(f"tr[data-run='{real}'] .status")).to_have_text("aborted")
+    expect(two.locator(f"tr[data-run='{real}'] .status")).to_have_text("cancelled by you")

@@ -100,6 +100,7 @@ export interface Row {
   problem: string | null;
   owner_pid: number | null;
   ending: string;
+  outcome: string;
   spark: number[];
 }
 
@@ -141,6 +142,7 @@ export interface Summary {
   tampering: string | null;
   liveness: Liveness | null;
   exit_status: number | null;
+  cancelled_by: string | null;
 }
 
 export interface Control {

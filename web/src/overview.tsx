@@ -187,13 +187,13 @@ function OneRun({ row, now, chosen }: { row: Row; now: number; chosen: boolean }
   return (
     <tr class={`${live ? "live" : "ended"}${chosen ? " chosen" : ""}${row.waiting ? " waits" : ""}`} data-run={row.run_id}>
       <td class="cell-status">
-        <Status status={row.status} />
+        <Status status={row.status} outcome={row.outcome} />
       </td>
       <td class="cell-run">
         <Link href={runHref(row.run_id)} class="run-name">
           {row.name || row.run_id}
         </Link>
-        <div class="run-task">{row.problem ?? (row.waiting ? `${row.liveness?.word === "parked" ? doing(row.liveness) : "Waits for you"}: ${row.waiting}` : row.liveness?.question ? `Waits for you: ${row.liveness.question}` : [row.ending, row.task].filter(Boolean).join(": ") || row.run_id)}</div>
+        <div class="run-task">{row.problem ?? (row.waiting ? `${row.liveness?.word === "parked" ? doing(row.liveness) : "Waits for you"}: ${row.waiting}` : row.liveness?.question ? `Waits for you: ${row.liveness.question}` : row.task || row.run_id)}</div>
         {row.liveness && live && (
           <div class={`run-doing dim${row.liveness.wedged ? " bad" : ""}`} title={row.liveness.evidence}>
             {doing(row.liveness)}
@@ -299,7 +299,7 @@ function fits(row: Row, filter: string, text: string): boolean {
   if (filter === "waiting" && !(row.waiting && live)) return false;
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (!words.length) return true;
-  const all = [row.run_id, row.name, row.task, row.model, row.issue, row.status, row.adapter, row.host].join(" ").toLowerCase();
+  const all = [row.run_id, row.name, row.task, row.model, row.issue, row.status, row.outcome, row.adapter, row.host].join(" ").toLowerCase();
   return words.every((word) => all.includes(word));
 }
 

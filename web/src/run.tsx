@@ -147,8 +147,7 @@ function RunHead({ head }: { head: Head }) {
           <Link href="/">Runs</Link> <span aria-hidden="true">/</span> <span class="mono">{summary.run_id}</span>
         </p>
         <h1>
-          {summary.name || "Unnamed run"} <Status status={head.status.shown} />
-          {head.status.ending && <span class="ending">{head.status.ending}</span>}
+          {summary.name || "Unnamed run"} <Status status={head.status.shown} outcome={head.status.outcome} />
         </h1>
         {summary.task && <p class="run-task-full">{spec.task || summary.task}</p>}
         {spec.continues && (

@@ -24,7 +24,7 @@ export interface Checkpoint {
 
 export interface Head {
   summary: Summary;
-  status: { shown: string; waiting: Waiting | null; problem: string | null; ending: string; cannot_switch: string };
+  status: { shown: string; outcome: string; waiting: Waiting | null; problem: string | null; ending: string; cannot_switch: string };
   spec: RunSpec;
   controls: Control[];
   proof: ProofRecord | null;

@@ -5,11 +5,12 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { ApiError } from "./api";
 import { Icon } from "./icons";
 
-export function Status({ status }: { status: string }) {
+/** How a run is, or why it ended: `outcome` is the word, `status` gives the colour. */
+export function Status({ status, outcome }: { status: string; outcome?: string }) {
   return (
     <span class={`status status-${safe(status)}`}>
       <span class="dot" aria-hidden="true" />
-      {status}
+      {outcome || status}
     </span>
   );
 }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .app import new_app
-from .output import print_json, print_table, say_error, table_console
+from .output import print_json, print_table, say, say_error, table_console
 
 if TYPE_CHECKING:
     from ..report.budgets import BudgetStanding
@@ -31,25 +31,31 @@ def budget(
     standings = read_budgets(config, the_store(config))
     for each in standings:
         if each.fits_nothing:
-            say_error(f"budget {each.name}: its match fits no run that is kept here; check budgets[].match")
+            say_error(f"budget {each.name} fits none of the runs kept here: check its match in the configuration")
     if json:
         print_json({"budgets": standings})
         return
     if not standings:
-        typer.echo("No budgets are configured. See budgets in the configuration.")
+        say("No budgets are configured. Add budgets to the configuration: see interlock config init.")
         return
     _print(standings)
 
 
 def _print(standings: list[BudgetStanding]) -> None:
     from rich.table import Table
+    from rich.text import Text
 
+    from ..journal.budget_ledger import NOTHING
     from ..redact import one_line
 
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
     for column in ("BUDGET", "PERIOD", "USED", "RESERVED", "LIMIT", "AT LIMIT", "FORECAST"):
         table.add_column(column, no_wrap=column != "FORECAST")
     for each in standings:
-        amounts = (each.shown(each.used), each.shown(each.reserved), each.limit)
-        table.add_row(one_line(each.name), each.period, *amounts, each.on_limit, each.forecast)
+        used = f"{each.shown(each.used)} ({each.share:.0%})" if each.period else "-"
+        reserved = each.shown(each.reserved) if each.reserved != NOTHING else "-"
+        period = each.period if each.per == "run" and each.period else f"{each.per} {each.period}".strip()
+        style = "red" if each.share >= 1 else "yellow" if each.reached_at or each.fits_nothing else ""
+        cells = (one_line(each.name), period, used, reserved, each.limit, each.on_limit)
+        table.add_row(*cells, Text(each.forecast, style=style))
     print_table(table_console(), table)

@@ -79,12 +79,11 @@ def trust(
     from ..config.load import read_values, user_file
     from ..config.trust import is_trusted, split
     from ..config.trust import trust as agree
-    from ..contain import in_a_run
-    from ..core import BadInput, InvalidState
+    from ..contain import refuse_inside
+    from ..core import BadInput
     from ..core.decoding import from_plain
 
-    if in_a_run():
-        raise InvalidState("an agent cannot trust a configuration", todo="Run this in a terminal of your own.")
+    refuse_inside("trust a configuration")
     values = read_values(path)
     base = from_plain(read_values(user_file()), Config) if user_file().is_file() else Config()
     loosened = split(values, base)[1]

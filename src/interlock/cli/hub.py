@@ -54,8 +54,10 @@ def make() -> None:
 
     Example: interlock hub keys make
     """
+    from ..contain import refuse_inside
     from ..core.keys import create_key
 
+    refuse_inside("make a key")
     say(create_key(_own(_settings())).public)
 
 
@@ -69,8 +71,10 @@ def add(
 
     Example: interlock hub keys add UD6OU4D3FZXZMOEBTFS3QWIDXB3QLC6GMIXL2BGCVAEXTXJFFSHWWLGF --role owner --name web-1
     """
+    from ..contain import refuse_inside
     from ..core.keys import read_trusted, trusted_key, write_trusted
 
+    refuse_inside("trust a key")
     place = _trusted(_settings())
     key = trusted_key(public, [part.strip() for part in role.split(",")], " ".join(name.split()))
     write_trusted([*(known for known in read_trusted(place) if known.public != public), key], place)
@@ -83,8 +87,10 @@ def remove(key: Annotated[str, typer.Argument(help="A public key, its beginning,
 
     Example: interlock hub keys remove web-1
     """
+    from ..contain import refuse_inside
     from ..core.keys import remove_trusted
 
+    refuse_inside("change which keys are trusted")
     gone = remove_trusted(key, _trusted(_settings()))
     say(f"{gone.name} ({gone.public}) is not trusted any more")
 

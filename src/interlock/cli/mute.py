@@ -34,11 +34,13 @@ def mute(
 
     Example: interlock mute "loop:bash:1f3a" --remove
     """
+    from ..contain import refuse_inside
     from ..runtime.mutes import read_mutes, write_mutes
 
     project = Path.cwd()
     muted = read_mutes(project)
     if finding is not None:
+        refuse_inside("mute a finding")
         key = _muted_key(finding, run, muted) if remove else _key_of(finding, run)
         muted = muted - {key} if remove else muted | {key}
         write_mutes(project, muted)

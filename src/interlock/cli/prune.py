@@ -32,9 +32,12 @@ def prune(
     Example: interlock prune --older-than 30 --dry-run
     """
     from ..config import load
+    from ..contain import refuse_inside
     from ..journal import Pruned
     from ..runtime.assembly import open_store
 
+    if not dry_run:
+        refuse_inside("remove runs")
     config = load()
     failed: list[Pruned] = []
     removed = open_store(config).prune(

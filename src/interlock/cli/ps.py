@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 import typer
 
 from .app import new_app
@@ -37,7 +36,7 @@ def ps(
     """
     from ..core import ENDED
     from ..journal import RunSummary
-    from .runs import runs_table, the_store
+    from .runs import runs_table, shown_run, the_store
 
     if hub is not None:
         list_hub(hub, every, watch, json)
@@ -48,7 +47,7 @@ def ps(
         return [run for run in store.runs() if every or run.status not in ENDED]
 
     def rows() -> list[dict[str, object]]:
-        return [{**msgspec.to_builtins(run), "status": run.shown, "outcome": run.outcome} for run in listed()]
+        return [shown_run(run) for run in listed()]
 
     if json:
         say_rows(rows, watch)
@@ -60,7 +59,7 @@ def list_hub(url: str, every: bool, watch: bool, json: bool) -> None:
     """The runs of all machines; one whose host has gone quiet is unknown."""
     from ..core import ENDED
     from ..link.outbox import RemoteRun
-    from .runs import hub_table, open_hub
+    from .runs import hub_table, open_hub, shown_run
 
     with open_hub(url) as client:
 
@@ -68,7 +67,10 @@ def list_hub(url: str, every: bool, watch: bool, json: bool) -> None:
             return [run for run in client.runs() if every or run.summary.status not in ENDED]
 
         def rows() -> list[dict[str, object]]:
-            return [{**msgspec.to_builtins(run.summary), "status": run.status, "host": run.host} for run in listed()]
+            return [
+                {**shown_run(run.summary), "status": run.status, "outcome": run.outcome, "host": run.host}
+                for run in listed()
+            ]
 
         if json:
             say_rows(rows, watch)

@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+import msgspec
 from rich.cells import cell_len, set_cell_size
 from rich.table import Table
 from rich.text import Text
@@ -67,6 +68,11 @@ def shown_status(run: RunSummary) -> str:
     return run.outcome
 
 
+def shown_run(run: RunSummary) -> dict[str, object]:
+    """A run for machines, in the words that people see."""
+    return {**msgspec.to_builtins(run), "status": run.shown, "outcome": run.outcome}
+
+
 def runs_table(runs: list[RunSummary], width: int) -> Table | Text:
     """One line a run, in what width there is."""
     return _fitting(
@@ -97,7 +103,7 @@ def hub_table(runs: list[RemoteRun], width: int) -> Table | Text:
                 "RUN": Text(run.summary.run_id),
                 "HOST": Text(run.host),
                 "NAME": Text(run.summary.name),
-                "STATUS": _status(run.status),
+                "STATUS": _status(run.outcome),
                 "STEPS": Text(f"{run.summary.steps:,}"),
                 "COST": Text(money(run.summary.cost_usd, run.summary.max_cost_usd, run.summary.unpriced_tokens)),
                 "STARTED": Text(moment(run.summary.started)),
@@ -147,10 +153,10 @@ def _plain(rows: list[dict[str, Text]], columns: list[str], wide: dict[str, int]
 
 
 def matter(run: RunSummary) -> str:
-    """What must be known of a run, else what it is for; how it ended comes first where it did not end by itself."""
+    """What must be known of a run, else what it is for."""
     stuck = f"stuck: {run.stuck}" if run.stuck and run.ended is None else ""
     asked = run.doing.question if run.doing is not None and run.doing.question else ""
-    words = run.problem or run.waiting or asked or stuck or ": ".join(filter(None, (run.ending, run.task)))
+    words = run.problem or run.waiting or asked or stuck or run.task
     words = f"tampered with: {run.tampering}; {words}" if run.tampering else words
     return " ".join(words.split())
 

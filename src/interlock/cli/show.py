@@ -50,7 +50,7 @@ def show(
     from ..report.episodes import read_problems
     from ..report.timeline_entry import read_moment
     from .console import Console
-    from .runs import the_store
+    from .runs import shown_run, the_store
     from .timeline import print_header, print_moment, print_problems
 
     folder = the_store().find(run)
@@ -62,7 +62,11 @@ def show(
         problems = read_problems(reader, ended=summary is not None and summary.status in ENDED)
         records = reader.read(after, wanted, limit)
         if json:
-            head: dict[str, object] = {"run": summary, "spec": folder.spec(), "episodes": problems}
+            head: dict[str, object] = {
+                "run": summary and shown_run(summary),
+                "spec": folder.spec(),
+                "episodes": problems,
+            }
             print_records(head, records, lambda: verify_journal(folder))
             return
         console = Console(highlight=False)

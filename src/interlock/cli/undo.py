@@ -25,10 +25,13 @@ def undo(
 
     Example: interlock undo
     """
+    from ..contain import refuse_inside
     from .checkpoint_text import plan_as_json, print_plan, print_restored, restored_as_json, restored_status
     from .console import Console
     from .workspace import confirm, open_checkpoints, progress_bar
 
+    if not dry_run:
+        refuse_inside("undo a rollback")
     console = Console(highlight=False)
     with open_checkpoints() as found:
         plan = found.preview_undo(force=force)

@@ -3,7 +3,7 @@
 from .bubblewrap import find_bubblewrap, why_not
 from .fence import API_PORT, EGRESS_PORT, Fence, build_fence
 from .guard import Kept, guard_words
-from .insiders import Insiders, in_a_run
+from .insiders import Insiders, refuse_inside
 from .places import late_places
 from .seccomp import open_filter
 
@@ -16,8 +16,8 @@ __all__ = [
     "build_fence",
     "find_bubblewrap",
     "guard_words",
-    "in_a_run",
     "late_places",
     "open_filter",
+    "refuse_inside",
     "why_not",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from ..core import InvalidState
 from ..process import TreeHandle, proc
 from ..process.cgroup_hierarchy import PREFIX
 from ..process.process_family import MARKER, has_marker
@@ -63,6 +64,12 @@ def in_a_run() -> bool:
             return True
         process, seen = proc.look_at(process.parent), seen + 1
     return False
+
+
+def refuse_inside(what: str) -> None:
+    """Only a person does this: InvalidState in a run. What stops an agent that hides where it is are the levels."""
+    if in_a_run():
+        raise InvalidState(f"an agent cannot {what}", todo="Run this in a terminal of your own.")
 
 
 def pid_namespace(pid: int | str) -> str:

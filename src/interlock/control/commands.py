@@ -244,6 +244,7 @@ def end_run(turn: Transition, reason: AbortReason | DoneReason, by: str | None =
         phase="idle",
         asked=None,
         cause=by,
+        ended_by=queue[0].request.actor if by is not None else None,
     )
     entries: list[LogEntry] = []
     if by is not None:

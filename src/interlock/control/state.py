@@ -73,7 +73,8 @@ class ControlState(Struct, frozen=True, kw_only=True):
     first one in `phase`; `asked` is what the actuator was told for it. `untold` is a desired state that the actuator
     has not taken yet. `ordered` is the model that the agent was started with or switched to by us; what it is seen to
     use is in its frame. `held` says why the supervisor paused the run, `later` what it wants once the actuator has
-    answered. `cause` is the request that made the status what it is. `quiet` iterations are not announced yet.
+    answered. `cause` is the request that made the status what it is, `ended_by` who cancelled the run.
+    `quiet` iterations are not announced yet.
     """
 
     run_id: str
@@ -94,6 +95,7 @@ class ControlState(Struct, frozen=True, kw_only=True):
     ordered: str | None = None
     answered: StoredResults = NOTHING
     cause: str | None = None
+    ended_by: str | None = None
     quiet: int = 0
 
     @property

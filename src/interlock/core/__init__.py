@@ -29,14 +29,15 @@ from .message import Message, MessageMeta
 from .plan import Plan, RollbackEntry
 from .record import LostRecord, Record
 from .review import VERDICTS, Review, Seen, Verdict
-from .run import ENDED, RunSpec, Status
+from .run import AGENT, ENDED, SIGNAL, RunSpec, Status
 from .state import HISTORY, Action, RunState
 from .step import Kind, Origin, Paths, Role, Step, Tool, Usage, derive_kind
 from .stuck import Sign, Stuck
 
 __all__ = [
-    "CLAUSE_KEYS", "ENDED", "EVERY_CAPABILITY", "FORBIDDEN", "HISTORY", "ISSUE_TYPES", "LADDER", "NO_CONTRACT", "PAUSE",
-    "PROCEED", "SEVERITIES", "VERDICTS", "Action", "Adapter", "Applied", "BadInput", "Capability", "CheckpointInfo",
+    "AGENT", "CLAUSE_KEYS", "ENDED", "EVERY_CAPABILITY", "FORBIDDEN", "HISTORY", "ISSUE_TYPES", "LADDER", "NO_CONTRACT",
+    "PAUSE", "PROCEED", "SEVERITIES", "SIGNAL", "VERDICTS", "Action", "Adapter", "Applied", "BadInput", "Capability",
+    "CheckpointInfo",
     "Clause", "ClauseKey", "Clock", "Context", "Contract", "Decision", "Defer", "Delay", "Deny", "Directive",
     "Forbidden", "Goal", "Growth", "Hold", "Inject", "InterlockError", "Intervention", "InterventionType",
     "InvalidState", "Issue", "Kind", "Limits", "Liveness", "LivenessWord",

@@ -183,10 +183,13 @@ def trusted_key(public: str, roles: list[str], name: str) -> TrustedKey:
 def write_trusted(keys: Iterable[TrustedKey], path: Path | None = None) -> None:
     """Replace the file, all or nothing."""
     place = path or trusted_path()
-    place.parent.mkdir(parents=True, exist_ok=True)
     fresh = place.with_name(f".{place.name}.{os.getpid()}")
-    fresh.write_text("".join(f"{key.public} {','.join(key.roles)} {key.name}\n" for key in keys), encoding="utf-8")
-    fresh.replace(place)
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        fresh.write_text("".join(f"{key.public} {','.join(key.roles)} {key.name}\n" for key in keys), encoding="utf-8")
+        fresh.replace(place)
+    except OSError as error:
+        raise BadInput(f"cannot write the trusted keys: {error.strerror}", where=str(place)) from None
 
 
 def remove_trusted(public: str, path: Path | None = None) -> TrustedKey:

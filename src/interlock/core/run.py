@@ -8,6 +8,9 @@ from msgspec import Struct
 
 Status = Literal["running", "pausing", "paused", "done", "aborted"]
 
+AGENT, SIGNAL = "the agent", "a signal"
+"""Who can cancel a run and is not a person: a process of the run itself, and whoever ended its front by a signal."""
+
 ENDED: frozenset[Status] = frozenset(("done", "aborted"))
 
 

@@ -2,7 +2,7 @@
 
 from .chain import Head
 from .database import UnreadableJournal
-from .durable_files import write_durably, write_whole
+from .durable_files import locked, write_durably, write_whole
 from .entry import LOST, JournalEntry
 from .folder import RunFolder
 from .ids import new_run_id
@@ -19,5 +19,6 @@ from .writer import Journal
 __all__ = [
     "LOST", "Head", "Journal", "JournalEntry", "JournalProblem", "JournalReader", "JournalReading", "JournalWriting",
     "OwnerInfo", "OwnerKey", "Pruned", "RunFolder", "RunLock", "RunSummary", "Store", "UnreadableJournal",
-    "default_root", "is_signed", "is_viewed", "mark_viewed", "new_run_id", "owner_key", "write_durably", "write_whole",
+    "default_root", "is_signed", "is_viewed", "locked", "mark_viewed", "new_run_id", "owner_key", "write_durably",
+    "write_whole",
 ]  # fmt: skip

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 FOLDER_MODE = 0o700
@@ -29,6 +32,17 @@ def write_whole(path: Path, data: bytes, *, sync: bool = False) -> None:
     except OSError:
         draft.unlink(missing_ok=True)
         raise
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """One process, and one thread of it, at a time: for whoever reads a file to write it again."""
+    lock = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
 
 
 def sync_folder(folder: Path) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
-import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from ..core.decoding import from_json
-from .durable_files import FOLDER_MODE, write_durably
+from .durable_files import FOLDER_MODE, locked, write_durably
 from .folder import PARKED, RunFolder
 
 T = TypeVar("T", bound=Struct)
@@ -73,9 +71,5 @@ def quota_file(store: Path, quota: str) -> Iterator[Path]:
     marks = store / MARKS
     marks.mkdir(mode=FOLDER_MODE, exist_ok=True)
     path = marks / f"quota-{hashlib.sha256(quota.encode()).hexdigest()[:16]}"
-    lock = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with locked(path):
         yield path
-    finally:
-        os.close(lock)

@@ -8,7 +8,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
-from ..core import Liveness, RunSpec, Status
+from ..core import AGENT, SIGNAL, Liveness, RunSpec, Status
 
 SummaryStatus = Status | Literal["unreadable"]
 
@@ -41,7 +41,7 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     answer went: empty where every episode is over, None where issues belong to no episode. `tampering` says how
     supervision was interfered with last. `unpriced_tokens` are those that `cost_usd` knows no price of. `liveness` is
     what the run was doing when its owner looked last: see `doing`. `exit_status` is the command's; minus a signal.
-    Without a task, `task` is the command.
+    `cancelled_by` is who asked for the end. Without a task, `task` is the command.
     """
 
     run_id: str
@@ -72,6 +72,7 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     tampering: str | None = None
     liveness: Liveness | None = None
     exit_status: int | None = None
+    cancelled_by: str | None = None
 
     def __post_init__(self) -> None:
         if len(self.task) > TASK_LENGTH:
@@ -112,6 +113,11 @@ class RunSummary(Struct, frozen=True, kw_only=True):
             return ""
         if self.reason == "ERROR" and self.exit_status:
             return exit_words(self.exit_status)
+        if self.reason == "USER_CANCELLED" and self.cancelled_by is not None:
+            if self.cancelled_by.startswith(AGENT):
+                return "cancelled by the agent"
+            if self.cancelled_by.endswith(SIGNAL):
+                return "terminated"
         return ENDINGS.get(self.reason or "", "")
 
     @property

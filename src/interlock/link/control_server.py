@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ..control import MAX_MESSAGE, ClientRefused, Request, decode_request
-from ..core import InterlockError
+from ..core import AGENT, InterlockError
 from .endpoint import Endpoint
 from .inbox import collect_requests
 from .line_server import LineHandler, LineServer, listen
@@ -30,6 +30,10 @@ class Authority:
         self.knows_by_peer = False
         self.why_inside: Callable[[int], str] = lambda pid: ""
         self.on_refused: Callable[[str], None] = lambda what: None
+
+    def name(self, peer: Peer) -> str:
+        """Who asks: a process of the run does so for the agent, not for a person."""
+        return f"{AGENT} ({peer.actor})" if self.why_inside(peer.pid) else peer.actor
 
     def refuse(self, pid: int, line: bytes) -> str:
         """Why this line of a process is refused; empty where it is not."""
@@ -59,7 +63,7 @@ class ControlHandler(LineHandler):
             self._post(ClientRefused(refusal, peer.actor, peer))
             return
         try:
-            self._endpoint.receive(line, peer, actor=peer.actor)
+            self._endpoint.receive(line, peer, actor=self._authority.name(peer))
         except InterlockError:
             # It could not be made durable, so there is no answer: the sender notices at once, and retries.
             peer.shut_down()

@@ -188,6 +188,11 @@ class RemoteRun(msgspec.Struct, frozen=True, kw_only=True):
         return "unknown" if self.is_unknown else self.summary.status
 
     @property
+    def outcome(self) -> str:
+        """The word or two that lists show of it."""
+        return "unknown" if self.is_unknown else self.summary.outcome if self.summary.ended else self.summary.status
+
+    @property
     def is_unknown(self) -> bool:
         """Whether nobody can say how it is: it lives, as far as we know, and its host has gone quiet."""
         return self.summary.status not in ("done", "aborted") and self.silent > SILENT_AFTER_S

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 import re2
 
 from .model import Claim, ClaimKind
+from .sieve import Sieve
 
 READ = 3_000
 """Characters of a text that are read, at its beginning and at its end."""
@@ -19,18 +21,19 @@ SENTENCE = 400
 MOST = 8
 """Claims kept of one text."""
 
-_HINT = re2.Set.SearchSet()
-_HINT.Add(
-    r"(?i)pass|green|succe|complet|\bdone\b|finish|fixed|resolv|implement|compil|builds?\b|commit|push|return|respon"
+_HINT = re.compile(
+    r"pass|green|succe|complet|\bdone\b|finish|fixed|resolv|implement|compil|builds?\b|commit|push|return|respon"
     r"|running|\bup\b|live|happy|no problem|export|provision|in place|configur|created|wrote|written|updated|"
-    r"modified|edited|healthy|clean|no (?:type|lint|error|fail)|work|deploy|met\b|verified|stable|compliant|ready"
+    r"modified|edited|healthy|clean|no (?:type|lint|error|fail)|work|deploy|met\b|verified|stable|compliant|ready",
+    re.IGNORECASE,
 )
-_HINT.Compile()
 
 _CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 _QUOTED_LINE = re.compile(r"^\s{0,3}>.*$", re.MULTILINE)
 _QUOTE = re.compile(r"[\"“][^\"”\n]{3,300}[\"”]|(?<!\w)'[^'\n]{12,300}'(?!\w)")
 _MARKUP = re.compile(r"[*_#]{1,3}(?=\S)|(?<=\S)[*_]{1,3}|^\s*(?:[-*•+]|\d+[.)])\s+|[✅☑✔✓🎉🟢]+\s*", re.MULTILINE)
+_MARKED = re.compile(r"[*_#\n•✅☑✔✓🎉🟢]|\A\s*[-+\d]")
+_PLAIN_END = re.compile(r"[.!?](?:\s+|(?=[A-Z]))")
 _END = re.compile(r"(?<=[.!?])(?:\s+|(?=[A-Z]))|\n+|(?<=[a-z\d)]);\s+|\s+—\s+|\s+–\s+")
 
 _HEDGE = re.compile(
@@ -219,43 +222,61 @@ _THEY_PASS = re.compile(
     re.IGNORECASE,
 )
 _OF_TESTS = re.compile(r"\btests?\b|\bsuite\b|\bpytest\b|\bspecs?\b", re.IGNORECASE)
+_PLAN = re.compile(
+    r"(?:now |next,? |first,? |then )?(?:let|i'll|i will|i need|i should|i want|we need|we should|you)", re.IGNORECASE
+)
 _PATH = re.compile(r"(https?://[\w.:/%-]+)|`([^`\s]{2,120})`")
-_FAILING = re.compile(
-    r"\b(?:tests?|checks?|build|suite|it|they|which|that|still|\d+)\b[^.\n]{0,40}\b(?:fail(?:s|ed|ing|ures?)?"
+_FAILING = re2.compile(
+    r"(?i)\b(?:tests?|checks?|build|suite|it|they|which|that|still|\d+)\b[^.\n]{0,40}\b(?:fail(?:s|ed|ing|ures?)?"
     r"|broken|errors?|red)\b"
     r"|\bnot (?:yet |all |fully )?(?:pass|work|complete|resolved|done|fixed)|\b(?:partial|incomplete|unresolved"
     r"|degrad|remain)"
-    r"|\b(?:do|does|did)n['’]t (?:pass|work)|\bFAILED\b|\bfailure\b|\bcould not\b|\bunable\b",
-    re.IGNORECASE,
+    r"|\b(?:do|does|did)n['’]t (?:pass|work)|\bFAILED\b|\bfailure\b|\bcould not\b|\bunable\b"
 )
 
 
-def read_claims(text: str) -> list[Claim]:
+_WROTE = re.compile(
+    r"\bI(?:'ve| have)?\s+(?:\w+ly\s+)?(?:created|written|wrote|updated|modified|edited)\s+(?:the |a |an )?"
+    r"(?:\w+\s+){0,3}?[`'\"]([\w./-]+\.[A-Za-z]{1,5})[`'\"]",
+    re.IGNORECASE,
+)
+_THEY, _FILES, _FIRST = range(3)
+_SIEVE = Sieve(
+    [_THEY_PASS, _WROTE, *(each for kind, each in _PATTERNS if kind != "done")],
+    [each for kind, each in _PATTERNS if kind == "done"],
+)
+
+
+@lru_cache(64)
+def read_claims(text: str) -> tuple[Claim, ...]:
     """The claims of a text, one of each kind and subject, in order."""
-    if not text or not _HINT.Match(text[: 2 * READ].encode("utf-8", "replace")):
-        return []
+    read = text if len(text) <= 2 * READ else f"{text[:READ]}\n{text[-READ:]}"
+    possible = _SIEVE.possible(read) if text else ()
+    if not possible:
+        return ()
     found: dict[tuple[str, str], Claim] = {}
-    about_tests, admits = False, admits_failure(text)
-    for sentence in _sentences(text):
-        hinted = _HINT.Match(sentence.encode("utf-8", "replace"))
-        for kind, pattern in _PATTERNS if hinted else ():
+    before = ""
+    for sentence in _sentences(read) if possible != [_FILES] else ():
+        can = _SIEVE.possible(sentence)
+        for kind, pattern in [_PATTERNS[at - _FIRST] for at in can if at >= _FIRST]:
             match = pattern.search(sentence)
             if (
                 match is not None
+                and _HINT.search(sentence)
                 and _is_stated(sentence, match)
-                and not (kind == "done" and (admits or "reproduc" in sentence))
+                and not (kind == "done" and ("reproduc" in sentence or admits_failure(text)))
             ):
                 subject = _subject(kind, sentence)
                 every = _ALL.search(match[0]) is not None
                 found.setdefault((kind, subject), Claim(kind, sentence[:200], subject=subject, every=every))
                 if kind != "done":
                     break
-        if about_tests and _THEY_PASS.match(sentence) and not _BUT.search(sentence):
+        if _THEY in can and _THEY_PASS.match(sentence) and _is_about_tests(before) and not _BUT.search(sentence):
             found.setdefault(("tests", ""), Claim("tests", sentence[:200], every=True))
-        about_tests = _OF_TESTS.search(sentence) is not None and not _plans(sentence)
-    for path in claimed_files(text):
+        before = sentence
+    for path in claimed_files(text) if _FILES in possible else ():
         found.setdefault(("file", path), Claim("file", f"wrote {path}", subject=path))
-    return list(found.values())[:MOST]
+    return tuple(found.values())[:MOST]
 
 
 def admits_failure(text: str) -> bool:
@@ -263,15 +284,8 @@ def admits_failure(text: str) -> bool:
     return _FAILING.search(text[: 2 * READ]) is not None
 
 
-def _plans(sentence: str) -> bool:
-    return (
-        re.match(
-            r"(?:now |next,? |first,? |then )?(?:let|i'll|i will|i need|i should|i want|we need|we should|you)",
-            sentence,
-            re.IGNORECASE,
-        )
-        is not None
-    )
+def _is_about_tests(sentence: str) -> bool:
+    return _OF_TESTS.search(sentence) is not None and _PLAN.match(sentence) is None
 
 
 def _is_stated(sentence: str, match: re.Match[str]) -> bool:
@@ -308,11 +322,12 @@ def _subject(kind: ClaimKind, sentence: str) -> str:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    if len(text) > 2 * READ:
-        text = f"{text[:READ]}\n{text[-READ:]}"
-    text = _QUOTED_LINE.sub("", _CODE.sub("\n", text))
-    text = _QUOTE.sub('""', text)
-    for part in _END.split(_MARKUP.sub("", text)):
+    text = _CODE.sub("\n", text) if "```" in text or "~~~" in text else text
+    text = _QUOTE.sub('""', _QUOTED_LINE.sub("", text) if ">" in text else text)
+    text = _MARKUP.sub("", text) if _MARKED.search(text) else text
+    # Most texts have only plain ends in them, which are found much faster.
+    parts = _PLAIN_END.sub(r"\g<0>\n", text).split("\n") if text.isascii() and ";" not in text else _END.split(text)
+    for part in parts:
         part = part.strip()
         if len(part) > 5:
             yield part[:SENTENCE]
@@ -330,11 +345,6 @@ _HEDGED = re.compile(
 )
 _RAN = re.compile(
     r"\bI(?:'ve| have)?\s+(?:already\s+)?(?:ran|run|executed)\s+(?:the |all |our )?(?:\w+\s+)?tests?\b", re.IGNORECASE
-)
-_WROTE = re.compile(
-    r"\bI(?:'ve| have)?\s+(?:\w+ly\s+)?(?:created|written|wrote|updated|modified|edited)\s+(?:the |a |an )?"
-    r"(?:\w+\s+){0,3}?[`'\"]([\w./-]+\.[A-Za-z]{1,5})[`'\"]",
-    re.IGNORECASE,
 )
 _VERBS = ("created", "written", "wrote", "updated", "modified", "edited")
 _TEST_WORDS = frozenset((b"pytest", b"unittest", b"tox", b"jest", b"vitest", b"ctest", b"runtests", b"test", b"tests"))

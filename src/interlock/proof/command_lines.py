@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -36,13 +37,16 @@ class ProgramRun(Struct, frozen=True):
     piped: tuple[str, ...] = ()
 
 
-def read_programs(script: str) -> list[ProgramRun]:
+@lru_cache(64)
+def read_programs(script: str) -> tuple[ProgramRun, ...]:
     """The programs of a script in order, as far as they stand in the line itself."""
     text = script[:READ]
     if "<<" in text:
         text = _HEREDOC.sub(lambda found: found[3], text)
     statements, operators = _statements(text)
-    pipefail, fail_fast = bool(_PIPEFAIL.search(text)), bool(_FAIL_FAST.search(text))
+    pipefail = "pipefail" in text and _PIPEFAIL.search(text) is not None
+    fail_fast = "set" in text and _FAIL_FAST.search(text) is not None
+    redirects = ">" in text or "<" in text
     compound = any(words[:1] and words[0] in _COMPOUND for pipeline in statements for words in pipeline)
     found: list[ProgramRun] = []
     for at, pipeline in enumerate(statements):
@@ -52,12 +56,13 @@ def read_programs(script: str) -> list[ProgramRun]:
         for place, words in enumerate(pipeline):
             last = place == len(pipeline) - 1
             plain = unwrapped([_unquoted(word) for word in words if word not in _KEYWORDS])
-            plain = [word for word in plain if not _REDIRECT.match(word)]
+            if redirects:
+                plain = [word for word in plain if not _REDIRECT.match(word)]
             if plain:
                 piped = tuple(_unquoted(later[0]) for later in pipeline[place + 1 :] if later)
                 shows = reaches and (last or pipefail)
                 found.append(ProgramRun(tuple(plain), " ".join(words).strip("(){} "), shows, piped))
-    return found
+    return tuple(found)
 
 
 _REDIRECT = re.compile(r"\d*(?:>>?|<)|&>")

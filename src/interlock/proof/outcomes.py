@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import re
 
+import re2
+
 from .checks import SCRIPTS, CheckCommand
 from .model import Outcome
 
 HEAD, TAIL = 3_000, 5_000
 """Characters of an output that are read, at its beginning and at its end."""
 DETAIL = 100
+
+
+def _by_line(pattern: str, *, ignore_case: bool = False) -> re.Pattern[str]:
+    """A pattern whose `^` and `$` are the ends of lines; long outputs are read in linear time."""
+    found: re.Pattern[str] = re2.compile(f"(?{'im' if ignore_case else 'm'}){pattern}")
+    return found
+
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _EXIT = re.compile(
@@ -61,39 +70,39 @@ def _bounded(output: str) -> str:
 
 def _printed_status(text: str) -> int | None:
     """An exit status that the tool, or an `echo $?`, printed at the end."""
-    found = _last(_EXIT, text[-160:])
+    end = text[-160:]
+    found = _last(_EXIT, end) if "exit" in end.lower() else None
     return int(found[1] or found[2]) if found is not None else None
 
 
 Said = tuple[Outcome, str] | None
 
-_PYTEST = re.compile(
-    r"^(?:=+ )?((?:\d+ \w+(?:, )?)+|no tests ran|no tests collected)(?: \([^)]*\))? in [\d.]+s?\b.*$", re.M
-)
-_PYTEST_NONE = re.compile(r"\bno tests ran\b|collected 0 items|NO TESTS RAN|no tests found|No tests found"
+_PYTEST = _by_line(r"^(?:=+ )?((?:\d+ \w+(?:, )?)+|no tests ran|no tests collected)(?: \([^)]*\))? in [\d.]+s?\b.*$")
+_PYTEST_NONE = _by_line(r"\bno tests ran\b|collected 0 items|NO TESTS RAN|no tests found|No tests found"
     r"|No test files found"
-                          r"|no test files\b|There are no tests to run|No tests were executed", re.I)  # fmt: skip
-_UNITTEST = re.compile(r"^Ran (\d+) tests? in [\d.]+s", re.M)
-_JEST = re.compile(r"^\s*Tests:?\s+((?:\d+ \w+[,| ]*)+)(?:\(\d+\))?(?:, )?(?:\d+ total)?", re.M)
-_SUITES = re.compile(r"^\s*Test (?:Suites:|Files)\s+[^\n]*?(\d+) failed", re.M)
-_TAP = re.compile(r"^(?:#|ℹ) (pass|fail|tests|cancelled) (\d+)", re.M)
-_CARGO = re.compile(r"^test result: (ok|FAILED)\. (\d+) passed; (\d+) failed", re.M)
+                          r"|no test files\b|There are no tests to run|No tests were executed",
+                        ignore_case=True)  # fmt: skip
+_UNITTEST = _by_line(r"^Ran (\d+) tests? in [\d.]+s")
+_JEST = _by_line(r"^\s*Tests:?\s+((?:\d+ \w+[,| ]*)+)(?:\(\d+\))?(?:, )?(?:\d+ total)?")
+_SUITES = _by_line(r"^\s*Test (?:Suites:|Files)\s+[^\n]*?(\d+) failed")
+_TAP = _by_line(r"^(?:#|ℹ) (pass|fail|tests|cancelled) (\d+)")
+_CARGO = _by_line(r"^test result: (ok|FAILED)\. (\d+) passed; (\d+) failed")
 _MAVEN = re.compile(r"Tests run: (\d+), Failures: (\d+), Errors: (\d+)")
 _GO_OK = re.compile(r"^ok\s+\S+\s+(?:[\d.]+s|\(cached\))(?!.*no tests to run)", re.M)
-_GO_FAIL = re.compile(r"^(?:--- FAIL|FAIL\b(?:\s+\S+\s+(?:[\d.]+s|\[))?)", re.M)
+_GO_FAIL = _by_line(r"^(?:--- FAIL|FAIL\b(?:\s+\S+\s+(?:[\d.]+s|\[))?)")
 _GRADLE = re.compile(r"(\d+) tests completed, (\d+) failed")
-_BROKEN = re.compile(
+_BROKEN = _by_line(
     r"^(?:E\s{2,}|ERROR collecting|ERRORS?\b|FAILED\b|FAIL(?:URE)?\b|--- FAIL|not ok \d)|^\s*[✗✘×✕] |BUILD FAIL"
     r"|\[ERROR\]"
     r"|Traceback \(most recent call last\)|AssertionError|error: could not compile|make(?:\[\d+\])?: \*\*\*|npm ERR!"
     r"|\b\d+ (?:tests? )?fail(?:ed|ing|ures?)\b|Segmentation fault|^\S+ FAILED\b|\bERROR(?:\s\[|:)"
-    r"|\bVULNERABLE\b", re.M,
-)  # fmt: skip
+    r"|\bVULNERABLE\b")  # fmt: skip
 _NO_FAILURES = re.compile(r"\b0 (?:tests? )?(?:failed|failing|failures?)\b")
-_FINE = re.compile(
+_FINE = _by_line(
     r"\ball (?:\d+ )?(?:tests?|checks?|packages|specs)\b[^\n]{0,20}\bpass|^\s*PASS(?:ED)?\b|\bPASS(?:ED)?\s*$"
     r"|BUILD SUCCESS"
-    r"|^OK\b|\b\d+ (?:tests? )?pass(?:ed|ing)\b|^\s*[✓✔√] |\btests? passed\b|\bALL (?:TESTS )?PASS", re.M | re.I,
+    r"|^OK\b|\b\d+ (?:tests? )?pass(?:ed|ing)\b|^\s*[✓✔√] |\btests? passed\b|\bALL (?:TESTS )?PASS",
+    ignore_case=True,
 )  # fmt: skip
 
 
@@ -185,7 +194,7 @@ def _javascript(text: str) -> Said:
         if counts.get("fail", 0) or counts.get("cancelled", 0):
             return "failed", f"{counts.get('fail', 0)} failed, {counts.get('pass', 0)} passed"
         return ("passed", f"{counts['pass']} passed") if counts.get("pass") else ("none", "0 tests ran")
-    mocha = re.search(r"^\s*(\d+) passing", text, re.M)
+    mocha = re.search(r"^\s*(\d+) passing", text, re.M) if "passing" in text else None
     if mocha is not None:
         failing = re.search(r"^\s*(\d+) failing", text, re.M)
         if failing is not None and failing[1] != "0":
@@ -195,16 +204,20 @@ def _javascript(text: str) -> Said:
 
 
 def _golang(text: str) -> Said:
-    passing = _GO_OK.findall(text)
-    if _GO_FAIL.search(text) and (passing or "--- FAIL" in text or re.search(r"^FAIL\s", text, re.M)):
+    passing = _GO_OK.findall(text) if "ok" in text else []
+    if (
+        "FAIL" in text
+        and _GO_FAIL.search(text)
+        and (passing or "--- FAIL" in text or re.search(r"^FAIL\s", text, re.M))
+    ):
         return "failed", _line_at(text, "FAIL")
     if passing:
         return "passed", f"{len(passing)} packages ok"
     return ("none", "no test files") if "[no test files]" in text or "no tests to run" in text else None
 
 
-_TYPE_FINE = re.compile(r"Success: no issues found|^0 errors|Found 0 errors|No errors!", re.M)
-_TYPE_BAD = re.compile(r"Found (\d+) errors?|error TS\d+|^(\d+) errors?,|^\S+:\d+(?::\d+)?:? (?:- )?error", re.M)
+_TYPE_FINE = _by_line(r"Success: no issues found|^0 errors|Found 0 errors|No errors!")
+_TYPE_BAD = _by_line(r"Found (\d+) errors?|error TS\d+|^(\d+) errors?,|^\S+:\d+(?::\d+)?:? (?:- )?error")
 
 
 def _types(text: str) -> Said:
@@ -218,11 +231,10 @@ def _types(text: str) -> Said:
 _LINT_FINE = re.compile(r"All checks passed|Your code has been rated at 10|no offenses|would be left unchanged"
     r"|0 problems"
                         r"|All matched files use Prettier|No issues found|already formatted", re.I)  # fmt: skip
-_LINT_BAD = re.compile(
+_LINT_BAD = _by_line(
     r"Found (\d+) errors?|✖ \d+ problems? \(([1-9]\d*) errors?|^\S+:\d+:\d+: [A-Z]+\d+ |would reformat"
     r"|\[warn\] .*Code style"
-    r"|^\s+\d+:\d+\s+error\s|^error(?:\[\w+\])?:|\bFailed$|^\S+:\d+:\d+: [CREWF]\d{4}:", re.M,
-)  # fmt: skip
+    r"|^\s+\d+:\d+\s+error\s|^error(?:\[\w+\])?:|\bFailed$|^\S+:\d+:\d+: [CREWF]\d{4}:")  # fmt: skip
 
 
 def _lint(text: str) -> Said:
@@ -233,15 +245,13 @@ def _lint(text: str) -> Said:
     return ("passed", _line_at(text, fine.group(0))) if fine is not None else None
 
 
-_BUILD_BAD = re.compile(
+_BUILD_BAD = _by_line(
     r"error: could not compile|BUILD FAIL|^make(?:\[\d+\])?: \*\*\*|\berror TS\d+|^\S+:\d+:(?:\d+:)? (?:fatal )?error:"
     r"|^error(?:\[\w+\])?:|Failed to compile|Build failed|npm ERR!|ERROR in |^ERROR: |SyntaxError|undefined reference"
-    r"|failed to solve", re.M,
-)  # fmt: skip
-_BUILD_FINE = re.compile(
+    r"|failed to solve")  # fmt: skip
+_BUILD_FINE = _by_line(
     r"BUILD SUCCESS|Compiled successfully|Finished (?:`?\w+`? )?(?:\[|profile|dev|release|test)|✓ built in|built in \d"
-    r"|compiled successfully|Build succeeded|Successfully (?:built|tagged)|Build (?:completed|successful)", re.M,
-)  # fmt: skip
+    r"|compiled successfully|Build succeeded|Successfully (?:built|tagged)|Build (?:completed|successful)")  # fmt: skip
 
 
 def _build(text: str) -> Said:
@@ -257,9 +267,8 @@ _HTTP = re.compile(
     r"|\bstatus(?:[ _]code)?\"?[ :=]+(\d{3})\b",
     re.M,
 )
-_NO_ANSWER = re.compile(
-    r"curl: \(\d+\)|Connection refused|Could not resolve host|Failed to connect|Connection failed|timed out|^000\Z",
-    re.M,
+_NO_ANSWER = _by_line(
+    r"curl: \(\d+\)|Connection refused|Could not resolve host|Failed to connect|Connection failed|timed out|^000\z"
 )
 
 
@@ -272,14 +281,13 @@ def _endpoint(text: str) -> Said:
     return None
 
 
-_REJECTED = re.compile(
+_REJECTED = _by_line(
     r"! \[(?:remote )?rejected\]|^fatal: |^error: failed to push|Permission denied|Authentication failed"
-    r"|pre-push hook",
-    re.M,
+    r"|pre-push hook"
 )
-_PUSHED = re.compile(r"^\s*(?:\*|\+|[0-9a-f]{6,}\.\.+[0-9a-f]{6,}).* -> |Everything up-to-date", re.M)
-_COMMITTED = re.compile(r"^\[[^\]\n]+ [0-9a-f]{6,}\]|\d+ files? changed", re.M)
-_NOT_COMMITTED = re.compile(r"nothing to commit|no changes added|^fatal: |^error: |hook (?:failed|declined)", re.M)
+_PUSHED = _by_line(r"^\s*(?:\*|\+|[0-9a-f]{6,}\.\.+[0-9a-f]{6,}).* -> |Everything up-to-date")
+_COMMITTED = _by_line(r"^\[[^\]\n]+ [0-9a-f]{6,}\]|\d+ files? changed")
+_NOT_COMMITTED = _by_line(r"nothing to commit|no changes added|^fatal: |^error: |hook (?:failed|declined)")
 
 
 def _push(text: str) -> Said:
@@ -310,23 +318,22 @@ def _line_at(text: str, piece: str) -> str:
     return " ".join(text[begin : end if end > 0 else len(text)].split()).strip("= ")[:DETAIL]
 
 
-_BAD_NEWS = re.compile(
+_BAD_NEWS = _by_line(
     r"^(?:\S+: )?(?:ERROR|FATAL|FAIL(?:ED|URE)?|CRITICAL)\b|\bCrashLoopBackOff\b|\bVULNERABLE\b|\bNON-COMPLIANT\b"
     r"|Traceback \(most recent call last\)|^(?:Apply|Build|Deployment|Backup|Upload|Migration) failed|"
     r"completed with errors"
     r"|\b0/\d+ +(?:ready|available|healthy)|connection (?:to .* )?(?:failed|refused)|"
     r"Permission denied"
     r"|[Ee]rror rate:? +(?:[1-9]|0\.0*[1-9])"
-    r"|\b(?:FAILED|VULNERABLE|DOWN|UNHEALTHY|MISSING|INCOMPLETE)\s*$|lost connection", re.M,
-)  # fmt: skip
+    r"|\b(?:FAILED|VULNERABLE|DOWN|UNHEALTHY|MISSING|INCOMPLETE)\s*$|lost connection")  # fmt: skip
 
 
-_COMPLAINT = re.compile(
+_COMPLAINT = _by_line(
     r"\b(?:fatal|failed|failure|refused|timed out|unreachable|unavailable|crash\w*)\b|\berror:|^access denied",
-    re.IGNORECASE | re.M,
+    ignore_case=True,
 )
-_NO_COMPLAINT = re.compile(
-    r"\b(?:no|0|zero|without(?: any)?) (?:\w+ )?(?:errors?|failures?|timeouts?|failed)\b|^.*\bWARN.*$", re.I | re.M
+_NO_COMPLAINT = _by_line(
+    r"\b(?:no|0|zero|without(?: any)?) (?:\w+ )?(?:errors?|failures?|timeouts?|failed)\b|^.*\bWARN.*$", ignore_case=True
 )
 
 

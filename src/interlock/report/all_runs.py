@@ -33,10 +33,10 @@ class AllRuns(Runs):
         """Every run, the newest first; without `sparks` it takes less time."""
         return self._fleet.rows(sparks=sparks)
 
-    def inbox(self) -> list[InboxItem]:
+    def inbox(self, now: float | None = None) -> list[InboxItem]:
         """What needs a person."""
         self.rows(sparks=False)
-        return read_inbox(self.store, self.hub, self._fleet.summaries())
+        return read_inbox(self.store, self.hub, self._fleet.summaries(), now=now)
 
     def open(self, run_id: str) -> Story:
         """A run's story, to be used in one thread and closed there."""

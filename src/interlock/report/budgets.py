@@ -42,28 +42,35 @@ class BudgetStanding(Struct, frozen=True, kw_only=True):
     def shown(self, amount: Amount) -> str:
         """An amount in the units of the budget."""
         parts = [f"${amount.cost_usd:,.2f}"] if self.max_cost_usd is not None else []
-        return " ".join([*parts, *([f"{amount.tokens:,} tokens"] if self.max_tokens is not None else [])])
+        return ", ".join([*parts, *([f"{amount.tokens:,} tokens"] if self.max_tokens is not None else [])])
 
     @property
     def limit(self) -> str:
         return self.shown(Amount(self.max_cost_usd or 0.0, self.max_tokens or 0))
 
     @property
+    def share(self) -> float:
+        """How much of the budget is used: 1 is all of it."""
+        of_cost = self.used.cost_usd / self.max_cost_usd if self.max_cost_usd else 0.0
+        return max(of_cost, self.used.tokens / self.max_tokens if self.max_tokens else 0.0)
+
+    @property
     def forecast(self) -> str:
         """In words, where this leads."""
-        over = (self.max_cost_usd is not None and self.used.cost_usd >= self.max_cost_usd) or (
-            self.max_tokens is not None and self.used.tokens >= self.max_tokens
-        )
-        if over:
+        if self.fits_nothing:
+            return "fits no run kept here"
+        if not self.period:
+            return "no live run"
+        if self.share >= 1:
             return "used up"
         if self.expected is None:
-            return ""
+            return "nothing used yet" if self.used == NOTHING else ""
         when = f", used up {datetime.fromtimestamp(self.reached_at):%a %H:%M}" if self.reached_at else ""
         return f"{self.shown(self.expected)} at its end{when}"
 
 
 def read_budgets(config: Config, store: Store, now: float | None = None) -> list[BudgetStanding]:
-    """Every configured budget as it stands; one per run for each run that is live."""
+    """Every configured budget as it stands; one per run for each live run, without a period where there is none."""
     now = time.time() if now is None else now
     specs = []
     for folder in store.folders()[:LOOKED_AT]:
@@ -79,6 +86,8 @@ def read_budgets(config: Config, store: Store, now: float | None = None) -> list
             if budget.per == "run":
                 live = {folder.run_id for folder in store.folders()[:LOOKED_AT] if RunFolder(folder.path).owner()}
                 keys = [spec.run_id for spec in fitting if spec.run_id in live]
+                if not keys:
+                    found.append(_standing(budget, "", Page(), (now, now), now, nothing))
             for key in keys:
                 period, begins, ends = period_of(budget.per, now, key)
                 page = ledger.page(budget.name, period)

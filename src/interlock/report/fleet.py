@@ -33,7 +33,8 @@ SETTLED_NS = 1_000_000_000
 class RunRow(Struct, frozen=True, kw_only=True):
     """A run in one row. `issue` is what it is stuck on now.
 
-    `status` is as shown: also lost (its owner is gone), unknown (its host is), unreadable.
+    `status` is as shown: also lost (its owner is gone), unknown (its host is), unreadable. `outcome` is the word or two
+    that every list shows: the status, or why the run ended.
     """
 
     run_id: str
@@ -62,12 +63,13 @@ class RunRow(Struct, frozen=True, kw_only=True):
     problem: str | None = None
     owner_pid: int | None = None
     ending: str = ""
+    outcome: str = ""
     spark: tuple[float, ...] = ()
 
     @property
     def live(self) -> bool:
         """Whether it is still under way, as far as anybody knows."""
-        return self.status not in ENDED and self.status != "unreadable"
+        return self.ended is None and self.status not in (*ENDED, "unreadable")
 
     @property
     def cannot_switch(self) -> str:
@@ -187,7 +189,7 @@ class Fleet:
             return []
         self.problem = None
         return [
-            replace(to_row(run.summary, run.host, ()), status=run.status)
+            replace(to_row(run.summary, run.host, ()), status=run.status, outcome=run.outcome)
             for run in known
             if run.summary.run_id not in local
         ]
@@ -226,6 +228,7 @@ def to_row(summary: RunSummary, host: str, spark: tuple[float, ...]) -> RunRow:
         liveness=summary.doing,
         owner_pid=summary.owner_pid,
         ending=summary.ending,
+        outcome=summary.outcome,
         spark=spark,
     )
 

@@ -17,7 +17,7 @@ from ..control import decode_current
 from ..control.messages import State, Waiting
 from ..core import ENDED, InterlockError, NotFound
 from ..core.decoding import from_json
-from ..journal import JournalReader, RunFolder, RunSummary, Store, write_durably
+from ..journal import JournalReader, RunFolder, RunSummary, Store, locked, write_durably
 from ..records import read_body
 from ..runtime.incidents import read_incidents
 
@@ -125,8 +125,9 @@ def _holds(seen: _Looked) -> Iterator[InboxItem]:
 
 
 def _liveness(seen: _Looked) -> Iterator[InboxItem]:
-    doing = getattr(seen.run, "doing", None)
-    if doing is None or (seen.waiting is not None and seen.waiting.kind == "approval"):
+    doing = seen.run.doing
+    if doing is None or (seen.waiting is not None and seen.waiting.kind != "parked"):
+        # What holds the run is an item of its own.
         return
     cancel = seen.control[1]
     if doing.word == "waiting for a person" and doing.question:
@@ -195,14 +196,18 @@ class RemoteStates(Protocol):
 
 
 def read_inbox(
-    store: Store, hub: RemoteStates | None = None, runs: Iterable[RunSummary] | None = None
+    store: Store,
+    hub: RemoteStates | None = None,
+    runs: Iterable[RunSummary] | None = None,
+    *,
+    now: float | None = None,
 ) -> list[InboxItem]:
     """Everything that needs a person, on this machine and on those that a hub knows, newest first.
 
     `runs` are those of this machine, where the caller has them at hand.
     """
     dismissed = frozenset(read_dismissed(store))
-    now = time.time()
+    now = time.time() if now is None else now
     found = []
     for run in store.runs() if runs is None else runs:
         if run.status == "unreadable":
@@ -248,8 +253,9 @@ def read_dismissed(store: Store) -> list[str]:
 
 def dismiss(store: Store, item: InboxItem) -> None:
     """Put an item aside, for good."""
-    kept = [*read_dismissed(store), item.id][-KEPT_DISMISSED:]
-    write_durably(store.root / DISMISSED, msgspec.json.encode(kept))
+    path = store.root / DISMISSED
+    with locked(path):
+        write_durably(path, msgspec.json.encode([*read_dismissed(store), item.id][-KEPT_DISMISSED:]))
 
 
 def _waiting(folder: RunFolder) -> Waiting | None:

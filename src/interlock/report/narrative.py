@@ -88,6 +88,8 @@ def _ending(story: Story) -> str:
     run = story.summary
     took = f"The run made {many(run.steps, 'step')} in {length(duration(story))}."
     if run.status in ENDED:
+        if run.reason == "USER_CANCELLED" and run.ending != "cancelled by you":
+            return f"{took} It was {run.ending}."
         return f"{took} {ENDINGS.get(run.reason or _reason(story), 'It has ended.')}"
     if run.shown == "lost":
         return f"{took} Its owner is gone: nobody supervises it."

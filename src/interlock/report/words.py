@@ -403,7 +403,8 @@ def cut(text: str, length: int) -> str:
 
 
 def _ending(reason: str) -> str:
-    return ENDINGS.get(reason, plain(reason.lower()))
+    # By whom, the request before it says.
+    return "cancelled" if reason == "USER_CANCELLED" else ENDINGS.get(reason, plain(reason.lower()))
 
 
 def _parked(wake: float) -> str:

@@ -212,4 +212,5 @@ class ControlLog(JournalLog):
             changes["ended"] = self._run.clock.time()
             # Written down before it is done: whoever ended it otherwise has said why by now.
             changes["reason"] = self._run.reason or CANCELLED
+            changes["cancelled_by"] = state.ended_by
         return changes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from typing import ClassVar
 
@@ -28,6 +29,11 @@ from .words import plural, reason_first, span, total
 
 LOOK_S = 0.2
 """Time between two looks at all runs; looking costs two stats a run."""
+
+COUNT_S = 2.0
+"""Time between two looks at the inbox, which costs more."""
+
+ORDER = {status: place for place, status in enumerate(STATUS)}
 
 HIGH = 36
 """Rows from which there is room to show what the chosen run did last."""
@@ -58,11 +64,11 @@ class FleetPage(Steered):
     ]
 
     class Looked(Message):
-        """The runs, as they are now."""
+        """The runs, as they are now; `needs` is how much in the inbox needs a person."""
 
-        def __init__(self, rows: list[RunRow], problem: str | None) -> None:
+        def __init__(self, rows: list[RunRow], problem: str | None, needs: int) -> None:
             super().__init__()
-            self.rows, self.problem = rows, problem
+            self.rows, self.problem, self.needs = rows, problem, needs
 
     class Failed(Message):
         """The runs cannot be read."""
@@ -75,6 +81,7 @@ class FleetPage(Steered):
         super().__init__()
         self.rows: list[RunRow] = []
         self.problem: str | None = None
+        self.needs, self._counted_at = 0, float("-inf")
         self._loaded = False
         self._text, self._filter = "", 0
         self._place = place
@@ -151,9 +158,9 @@ class FleetPage(Steered):
 
     @on(Looked)
     def _apply(self, event: Looked) -> None:
-        if self._loaded and event.rows == self.rows and event.problem == self.problem:
+        if self._loaded and (event.rows, event.problem, event.needs) == (self.rows, self.problem, self.needs):
             return
-        self.rows, self.problem, self._loaded = event.rows, event.problem, True
+        self.rows, self.problem, self.needs, self._loaded = event.rows, event.problem, event.needs, True
         self._show()
 
     @on(Failed)
@@ -164,7 +171,10 @@ class FleetPage(Steered):
 
     def _look(self, place: RunSource) -> None:
         # The first look is quick; how well each run goes is drawn with the next.
-        self.post_message(self.Looked(place.rows(sparks=self._loaded), place.problem))
+        rows, needs, now = place.rows(sparks=self._loaded), self.needs, time.monotonic()
+        if self._loaded and now - self._counted_at >= COUNT_S:
+            needs, self._counted_at = len(place.inbox(self.top.clock.time())), now
+        self.post_message(self.Looked(rows, place.problem, needs))
 
     def _fail(self, error: InterlockError) -> None:
         self.post_message(self.Failed(error))
@@ -200,9 +210,8 @@ class FleetPage(Steered):
         statuses = FILTERS[self._filter][1]
         if statuses is not None and row.status not in statuses:
             return False
-        about = " ".join(
-            (row.run_id, row.name, row.status, row.adapter, row.model or "", row.issue or "", row.host, row.task)
-        ).lower()
+        words = (row.run_id, row.name, row.status, row.outcome, row.adapter, row.model, row.issue, row.host, row.task)
+        about = " ".join(filter(None, words)).lower()
         return all(word in about for word in self._text.lower().split())
 
     @property
@@ -217,13 +226,13 @@ class FleetPage(Steered):
 
     def _draw_title(self, width: int) -> list[Line]:
         left: list[Piece] = [("interlock", "link!"), ("  ", "")]
-        waiting = sum(bool(row.waiting) for row in self.rows if row.live)
         if self._loaded:
             left.append((plural(len(self.rows), "run"), "strong"))
-            if waiting:
-                left.append((f"  {waiting} waiting for you", "warn!"))
-            counted = Counter(row.status for row in self.rows)
-            left += [(f"  {counted[status]} {status}", "") for status in STATUS if counted[status]]
+            if self.needs:
+                left.append((f"  {self.needs} need{'' if self.needs > 1 else 's'} you", "warn!"))
+            by_status = sorted(self.rows, key=lambda row: ORDER.get(row.status, len(ORDER)))
+            counted = Counter((row.outcome or row.status).partition(" (")[0] for row in by_status)
+            left += [(f"  {number} {outcome}", "") for outcome, number in counted.items()]
         right: list[Piece] = []
         if self._filter or self._text:
             right.append((f"{FILTERS[self._filter][0]} {clean(self._text)}".strip() + "  ", "warn"))
@@ -259,8 +268,7 @@ def run_words(run: RunRow, now: float) -> Line:
         return (("? nobody owns this run any more: its last owner is gone and nothing supervises it", "bad"),)
     if run.status == "unknown":
         return ((f"? nothing was heard from {flat(run.host)} for {span(now - run.updated)}", "bad"),)
-    ending = f"{run.ending}  " if run.ending else ""
     doing = f"{run.liveness.words}  " if run.liveness is not None else ""
-    words = f"{doing}{ending}{run.run_id}  started {span(now - run.started)} ago, {plural(run.steps, 'step')}"
+    words = f"{doing}{run.run_id}  started {span(now - run.started)} ago, {plural(run.steps, 'step')}"
     issues = f", {plural(run.issues, 'issue')}, {plural(run.interventions, 'intervention')}"
     return ((words + issues, ""),)

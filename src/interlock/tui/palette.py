@@ -77,8 +77,9 @@ def style_of(name: str, *, dark: bool) -> Style:
     return Style(color=colour, bold=bold or word in _BOLD or None)
 
 
-def status_sign(status: str) -> tuple[str, str]:
-    return STATUS.get(status, ("·", ""))
+def status_sign(status: str, outcome: str = "") -> tuple[str, str]:
+    """The sign and style of a status; one that is done, but not well, looks like a limit."""
+    return STATUS.get("limit" if status == "done" and outcome not in ("", "done") else status, ("·", ""))
 
 
 def severity_style(severity: str | None) -> str:

@@ -17,11 +17,8 @@ def draw_head(
     run: RunRow, view: View | None, doing: str, problem: str | None, now: float, width: int, *, ladder: bool
 ) -> list[Line]:
     """Three rows; the last one is the ladder where it is wanted, unless there is something more urgent."""
-    sign, style = status_sign(run.status)
-    ending = view.ending if view is not None else run.ending
-    left: list[Piece] = [(flat(run.name or run.run_id, 40), "strong"), (f"  {sign} {run.status}", style)]
-    if ending:
-        left.append((f", {flat(ending, 60)}", style))
+    sign, style = status_sign(run.status, run.outcome)
+    left: list[Piece] = [(flat(run.name or run.run_id, 40), "strong"), (f"  {sign} {run.outcome or run.status}", style)]
     if doing:
         left.append((f"  {doing}", "warn"))
     left.append((f"  iter {iteration(run)}  {flat(short_model(run.model), 24)}", ""))

@@ -64,8 +64,8 @@ def budget_style(row: RunRow) -> str:
 
 
 def _status(row: RunRow, _room: int, _now: float) -> Piece:
-    sign, style = status_sign(row.status)
-    return f"{sign} {row.status}", style
+    sign, style = status_sign(row.status, row.outcome)
+    return f"{sign} {row.outcome or row.status}", style
 
 
 def _name(row: RunRow, room: int, _now: float) -> Piece:
@@ -84,7 +84,7 @@ def _task(row: RunRow, _room: int, _now: float) -> Piece:
 
 
 _COLUMNS = (
-    Column("STATUS", 12, _status),
+    Column("STATUS", 12, _status, grow=10),
     Column("NAME", 13, _name, grow=11),
     Column("HOST", 12, lambda row, _r, _n: (flat(row.host or "", 20), "link"), rank=1),
     Column("ITER", 6, lambda row, _r, _n: (iteration(row), ""), right=True),

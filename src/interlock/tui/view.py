@@ -32,7 +32,6 @@ class View(Struct, frozen=True, kw_only=True):
     controls: tuple[ControlCommand, ...] = ()
     incidents: tuple[StoredIncident, ...] = ()
     problem: str | None = None
-    ending: str = ""
 
     @property
     def owned(self) -> bool:
@@ -45,7 +44,7 @@ def take_view(story: Story, host: str = "", *, away: bool = False) -> View:
     interventions = story.interventions
     incidents = tuple(story.incidents) if story.counts.get("incident") else ()
     return View(
-        row=replace(row, status="unknown") if away and row.live else row,
+        row=replace(row, status="unknown", outcome="unknown") if away and row.live else row,
         waiting=story.waiting,
         ladder=count_ladder(interventions),
         problems=_open_first(story.episodes) or tuple(reversed(story.issues)),
@@ -53,7 +52,6 @@ def take_view(story: Story, host: str = "", *, away: bool = False) -> View:
         controls=tuple(replace(control) for control in story.controls),
         incidents=incidents,
         problem=story.problem,
-        ending=story.ending,
     )
 
 

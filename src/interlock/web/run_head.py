@@ -54,6 +54,7 @@ def make_head(story: Story, sent: list[SentRequest]) -> Parts:
         "summary": summary,
         "status": {
             "shown": summary.shown,
+            "outcome": summary.outcome,
             "waiting": waiting,
             "problem": story.problem,
             "ending": story.ending,

@@ -178,6 +178,8 @@ def play(world: World, limits: int) -> int:
                 case "person" if rng.random() < 0.1:
                     asked = True
                     person_resumes(world)
+                    if rng.random() < 0.5:
+                        world.reopen()
                 case "cancel" if rng.random() < 0.03:
                     world.cancelled, world.kill_in = True, None
                     world.supervisor.run.end("aborted", "USER_CANCELLED")
@@ -243,6 +245,18 @@ def test_a_command_that_ends_while_it_is_parked_is_run_again_by_a_person_only(tm
     world.look()
     assert [(each.by, each.how) for each in world.woken()] == [("a person", "the command is started again")]
     assert world.launches == [1]
+    world.supervisor.run.close()
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_person_who_resumes_before_the_owner_has_looked_is_heard(tmp_path, monkeypatch, killed):
+    world = World(tmp_path, 1, monkeypatch)
+    world.lot.see(UsageLimit(reason="limit", source="test", resets_in=3600.0))
+    if killed:
+        world.reopen()
+    person_resumes(world)
+    world.look()
+    assert [each.by for each in world.woken()] == ["a person"]
     world.supervisor.run.close()
 
 

@@ -10,6 +10,7 @@ import socket
 import sys
 import time
 import uuid
+from pathlib import Path
 
 
 def bind(path: str) -> bool:
@@ -74,6 +75,22 @@ def send(message: dict) -> str:  # type: ignore[type-arg]
     said = sock.recv(65536).decode()
     print(said)
     return said
+
+
+def sign() -> bool:
+    """Whether a message can be signed so that the hub takes it for the person's."""
+    from interlock.core import InterlockError
+    from interlock.core.keys import is_signed_by, load_key
+
+    for name in ("NAMED_KEY", "KEY"):
+        try:
+            key = load_key(Path(os.environ[name]))
+        except InterlockError as error:
+            print(error)
+            continue
+        if key is not None and is_signed_by(os.environ["PUBLIC"], b"resume", key.sign(b"resume")):
+            return True
+    return False
 
 
 def orphan() -> bool:

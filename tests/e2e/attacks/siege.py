@@ -16,7 +16,9 @@ import time
 from pathlib import Path
 
 import interlock
+from interlock.adapters.process.owner_messages import steps_path
 from interlock.core import InterlockError
+from interlock.core.keys import create_key
 from interlock.journal import JournalReader, RunFolder
 from interlock.journal.process_tree import read_tree
 from interlock.link import socket_path
@@ -66,6 +68,8 @@ class Siege:
         for name in (".bashrc", ".ssh/authorized_keys", ".ssh/id_ed25519", ".claude/settings.json"):
             (self.root / "home" / name).write_text("# mine\n")
         (self.store / ".web-token").write_text("x" * 43 + "\n")
+        self.keys = self.root / "state" / "interlock" / "key", self.root / "home" / "keys" / "hub"
+        self.public = [create_key(path).public for path in self.keys][1]
         for name in ("helper.py", "agent.py"):
             shutil.copy(HERE / name, self.root / "home" / name)
         (self.root / "home" / "attacks.json").write_text(json.dumps([(one.name, one.script) for one in self.attacks]))
@@ -134,6 +138,7 @@ class Siege:
             "TMUX_TMPDIR": str(self.root / "tmux"),
             "INTERLOCK_STORE__DIR": str(self.store),
             "INTERLOCK_RUNTIME__ON_TAMPER": "warn",
+            "INTERLOCK_HUB__KEY_FILE": str(self.keys[1]),
         }
 
     def begin(self) -> None:
@@ -162,12 +167,20 @@ class Siege:
             "CONFIG": str(self.root / "config" / "interlock"), "CACHE": str(self.root / "cache" / "interlock"),
             "CODE": str(Path(interlock.__file__).parent), "SITE": sysconfig.get_path("purelib"),
             "HELPER": str(self.root / "home" / "helper.py"), "ABSTRACT": self.root.name,
-            "SERVICE": str(self._server.getsockname()[1]),
+            "SERVICE": str(self._server.getsockname()[1]), "HOOK": self._hook_words(),
+            "KEY": str(self.keys[0]), "NAMED_KEY": str(self.keys[1]), "PUBLIC": self.public,
         }  # fmt: skip
         self.before = self.picture()
         (self.work / "go.tmp").write_text(json.dumps(told))
         (self.work / "go.tmp").chmod(0o644)
         (self.work / "go.tmp").rename(self.work / "go")
+
+    def _hook_words(self) -> str:
+        """How a client of this run would call its hook."""
+        ask = "from interlock.adapters.hooks.client_build import hook_command; print(*hook_command())"
+        made = subprocess.check_output([self.python, "-c", ask], env=self.environment, text=True, **self._as)
+        control = steps_path(self.control)
+        return f"{made.strip()} --before --deadline 2 --socket {control} --gate {self.folder.gate} claude-code"
 
     def results(self) -> dict[str, tuple[int, str]]:
         """What the agent says of each attack."""
@@ -188,6 +201,7 @@ class Siege:
             for path in sorted((self.root / place).rglob("*")) or [self.root / place]:
                 if path.is_file() and path.name not in (".bash_profile", "x.service", "elsewhere", "settings.json"):
                     kept[str(path)] = path.read_bytes()
+        kept["mutes"] = (self.root / "state" / "interlock" / "mutes").exists()
         kept["checkpoints"] = (self.root / "state" / "interlock" / "checkpoints").exists()
         kept["control"] = self.control.exists() and self.control.stat().st_ino
         return kept

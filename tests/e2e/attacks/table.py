@@ -48,6 +48,8 @@ def outcome(
         return "not tried here"
     if attack.tells and any(attack.tells in one for one in noticed):
         return "noticed"
+    if level == "off" and attack.off == "prevented":
+        return "prevented" if status else "not held"
     if level == "off":
         return attack.off if status == 0 else "failed"
     if status == 0:

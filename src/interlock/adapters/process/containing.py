@@ -26,7 +26,7 @@ from ...contain import (
     why_not,
 )
 from ...core import BadInput
-from ...core.keys import create_key
+from ...core.keys import create_key, write_trusted
 from ...link.socket_paths import runtime_dir
 from ...process import TreeHandle
 from ...process.enclosed import Enclosure
@@ -124,7 +124,7 @@ def wall_around(places: Places, config: Config) -> tuple[tuple[str, ...], tuple[
         hidden=tuple(path for path in (state, places.store, runtime_dir()) if path.is_dir()),
         shown=(places.run, *places.sockets, *places.files),
         writable=(places.wiring,) if places.wiring.is_dir() else (),
-        fixed=places.files,
+        fixed=(*places.files, *_trusted_keys(config)),
         workspaces=places.workspaces,
         secret=_secret_files(config),
     )
@@ -145,6 +145,17 @@ def _secret_files(config: Config) -> tuple[Path, ...]:
     if named and not config.hub.unsigned and not Path(named).expanduser().exists():
         create_key(Path(named).expanduser())
     return private_files(config)
+
+
+def _trusted_keys(config: Config) -> tuple[Path, ...]:
+    """The list of keys that may steer, where it lies outside our own folders: nobody inside adds one."""
+    named = config.hub.trusted_file
+    if not named:
+        return ()
+    file = Path(named).expanduser()
+    if not file.exists():
+        write_trusted((), file)
+    return (file,)
 
 
 DOORS = (("api", API_PORT), ("egress", EGRESS_PORT))

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from ...contain import API_PORT
 from ...control import new_request
-from ...core import BadInput, InterlockError
+from ...core import SIGNAL, BadInput, InterlockError
 from ...core.printable import printable
 from ...journal import RunFolder, Store
 from ...journal.process_tree import read_tree, write_tree
@@ -54,6 +54,8 @@ from .owner_startup import OwnerStartup
 from .stored_launch import StoredLaunch, hold_front, store_launch
 from .terminal_approval import TerminalApproval, open_line_terminal
 from .unsupervised import CANCELLED, TIME_IS_UP, UnsupervisedRun
+
+CTRL_C = "Ctrl-C"
 
 TERM_S = 10.0
 """How long after a SIGTERM or SIGHUP the command may take; then the run is cancelled. A second one does so at once."""
@@ -459,7 +461,7 @@ class _Front:
         if self._tree is None or self._no_client:
             # There is no client to pass it on to: it is meant for the parked run.
             if event.number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-                self._cancel(signal.Signals(event.number).name)
+                self._cancel(CTRL_C if event.number == signal.SIGINT else signal.Signals(event.number).name)
             return
         if self._foreground is not None and event.number == signal.SIGCHLD:
             # Whatever happens to the command, its first process says.
@@ -478,7 +480,7 @@ class _Front:
         now = event.at
         if event.number == signal.SIGINT:
             if now - self._interrupted < SECOND_S:
-                self._cancel("Ctrl-C")
+                self._cancel(CTRL_C)
             elif self._status is None:
                 self._hint_at = now + HINT_S
             self._interrupted = now
@@ -504,7 +506,8 @@ class _Front:
         threading.Thread(target=self._ask_cancel, args=(why,), name="interlock-cancel", daemon=True).start()
 
     def _ask_cancel(self, why: str) -> None:
-        request = new_request(str(uuid.uuid4()), "cancel", self._launch.spec.run_id, actor="terminal", reason=why)
+        actor = "terminal" if why == CTRL_C else SIGNAL
+        request = new_request(str(uuid.uuid4()), "cancel", self._launch.spec.run_id, actor=actor, reason=why)
         if not self._unsupervised:
             # Where it cannot be asked the command is ended all the same, below.
             with contextlib.suppress(InterlockError, OSError):

@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ...config.model import Resume
-from ...control.messages import State
+from ...control.messages import State, Waiting
 from ...core import Hold, Liveness
 from ...core.decoding import from_json
 from ...journal import RunFolder
@@ -72,7 +72,6 @@ class ParkingLot:
         self._lock = threading.RLock()
         self._pending: UsageLimit | None = None
         self._unknown = 0
-        self._held = False
         self._woken = False
         self._client_status: int | None = None
         self._parked = read_parked(folder, Parked)
@@ -156,11 +155,9 @@ class ParkingLot:
                 return
             if self._woken:
                 return
-            if run.status == "running" and self._held:
+            if run.status == "running" and self._was_held():
                 self._wake(parked, "a person")
                 return
-            if run.status == "paused":
-                self._held = True
             match self._decide(parked):
                 case Due():
                     if self._is_my_turn(parked):
@@ -205,7 +202,7 @@ class ParkingLot:
         )
         starts_over = STARTS_OVER if status is not None and not self._starts_again else ""
         parked = replace(parked, session=self._session(), status=status, held_by=parked.held_by or starts_over)
-        self._woken = self._held = False
+        self._woken = False
         self._keep(parked)
         self._note_limit(parked)
         self._record(parked)
@@ -239,18 +236,15 @@ class ParkingLot:
             return
         if journal.count("parked") < parked.number:
             self._record(parked)
-        said = journal.last("state")
-        state = read_body(said) if said is not None else None
-        held = isinstance(state, State) and state.waiting is not None and state.waiting.kind == "parked"
-        at = journal.last("parked")
-        if not held and at is not None and said is not None and said.seq > at.seq and run.status == "running":
-            # It was held after it was parked, and is not any more: a person resumed it.
-            self._held = any(
-                isinstance(body := read_body(r), State) and body.waiting is not None and body.waiting.kind == "parked"
-                for r in journal.read(after=at.seq, kinds=frozenset(("state",)))
-            )
-        if not held and not self._held:
+        if not self._was_held():
             self._hold(parked)
+
+    def _was_held(self) -> bool:
+        """Whether the run has paused for this park: if it runs nevertheless, a person resumed it."""
+        journal = self._supervisor.run.journal.reader()
+        at = journal.last("parked")
+        said = journal.read(after=at.seq, kinds=frozenset(("state", "hold"))) if at is not None else ()
+        return any(_is_parked(read_body(record)) for record in said)
 
     def _wake(self, parked: Parked, by: str) -> None:
         """The record comes first: once it is durable, nobody wakes this park again."""
@@ -265,7 +259,7 @@ class ParkingLot:
 
     def _forget(self) -> None:
         self._parked = None
-        self._woken = self._held = False
+        self._woken = False
         clear_parked(self._folder)
 
     def _keep(self, parked: Parked) -> None:
@@ -297,6 +291,11 @@ class ParkingLot:
                 return False
             write_whole(path, msgspec.json.encode(QuotaUse(run_id=run_id, woke=now, limited=use.limited)))
         return True
+
+
+def _is_parked(body: object) -> bool:
+    held = body.waiting if isinstance(body, State) else body
+    return isinstance(held, (Hold, Waiting)) and held.kind == "parked"
 
 
 def _read_use(path: Path) -> QuotaUse:
