@@ -118,7 +118,7 @@ def test_charts_have_a_line_for_each_measure_and_say_so_where_there_is_none(demo
 
 def test_markdown_and_json_tell_the_same(demo):
     markdown = render(demo, "md")
-    assert markdown.startswith("# demo: aborted")
+    assert markdown.startswith("# demo: stopped by Interlock")
     assert "| 5 emergency stop | 1 |" in markdown
     data = msgspec.json.decode(render(demo, "json"))
     assert data["status"] == "aborted"
