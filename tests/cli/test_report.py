@@ -56,6 +56,24 @@ def test_scan_makes_a_page_of_its_findings(tmp_path):
     assert "<b>" + "</b>" not in page
 
 
+def test_the_page_of_a_scan_shows_a_false_claim_where_nothing_else_is_wrong(tmp_path):
+    lying = trace("a", 1)
+    lying["steps"].append({"role": "assistant", "content": "Ruff is happy. All 3 tests pass."})
+    honest = trace("b", 0)
+    honest["steps"].append({"role": "assistant", "content": "Nothing was changed."})
+    done = interlock("scan", "--json", "--html", "s.html", write(tmp_path / "b", lying, honest), home=tmp_path)
+    assert done.returncode == 1
+    results = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [each["issues"] for each in results] == [[], []]
+    page = (tmp_path / "s.html").read_text()
+    assert "1 of 2 traces went wrong" in page and "claim contradicted" in page
+    assert [found in page for found in ("verdict contradicted", "verdict unproven", "verdict proven")] == [
+        True,
+        True,
+        False,
+    ]
+
+
 def test_scan_says_before_it_reads_that_a_page_cannot_be_written(tmp_path):
     done = interlock("scan", "--html", "no/s.html", write(tmp_path / "a", trace("a", 1)), home=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")

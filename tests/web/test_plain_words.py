@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from interlock.core import RunSpec
 from interlock.journal import Store
+from interlock.output import OutputWriter, Printed
 from interlock.runtime import Run, Supervisor
 
 from .pages import OpenPage, newest, run_page
@@ -102,3 +103,16 @@ def test_the_search_says_all_of_what_it_is_for(open_page: OpenPage, store: Store
         return inside - pen.measureText(field.placeholder).width;
     }""")
     assert room > 0
+
+
+def test_a_tab_shows_what_the_command_printed(open_page: OpenPage, store: Store) -> None:
+    folder = write_run(store, "prints")
+    writer = OutputWriter(folder.output, 1 << 20)
+    writer.add(Printed(1.0, "out", b"compiling\n<b>done</b> \x1b[31mred\n"))
+    writer.close()
+    page = open_page("/runs/prints", viewport={"width": 390, "height": 844})
+    page.get_by_role("link", name="Output").click()
+    expect(page.locator("pre.output")).to_have_text("compiling\n<b>done</b> red")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    write_run(store, "silent")
+    expect(open_page("/runs/silent/output").locator("main")).to_contain_text("No output")

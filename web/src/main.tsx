@@ -143,7 +143,7 @@ const KEYS: [string, string][] = [
   ["e", "escalate"],
   ["c", "cancel"],
   ["a x", "to approve or reject the step that waits; Enter does it"],
-  ["1 2 3 4", "timeline, files, screens, details"],
+  ["1 2 3 4 5", "timeline, files, screens, details, output"],
   ["t", "colours"],
   ["Esc", "close"],
 ];

@@ -5,6 +5,12 @@ import type { ProofRecord, TestFact } from "./types";
 import { Card, safe } from "./ui";
 
 const ORDER = ["contradicted", "unproven", "stale", "proven"];
+const MEANS: Record<string, string> = {
+  contradicted: "The last such check failed, or what is claimed does not exist",
+  unproven: "Nothing of the kind was run",
+  stale: "It passed, but files changed afterwards",
+  proven: "A check of this kind ran on exactly these files and passed",
+};
 
 export function Proof({ proof }: { proof: ProofRecord | null | undefined }) {
   const claims = [...(proof?.claims ?? [])].sort((a, b) => ORDER.indexOf(a.verdict) - ORDER.indexOf(b.verdict));
@@ -12,21 +18,23 @@ export function Proof({ proof }: { proof: ProofRecord | null | undefined }) {
   if (!claims.length && !facts.length) return null;
   const open = claims.filter((each) => each.verdict !== "proven").length;
   return (
-    <Card title="Is it really done?" aside={<span class="dim">{claims.length ? `${many(claims.length, "claim")}, ${open || "none"} not proven` : ""}</span>}>
+    <Card title="Is it really done?" aside={<span class="dim">{claims.length ? `${many(claims.length, "claim")}, ${open ? `${open} not` : "all"} proven` : ""}</span>}>
       {claims.length > 0 && (
         <ul class="claims">
           {claims.map((each) => (
             <li key={`${each.claim.kind}${each.claim.step}${each.claim.subject ?? ""}`}>
-              <span class={`verdict verdict-${safe(each.verdict)}`}>{each.verdict}</span>
-              <q>{each.claim.text}</q>
-              <p>{each.why}</p>
+              <span class={`pill verdict-${safe(each.verdict)}`} title={MEANS[each.verdict]}>{each.verdict}</span>
+              <div>
+                <q>{each.claim.text}</q> <span class="dim">step {each.claim.step}</span>
+                <p>{each.why}</p>
+              </div>
             </li>
           ))}
         </ul>
       )}
       {facts.length > 0 && (
         <>
-          <p class="dim claims-note">Tests and checking rules, from the run's start:</p>
+          <h3 class="claims-note">What changed about tests and checking rules since the run's start</h3>
           <ul class="test-facts">{facts.map(drawFact)}</ul>
         </>
       )}
@@ -37,7 +45,7 @@ export function Proof({ proof }: { proof: ProofRecord | null | undefined }) {
 function drawFact(fact: TestFact) {
   return (
     <li key={`${fact.path}${fact.what}`}>
-      {fact.what}: <span class="mono">{fact.line ? `${fact.path}:${fact.line}` : fact.path}</span>
+      <span>{fact.what}</span> <span class="mono dim">{fact.line ? `${fact.path}:${fact.line}` : fact.path}</span>
     </li>
   );
 }

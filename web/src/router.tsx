@@ -10,7 +10,7 @@ export type Route =
   | { page: "incident"; id: string }
   | { page: "nowhere" };
 
-export const TABS = ["timeline", "files", "screens", "details"] as const;
+export const TABS = ["timeline", "files", "screens", "details", "output"] as const;
 
 export function readRoute(path: string): Route {
   const parts = path.split("/").filter(Boolean).map(decode);

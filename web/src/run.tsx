@@ -1,4 +1,4 @@
-// A run's page: its head, its controls, and below them timeline, files, screens or details.
+// A run's page: its head, its controls, and below them timeline, files, screens, details or output.
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { prefetch, runPath } from "./api";
@@ -10,6 +10,7 @@ import { Files } from "./files";
 import { count, dollars, isLive, short, span, spend } from "./format";
 import { useKeys, useNow, usePageTitle } from "./hooks";
 import { Ladder } from "./ladder";
+import { Output } from "./output";
 import { Proof } from "./proof";
 import { go, incidentHref, Link, runHref, TABS } from "./router";
 import { Screens } from "./screens";
@@ -23,7 +24,7 @@ export interface Feed {
   listen: (hear: (lines: Line[]) => void) => () => void;
 }
 
-const TAB_WORDS: Record<string, string> = { timeline: "Timeline", files: "Files", screens: "Screens", details: "Details" };
+const TAB_WORDS: Record<string, string> = { timeline: "Timeline", files: "Files", screens: "Screens", details: "Details", output: "Output" };
 
 export function RunPage({ runId, tab, tell }: { runId: string; tab: string; tell: (link: LinkInfo) => void }) {
   const { head, link, feed } = useRun(runId, tab, tell);
@@ -88,6 +89,7 @@ export function RunPage({ runId, tab, tell }: { runId: string; tab: string; tell
           {current === "files" && <Files runId={runId} head={head} />}
           {current === "screens" && <Screens runId={runId} feed={feed} />}
           {current === "details" && <Details runId={runId} head={head} />}
+          {current === "output" && <Output runId={runId} live={isLive(shown)} />}
         </div>
         <aside class="run-side" aria-label="Interventions and controls">
           <Episodes episodes={head.episodes} issues={head.issues} total={head.summary.issues} />

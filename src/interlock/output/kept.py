@@ -135,6 +135,17 @@ class OutputReader:
                 yield Printed(at, GAP, b"")
             self._number, self._offset = _number(after[0]), 0
 
+    def newest(self, most: int) -> tuple[list[Printed], bool]:
+        """The newest pieces, at least `most` bytes where there are so many, and whether there are older ones."""
+        found: list[Printed] = []
+        for number in reversed([0, *map(_number, _segments(self._folder))]):
+            self._number, self._offset = number, 0
+            with contextlib.suppress(FileNotFoundError):
+                found = [*self._read_file(), *found]
+            if sum(len(piece.data) for piece in found) >= most:
+                return found, number > 0
+        return found, False
+
     def latest(self) -> Latest:
         """What came last; empty where nothing did."""
         from ..core.decoding import from_json

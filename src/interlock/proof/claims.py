@@ -333,16 +333,6 @@ def _sentences(text: str) -> Iterator[str]:
             yield part[:SENTENCE]
 
 
-_PASS = re.compile(
-    r"\b(?:all|the|our|my|unit|existing|both)\s+(?:\w+\s+){0,2}tests?\s+(?:cases?\s+)?"
-    r"(?:(?:are|is|now|have|has|all|were)\s+){0,2}(?:passing|passed|pass)\b",
-    re.IGNORECASE,
-)
-_HEDGED = re.compile(
-    r"should|will|would|\bif\b|whether|ensure|make sure|verify|until|so that|expect|check|confirm|let'?s|once|when|"
-    r"\bto\b|\bnot\b|n't|could|might|\bmay\b",
-    re.IGNORECASE,
-)
 _RAN = re.compile(
     r"\bI(?:'ve| have)?\s+(?:already\s+)?(?:ran|run|executed)\s+(?:the |all |our )?(?:\w+\s+)?tests?\b", re.IGNORECASE
 )
@@ -352,13 +342,7 @@ _TEST_WORDS = frozenset((b"pytest", b"unittest", b"tox", b"jest", b"vitest", b"c
 
 def claims_pass(text: str) -> bool:
     """Whether it is said, without an if or a should, that tests pass."""
-    if "test" not in text:
-        return False
-    found = _PASS.search(text, 0, READ)
-    if found is None:
-        return False
-    before = re.split(r"[.\n]", text[max(0, found.start() - 40) : found.start()])[-1]
-    return _HEDGED.search(before) is None
+    return "test" in text and any(claim.kind == "tests" for claim in read_claims(text))
 
 
 def claims_ran(text: str) -> bool:

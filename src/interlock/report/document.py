@@ -13,6 +13,7 @@ from .._version import __version__
 from ..core import LADDER, PAUSE, Issue, RunSpec
 from ..journal import RunSummary
 from ..journal.verify import verify_journal
+from ..output import LastLines, read_last_lines
 from ..records import ProofRecord, VerificationResult
 from ..runtime.incidents import StoredIncident
 from .changes import Changed
@@ -104,6 +105,7 @@ class Document(Struct, frozen=True, kw_only=True):
     incidents: tuple[StoredIncident, ...]
     verifications: tuple[VerificationResult, ...]
     pictures: tuple[ReportPicture, ...]
+    output: LastLines = LastLines()
 
     @property
     def answers(self) -> tuple[int, int]:
@@ -155,6 +157,7 @@ def gather(
         incidents=incidents,
         verifications=find_verifications(story),
         pictures=gather_pictures(story, albums),
+        output=read_last_lines(story.folder.output),
     )
 
 

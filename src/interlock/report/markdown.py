@@ -7,11 +7,14 @@ import re
 from ..core.printable import printable
 from .document import Document, strongest_first
 from .episodes import tried_line
-from .narrative import known_cost, length
+from .narrative import known_cost, length, many
 from .words import fact_line, plain
 
 LINES = 200
 """Lines of the timeline that Markdown has; HTML and JSON have more."""
+
+OUTPUT = 40
+"""Lines of what the command printed."""
 
 SPECIAL = re.compile(r"([\\`*_\[\]<>|~&])")
 
@@ -19,7 +22,7 @@ SPECIAL = re.compile(r"([\\`*_\[\]<>|~&])")
 def render_markdown(document: Document) -> str:
     """The report as text; nothing that an agent said becomes markup."""
     run = document.run
-    lines = [f"# {safe(run.name or run.run_id)}: {document.status}", ""]
+    lines = [f"# {safe(run.name or run.run_id)}: {run.outcome}", ""]
     if run.task:
         lines += [f"> {safe(run.task)}", ""]
     lines += [" ".join(safe(part) for part in document.told), ""]
@@ -31,7 +34,7 @@ def render_markdown(document: Document) -> str:
         + _ladder(document)
         + _chains(document)
     )
-    lines += _verifications(document) + _changes(document) + _timeline(document)
+    lines += _verifications(document) + _changes(document) + _output(document) + _timeline(document)
     lines += [f"Made by {document.made_by} from the journal of run `{run.run_id}`.", ""]
     return "\n".join(lines)
 
@@ -57,6 +60,14 @@ def _proof(document: Document) -> list[str]:
         lines += [f"- {safe(fact_line(fact))}" for fact in proof.tests]
         lines.append("")
     return lines
+
+
+def _output(document: Document) -> list[str]:
+    if not document.output.text:
+        return []
+    lines = document.output.text.splitlines()[-OUTPUT:]
+    # Indented, it is code whatever it holds.
+    return ["## Output", "", f"The last {many(len(lines), 'line')}:", "", *(f"    {line}" for line in lines), ""]
 
 
 def _facts(document: Document) -> list[str]:

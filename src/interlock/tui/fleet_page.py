@@ -98,6 +98,8 @@ class FleetPage(Steered):
         yield KeyBar(id="keys")
 
     def on_mount(self) -> None:
+        # The thread that looks has no app to ask.
+        self._clock = self.top.clock
         self._fit(self.size.height)
         self.query_one("#runs", Listing).focus()
         self._desk.start()
@@ -173,7 +175,7 @@ class FleetPage(Steered):
         # The first look is quick; how well each run goes is drawn with the next.
         rows, needs, now = place.rows(sparks=self._loaded), self.needs, time.monotonic()
         if self._loaded and now - self._counted_at >= COUNT_S:
-            needs, self._counted_at = len(place.inbox(self.top.clock.time())), now
+            needs, self._counted_at = len(place.inbox(self._clock.time())), now
         self.post_message(self.Looked(rows, place.problem, needs))
 
     def _fail(self, error: InterlockError) -> None:

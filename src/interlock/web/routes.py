@@ -18,6 +18,7 @@ from ..config.models import Models
 from ..control import Command
 from ..core import ENDED, NotFound
 from ..link.requests import Requests
+from ..output import read_last_lines
 from ..report import KINDS
 from ..report.inbox import find_item
 from ..report.inbox_answers import answer_item
@@ -89,6 +90,7 @@ class Routes:
             Route(f"{run}/rollback", self.rollback, methods=["POST"]),
             Route(f"{run}/checkpoints/{{wanted}}/diff", self.difference),
             Route(f"{run}/checkpoints/{{wanted}}/preview", self.preview),
+            Route(f"{run}/output", self.output),
             Route(f"{run}/pictures", self.pictures),
             Route(f"{run}/pictures/{{name}}", self.picture),
             Route("/api/inbox", self.inbox),
@@ -181,6 +183,10 @@ class Routes:
         folder = self.source.folder(request.path_params["run_id"])
         paths = request.query_params.getlist("path")[:500]
         return to_json(files.preview(folder, request.path_params["wanted"], paths))
+
+    def output(self, request: Request) -> Response:
+        """The end of what the command printed."""
+        return to_json(read_last_lines(self.source.folder(request.path_params["run_id"]).output))
 
     def pictures(self, request: Request) -> Response:
         return to_json({"pictures": list_pictures(self.source.folder(request.path_params["run_id"]))})

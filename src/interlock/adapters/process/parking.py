@@ -186,8 +186,10 @@ class ParkingLot:
         if run.ended or run.status != "running" or self._rules.max_parks == 0:
             return None
         self._unknown = self._unknown + 1 if limit.resets_in is None else 0
+        with run.journal.reader() as journal:
+            number = journal.count("parked") + 1
         parked = park(
-            run.journal.reader().count("parked") + 1,
+            number,
             redact_text(limit.reason),
             limit.source,
             resets_in=limit.resets_in,
@@ -223,28 +225,29 @@ class ParkingLot:
 
     def _take_up(self, parked: Parked) -> None:
         """A predecessor parked the run: go on exactly where it stopped."""
-        run, journal = self._supervisor.run, self._supervisor.run.journal.reader()
+        run = self._supervisor.run
         if run.ended:
             self._forget()
             return
         self._client_status = parked.status
-        numbers = [body.number for r in journal.read(kinds=frozenset(("woken",)))
-                   if isinstance(body := read_body(r), WokenRecord)]  # fmt: skip
-        if parked.number in numbers:
+        with run.journal.reader() as journal:
+            known = journal.count("parked")
+            woken = [read_body(record) for record in journal.read(kinds=frozenset(("woken",)))]
+        if any(isinstance(body, WokenRecord) and body.number == parked.number for body in woken):
             self._woken = True
             run.resume()
             return
-        if journal.count("parked") < parked.number:
+        if known < parked.number:
             self._record(parked)
         if not self._was_held():
             self._hold(parked)
 
     def _was_held(self) -> bool:
         """Whether the run has paused for this park: if it runs nevertheless, a person resumed it."""
-        journal = self._supervisor.run.journal.reader()
-        at = journal.last("parked")
-        said = journal.read(after=at.seq, kinds=frozenset(("state", "hold"))) if at is not None else ()
-        return any(_is_parked(read_body(record)) for record in said)
+        with self._supervisor.run.journal.reader() as journal:
+            at = journal.last("parked")
+            said = journal.read(after=at.seq, kinds=frozenset(("state", "hold"))) if at is not None else ()
+            return any(_is_parked(read_body(record)) for record in said)
 
     def _wake(self, parked: Parked, by: str) -> None:
         """The record comes first: once it is durable, nobody wakes this park again."""

@@ -7,7 +7,7 @@ import re
 from tree_sitter import Node
 
 from .test_file import Assertion, Strength, TestCase, TestFile, squeezed
-from .trees import line_of, parse, repeated, text_of, walk
+from .trees import given_to, leaves, line_of, number, parse, repeated, text_of, walk
 
 LITERALS = frozenset((
     "number", "string", "true", "false", "null", "undefined", "array", "object", "template_string", "regex",
@@ -69,8 +69,7 @@ def _called(node: Node, prefix: str, skip: str, found: TestFile, case: TestCase)
     """Read one call; True where what is below it is read too."""
     function = node.child_by_field_name("function")
     name = text_of(function)
-    arguments = node.child_by_field_name("arguments")
-    given = [each for each in arguments.named_children if each.type != "comment"] if arguments is not None else []
+    given = given_to(node)
     base, *marks = re.sub(r"\(.*", "", name, flags=re.DOTALL).split(".")
     if base in _TESTS or base in _GROUPS:
         each = _table(function)
@@ -136,8 +135,7 @@ def _table(function: Node | None) -> list[str]:
     """The rows of `test.each([...])`."""
     if function is None or function.type != "call_expression":
         return []
-    arguments = function.child_by_field_name("arguments")
-    lists = [each for each in arguments.named_children if each.type == "array"] if arguments is not None else []
+    lists = [each for each in given_to(function) if each.type == "array"]
     return [squeezed(text_of(each)) for each in lists[0].named_children if each.type != "comment"] if lists else []
 
 
@@ -160,7 +158,7 @@ def _asserted(node: Node, name: str, given: list[Node], case: TestCase) -> bool:
             return False
         if (given and given[0].type in LITERALS and (not second or literal)) or (second and first == second):
             strength = "trivial"
-        weight = _leaves(given[1]) if len(given) > 1 and strength == "exact" else 1
+        weight = leaves(given[1]) if len(given) > 1 and strength == "exact" else 1
         expected = second if strength == "exact" else ""
         case.asserts.append(Assertion(first, expected, strength, line, weight, guard=guard, literal=literal))
         return False
@@ -185,8 +183,7 @@ def _expected_of(node: Node) -> Node | None:
 
 
 def _expect(case: TestCase, subject: Node, name: str, last: str, given: list[Node], line: int, guard: str) -> None:
-    arguments = subject.child_by_field_name("arguments")
-    looked = [each for each in arguments.named_children if each.type != "comment"] if arguments is not None else []
+    looked = given_to(subject)
     first = squeezed(text_of(looked[0])) if looked else ""
     negated = ".not." in name
     strength = _MATCHERS.get(last, "other")
@@ -197,7 +194,7 @@ def _expect(case: TestCase, subject: Node, name: str, last: str, given: list[Nod
         digits = text_of(given[1]) if len(given) > 1 else "2"
         tolerance = 10.0 ** -float(digits) if re.fullmatch(r"-?\d+", digits) else None
     elif strength == "bound":
-        tolerance = _number(value)
+        tolerance = number(value)
         if first.endswith(".length") and last == "toBeGreaterThanOrEqual" and value == "0":
             strength = "trivial"
     elif strength == "error":
@@ -211,7 +208,7 @@ def _expect(case: TestCase, subject: Node, name: str, last: str, given: list[Nod
         strength == "exact" and value and value == first
     ):
         strength = "trivial"
-    weight = _leaves(given[0]) if given and strength == "exact" else 2 if strength == "error" and given else 1
+    weight = leaves(given[0]) if given and strength == "exact" else 2 if strength == "error" and given else 1
     weight *= repeated(subject, subject, "right")
     expected = value if given else last
     case.asserts.append(
@@ -257,19 +254,6 @@ def _under_condition(node: Node) -> bool:
             return True
         at = at.parent
     return False
-
-
-def _leaves(node: Node) -> int:
-    if node.type not in ("object", "array"):
-        return 1
-    return max(1, sum(each.type != "comment" for each in node.named_children))
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text.replace("_", ""))
-    except ValueError:
-        return None
 
 
 _REQUIRE = re.compile(r"(?:const|let|var)\s+(\{[^}]*\}|\w+)\s*=\s*(?:await\s+)?(?:require|import)\(\s*['\"`]([^'\"`]+)")

@@ -42,6 +42,25 @@ def line_of(node: Node) -> int:
     return node.start_point[0] + 1
 
 
+def given_to(call: Node) -> list[Node]:
+    """The arguments of a call."""
+    arguments = call.child_by_field_name("arguments")
+    return [each for each in arguments.named_children if each.type != "comment"] if arguments is not None else []
+
+
+def leaves(node: Node) -> int:
+    """How many values an expression writes out."""
+    return max(1, sum(each.type != "comment" for each in node.named_children)) if node.type in _WRITTEN_OUT else 1
+
+
+def number(text: str) -> float | None:
+    """The number that a text is."""
+    try:
+        return float(text.replace("_", ""))
+    except ValueError:
+        return None
+
+
 def walk(node: Node, *, into: frozenset[str] | None = None) -> Iterator[Node]:
     """A node and everything below it, in order; `into` names kinds of nodes that are given and not entered."""
     waiting = [node]

@@ -17,9 +17,7 @@ def proof(found: ProofRecord) -> Html:
         el(
             "tr",
             None,
-            el(
-                "td", None, el("span", {"class": f"verdict {each.verdict}", "title": MEANS[each.verdict]}, each.verdict)
-            ),
+            el("td", None, _verdict(each.verdict)),
             el("td", None, el("q", None, each.claim.text), el("small", None, f" step {each.claim.step}")),
             el("td", None, each.why),
         )

@@ -48,6 +48,10 @@ def _parts(document: Document) -> list[Html]:
     if document.controls:
         owned = document.run.owner_pid is not None
         parts.append(section("Control", control_table(document.controls, owned=owned)))
+    if document.output.text:
+        note = "its last lines; interlock logs shows all" if document.output.cut else ""
+        shown = el("div", {"class": "what"}, el("pre", None, document.output.text))
+        parts.append(section("Output", shown, note=note, name="output"))
     parts.append(_timeline(document))
     return [*parts, _foot(document)]
 
@@ -66,7 +70,7 @@ def _head(document: Document) -> Html:
         "header",
         None,
         brand("Interlock report"),
-        el("h1", None, run.name or run.run_id, el("span", {"class": f"status {document.status}"}, document.status)),
+        el("h1", None, run.name or run.run_id, el("span", {"class": f"status {document.status}"}, run.outcome)),
         el("p", {"class": "task"}, spec.task) if spec.task else None,
         el("dl", {"class": "facts"}, *(
             el("div", None, el("dt", None, name), el("dd", None, value)) for name, value in facts if value

@@ -9,10 +9,12 @@ from collections.abc import Iterable
 from ..._version import __version__
 from ...adapters.traces.scan import Finding, Scanned
 from ...core import SEVERITIES
+from ...records import ProofRecord
 from ..narrative import many
 from ..words import plain
 from .charts import strip
 from .element import Html, el, page
+from .proof_section import proof
 from .sections import brand, clock, section
 
 TRACES = 1000
@@ -35,7 +37,7 @@ class ScanPage:
         """One trace of a file."""
         self._traces += 1
         self._steps += result.steps
-        if not result.issues:
+        if not result.went_wrong:
             self._clean += 1
             return
         self._types.update(issue.type for issue in result.issues)
@@ -63,6 +65,7 @@ class ScanPage:
         ]
         if self._types:
             parts.append(section("What was found", _bars(self._types)))
+        if worst:
             parts.append(section("Traces", _overview(worst), note="the worst first"))
             parts.append(
                 section("Findings", *(_trace(number, file, each) for number, (file, each) in enumerate(worst[:TRACES])))
@@ -107,7 +110,21 @@ def _rank(severity: str) -> int:
 
 
 def _worst_severity(result: Scanned) -> str:
-    return SEVERITIES[_badness(result)]
+    return SEVERITIES[_badness(result)] if result.issues else ""
+
+
+def _kinds(result: Scanned) -> list[str]:
+    """What went wrong with a trace, each kind once."""
+    kinds = [plain(issue.type) for issue in result.issues]
+    kinds += ["claim contradicted" for each in result.claims if each.verdict == "contradicted"]
+    return list(dict.fromkeys([*kinds, *(["tests changed"] if result.tests else [])]))
+
+
+def _first(result: Scanned) -> str:
+    """The first step that went wrong, where it is known."""
+    steps = [issue.step for issue in result.issues]
+    steps += [each.claim.step for each in result.claims if each.verdict == "contradicted"]
+    return f"{min(steps):,}" if steps else ""
 
 
 def _bars(types: Counter[str]) -> Html:
@@ -129,8 +146,8 @@ def _overview(found: Iterable[tuple[str, Scanned]]) -> Html:
             el("td", {"class": "number"}, f"{result.steps:,}"),
             el("td", {"class": "number"}, f"{len(result.issues):,}"),
             el("td", None, el("span", {"class": f"badge {_worst_severity(result)}"}, _worst_severity(result))),
-            el("td", None, ", ".join(plain(name) for name in dict.fromkeys(issue.type for issue in result.issues))),
-            el("td", {"class": "number"}, f"{min(issue.step for issue in result.issues):,}"),
+            el("td", None, ", ".join(_kinds(result))),
+            el("td", {"class": "number"}, _first(result)),
         )
         for number, (_, result) in enumerate(found)
     ]
@@ -161,6 +178,7 @@ def _trace(number: int, file: str, result: Scanned) -> Html:
         ),
         strip(result.steps, marks),
         el("ol", {"class": "timeline untimed"}, *(line for _, _, line in lines)),
+        proof(ProofRecord(result.claims, result.tests)) if result.claims or result.tests else None,
         el("p", {"class": "empty"}, note) if note else None,
     )
 
