@@ -72,7 +72,9 @@ def test_a_client_at_its_limit_is_parked_and_continues_in_its_session(client, tm
             place.close()
 
 
-@pytest.mark.parametrize("client", [c for c in CLIENTS if c.name == "codex"], ids=lambda client: client.name)
+@pytest.mark.parametrize(
+    "client", [c for c in CLIENTS if c.name in ("codex", "gemini")], ids=lambda client: client.name
+)
 def test_a_client_that_dies_while_it_is_parked_is_started_again_in_its_session(client, tmp_path, agents_folder):
     limited = Limited(WAIT_S)
     with ScriptedModel(limited.answer) as model:

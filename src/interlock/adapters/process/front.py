@@ -246,6 +246,8 @@ class _Front:
         self._launched = wanted.park
         store_launch(self._folder, self._launch, self._port, wanted.park)
         if self._tree is not None:
+            # What is left of it must not work beside the new one.
+            self._tree.end(1.0)
             self._tree.close()
         if self._wired is None:
             self._left = None
