@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import signal
+
 import pytest
 
 from interlock.demo.model import ScriptedModel
 from interlock.demo.model.request import ModelRequest
 from interlock.demo.model.script import ScriptedTurn, run
+from interlock.journal.parked_file import read_parked
+from interlock.journal.process_tree import read_tree
+from interlock.runtime.parking import Parked
 
 from .clients import CLIENTS, AgentPlace, shown, until
 
@@ -62,5 +68,32 @@ def test_a_client_at_its_limit_is_parked_and_continues_in_its_session(client, tm
             # The model was shown the conversation from before the limit.
             last = model.asked[-1].text
             assert "marker-before" in last, said
+        finally:
+            place.close()
+
+
+@pytest.mark.parametrize("client", [c for c in CLIENTS if c.name == "codex"], ids=lambda client: client.name)
+def test_a_client_that_dies_while_it_is_parked_is_started_again_in_its_session(client, tmp_path, agents_folder):
+    limited = Limited(WAIT_S)
+    with ScriptedModel(limited.answer) as model:
+        config = {"unattended": {"resume": {"jitter_s": 0}}, "checkpoints": {"budget_files": 10_000}}
+        place = AgentPlace(tmp_path, client, model, agents_folder, config)
+        try:
+            process = place.begin_agent(options=("--proxy",))
+            until("it is parked", lambda: place.store.runs() and place.records("parked"))
+            tree = read_tree(place.folder)
+            assert tree is not None
+            os.kill(tree.root.pid, signal.SIGKILL)
+            until("it has ended", lambda: (p := read_parked(place.folder, Parked)) is None or p.status is not None)
+            before = read_parked(place.folder, Parked)
+            assert before is not None and before.session and not before.held_by, before
+            assert place.order("resume").outcome == "success"
+            limited.limited = False
+            out, err = process.communicate(timeout=150)
+            said = shown({"out": out.decode()[-1500:], "err": err.decode()[-1500:], "refused": limited.refused})
+            assert process.returncode == 0, said
+            assert [each["how"] for each in place.records("woken")] == ["the client is started again in its session"]
+            last = model.asked[-1].text
+            assert "usage limit stopped you" in last and "marker-before" in last, said
         finally:
             place.close()

@@ -139,7 +139,7 @@ def test_pruning_says_what_it_would_do_and_does_it(ended):
 
 def test_pruning_says_what_it_could_not_remove(ended):
     """A folder in the place of the lock stands for a store that cannot be written to: root may write to others."""
-    (run,) = (ended / "state" / "interlock" / "runs").iterdir()
+    (run,) = (folder.path for folder in Store(ended / "state" / "interlock" / "runs").folders())
     (run / "lock").unlink()
     (run / "lock").mkdir()
     done = interlock("prune", "--keep", "0", home=ended)

@@ -126,3 +126,12 @@ def test_output_of_one_step_and_since_a_time(place: Place) -> None:
     assert place.interlock("logs", run, "--since", "1h")[1] == b"before\nduring\nlater\n"
     assert place.interlock("logs", run, "--since", "yesterdayish")[0] == 2
     assert place.interlock("logs", run, "--step", "99")[0] != 0
+
+
+def test_an_export_has_no_secret_of_the_command_or_the_task(place: Place) -> None:
+    status, _, _ = place.run("true", SECRET, options=("--task", f"use {SECRET}"))
+    assert status == 0
+    target = place.workspace.parent / "sent"
+    assert place.interlock("export", place.folder.run_id, "-o", str(target))[0] == 0
+    for file in target.rglob("*"):
+        assert not file.is_file() or SECRET.encode() not in file.read_bytes(), file

@@ -105,7 +105,7 @@ def test_the_page_says_what_happened_why_and_what_it_cost(demo):
     assert "Emergency stop" in said
     assert "resume_with_limits" in said
     assert "return text.split" in said, "diffs"
-    assert "76,500 tokens" in said
+    assert "79,500 tokens" in said
     for word in ("soft correction", "checkpoint rollback", "hallucination", "goal drift"):
         assert word in said
 
@@ -118,13 +118,13 @@ def test_charts_have_a_line_for_each_measure_and_say_so_where_there_is_none(demo
 
 def test_markdown_and_json_tell_the_same(demo):
     markdown = render(demo, "md")
-    assert markdown.startswith("# demo: aborted")
+    assert markdown.startswith("# demo: stopped by Interlock")
     assert "| 5 emergency stop | 1 |" in markdown
     data = msgspec.json.decode(render(demo, "json"))
     assert data["status"] == "aborted"
-    assert data["run"]["steps"] == 149
+    assert data["run"]["steps"] == 159
     assert [rung["type"] for rung in data["ladder"]][-1] == "emergency_stop"
-    assert data["series"]["tokens"][-1] == 76_500
+    assert data["series"]["tokens"][-1] == 79_500
 
 
 @pytest.fixture(scope="module")

@@ -29,27 +29,39 @@ def proof(
 ) -> None:
     """Show each claim of a run with its verdict and the evidence, and what changed about its tests.
 
-    Exit status: 0 every claim is proven, 1 one is not, or tests were weakened.
+    Exit status: 0 every claim is proven, 1 one is not, tests were weakened, or its contract was not met.
 
     Example: interlock proof my-run
     """
     from ..journal import JournalReader
-    from ..report.proof import read_proof, sorted_claims
+    from ..report.proof import last_gate, read_proof, sorted_claims
     from .runs import the_store
 
     folder = the_store().find(run)
     with JournalReader.open(folder) as reader:
         found = sorted_claims(read_proof(reader))
+        gate = last_gate(reader)
+        summary = reader.summary()
+    unmet = summary is not None and summary.reason == "UNPROVEN"
+    checks = gate.results if gate is not None else ()
     if json:
         print_json(
             {"run_id": folder.run_id, "claims": found.claims, "tests": found.tests, "tree": found.tree,
-             "step": found.step}
+             "step": found.step, "done_when": checks, "contract": "not met" if unmet else "met" if gate else ""}
         )  # fmt: skip
     else:
         from .console import Console
 
-        print_proof(Console(highlight=False), found)
-    raise typer.Exit(1 if found.tests or any(each.verdict != "proven" for each in found.claims) else 0)
+        console = Console(highlight=False)
+        for check in checks:
+            how = "passed" if check.passed else check.why or f"failed with status {check.exit_status}"
+            mark = MARKS["proven" if check.passed else "contradicted"]
+            console.print(f"{mark} {check.command}: {how}", markup=False)
+        if unmet:
+            console.print("The run ended without meeting its contract.", style="red")
+        print_proof(console, found)
+    open_claims = any(each.verdict != "proven" for each in found.claims)
+    raise typer.Exit(1 if unmet or found.tests or open_claims else 0)
 
 
 def print_proof(console: Console, found: ProofRecord) -> None:

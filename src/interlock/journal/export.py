@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from ..core import BadInput, InterlockError
 from .database import MIGRATIONS, explain
 from .durable_files import FILE_MODE, FOLDER_MODE
-from .folder import RunFolder
+from .folder import LAUNCH, RunFolder
 from .reader import JournalReader
 from .signing import OwnerKey, owner_key
 
@@ -83,7 +83,7 @@ def _copy(folder: RunFolder, copy: Path) -> None:
         into.mkdir(mode=FOLDER_MODE, exist_ok=True)
         for name in names:
             file = Path(place) / name
-            ours = file == folder.lock_file or name.startswith(folder.journal.name)
+            ours = file == folder.lock_file or name.startswith((folder.journal.name, LAUNCH))
             if ours or not file.is_file() or file.is_symlink():
                 continue
             # A live run takes files out of its inbox at any time.

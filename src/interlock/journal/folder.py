@@ -23,7 +23,7 @@ PARKED = "parked.json"
 """The file in a run's folder that says that a usage limit stopped it, and when it resumes."""
 
 LAUNCH = "launch.json"
-"""The file in a run's folder that tells how to start a parked run again; no secrets are in it."""
+"""The file in a run's folder that tells how to start a parked run again, as it was typed: no export has it."""
 
 OURS = ("journal.db", "spec.json", "lock", "gate", "socket", "inbox", "incidents", "output", "pictures", TREE, HELD,
         PARKED, LAUNCH)  # fmt: skip

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from threading import Event
 from typing import Any
 from urllib.parse import quote
+from weakref import WeakMethod
 
 import apsw
 import msgspec
@@ -49,8 +50,10 @@ class JournalReader(JournalReading):
         self._connection, self._folder = connection, folder
         self._version: int | None = None
         self._is_fixed = connection.open_flags & apsw.SQLITE_OPEN_URI != 0
-        self._unpack = Unpacker(self._find_dictionary).unpack
-        connection.create_scalar_function("unpacked", self.unpacked, 2)
+        # Weak, or SQLite would keep a reader that nobody closes, and its files, for as long as the process lives.
+        find, unpacked = WeakMethod(self._find_dictionary), WeakMethod(self.unpacked)
+        self._unpack = Unpacker(lambda seq: _alive(find)(seq)).unpack
+        connection.create_scalar_function("unpacked", lambda *stored: _alive(unpacked)(*stored), 2)
         self.run_id: str = self._ask("SELECT run_id FROM about")[0][0]
         self.version = int(self._ask("PRAGMA user_version")[0][0])
         self.is_chained = self.version >= CHAINED_VERSION
@@ -289,3 +292,10 @@ class JournalReader(JournalReading):
 def _escape(text: str) -> str:
     """A text as LIKE takes it, no letter of it a wildcard."""
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
+def _alive(method: WeakMethod[Callable[..., Any]]) -> Callable[..., Any]:
+    """The method of a reader that is in use, and so alive."""
+    found = method()
+    assert found is not None
+    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..core import CheckpointInfo
 from ..journal import JournalReader
 from ..proof import ProofTracker, Verdict
-from ..records import ProofRecord, RestoredRecord, StepRecord, read_body
+from ..records import ProofRecord, RestoredRecord, StepRecord, StopGateRecord, read_body
 from ..runtime.checkpoint_causes import AFTER_STEP
 
 ORDER: tuple[Verdict, ...] = ("contradicted", "unproven", "stale", "proven")
@@ -25,6 +25,13 @@ def read_proof(reader: JournalReader) -> ProofRecord:
     newest = reader.last("proof")
     recorded = read_body(newest) if newest is not None else None
     return recorded if isinstance(recorded, ProofRecord) else _by_steps(reader)
+
+
+def last_gate(reader: JournalReader) -> StopGateRecord | None:
+    """What `done_when` gave the last time that it ran."""
+    newest = reader.last("stop_gate")
+    recorded = read_body(newest) if newest is not None else None
+    return recorded if isinstance(recorded, StopGateRecord) else None
 
 
 def sorted_claims(proof: ProofRecord) -> ProofRecord:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import configparser
 import hashlib
 import json
 import re
+import shlex
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 MAX_BYTES = 1_048_576
+INTERPRETER = re.compile(r"(?:sh|bash|dash|zsh|python[\d.]*|node|deno|bun|ruby|perl)")
+EXITS = frozenset(("os._exit", "sys.exit", "SystemExit", "exit", "quit", "pytest.exit"))
+"""What ends the tests with a status of its own."""
 
 
 def read_setup(folder: str | None, commands: Iterable[str]) -> dict[str, str]:
@@ -18,8 +23,10 @@ def read_setup(folder: str | None, commands: Iterable[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     if folder is None:
         return found
+    commands = tuple(commands)
     words = " ".join(commands)
-    for pattern, files in SETUPS:
+    programs = tuple((name, _whole) for command in commands for name in _programs(command))
+    for pattern, files in (*SETUPS, (re.compile(""), programs)):
         if pattern.search(words):
             for name, part in files:
                 text = _read(Path(folder) / name)
@@ -32,6 +39,42 @@ def read_setup(folder: str | None, commands: Iterable[str]) -> dict[str, str]:
 def changed_setup(before: dict[str, str], now: dict[str, str]) -> list[str]:
     """The files whose counting part is not what it was."""
     return sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
+
+
+def _programs(command: str) -> Iterator[str]:
+    """The files of the workspace that a command runs: a script by its path, an interpreter's script or module."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return
+    started = False
+    for at, word in enumerate(words):
+        if started or "=" in word.partition("/")[0]:
+            started = started and not set(word) <= set("&|;")
+            continue
+        started = True
+        rest = words[at + 1 :]
+        if "/" in word:
+            yield word
+        if not INTERPRETER.fullmatch(word.rpartition("/")[2]):
+            continue
+        if "-m" in rest:
+            module = "".join(rest[rest.index("-m") + 1 :][:1]).replace(".", "/")
+            yield from (f"{module}.py", f"{module}/__main__.py", f"{module}/__init__.py")
+        elif "-c" not in rest:
+            yield from [word for word in rest if not word.startswith("-")][:1]
+
+
+def _hooks(text: str) -> str:
+    """What a conftest.py does to the run of the tests itself; fixtures do not count."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return text
+    hooks = [each for each in tree.body if isinstance(each, ast.FunctionDef) and each.name.startswith("pytest_")]
+    exits = [each for each in ast.walk(tree) if isinstance(each, ast.Name | ast.Attribute)]
+    names = sorted({ast.unparse(each) for each in exits} & EXITS)
+    return "\n".join([*map(ast.unparse, hooks), *names])
 
 
 def _whole(text: str) -> str:
@@ -88,6 +131,7 @@ SETUPS: tuple[tuple[re.Pattern[str], tuple[tuple[str, Callable[[str], str]], ...
         (
             ("pytest.ini", _whole), (".pytest.ini", _whole), ("pyproject.toml", _toml("tool", "pytest")),
             ("tox.ini", _ini("pytest")), ("setup.cfg", _ini("tool:pytest")),
+            *((f"{folder}conftest.py", _hooks) for folder in ("", "tests/", "test/")),
         ),
     ),
     (re.compile(r"\btox\b"), (("tox.ini", _whole),)),

@@ -17,7 +17,7 @@ from interlock.core import ManualClock, RunSpec
 from interlock.journal import RunFolder, Store, new_run_id
 from interlock.records import WokenRecord, read_body
 from interlock.runtime import Supervisor
-from interlock.runtime.parking import ParkClock
+from interlock.runtime.parking import SPACING_S, ParkClock
 
 START = 1_794_880_800.0
 """2026-11-17 02:00 UTC."""
@@ -258,6 +258,35 @@ def test_a_person_who_resumes_before_the_owner_has_looked_is_heard(tmp_path, mon
     world.look()
     assert [each.by for each in world.woken()] == ["a person"]
     world.supervisor.run.close()
+
+
+def test_two_runs_on_one_quota_wake_one_after_the_other(tmp_path, monkeypatch):
+    first, second = (World(tmp_path, seed, monkeypatch) for seed in (1, 2))
+    first.now = second.now
+    limit = UsageLimit(reason="limit", source="test", resets_in=90.0)
+    for world in (first, second):
+        world.rules = Resume(jitter_s=0)
+        world.lot = world.open_lot()
+        world.lot.see(limit)
+
+    def pass_time(seconds: float) -> tuple[int, int]:
+        second.time += seconds
+        first.look()
+        second.look()
+        return len(first.woken()), len(second.woken())
+
+    assert pass_time(89.0) == (0, 0)
+    assert pass_time(1.0) == (1, 0), "the second waits for its turn"
+    assert pass_time(SPACING_S - 1.0) == (1, 0)
+    # The first meets the limit again before the second has its turn: the second waits for that, too.
+    first.lot.see(limit)
+    assert pass_time(2.0) == (1, 0)
+    assert pass_time(80.0) == (1, 0)
+    woken = pass_time(10.0)
+    assert sum(woken) == 2, "one of them, not both"
+    assert pass_time(SPACING_S) == (2, 1)
+    for world in (first, second):
+        world.supervisor.run.close()
 
 
 def test_a_command_that_gives_up_after_it_was_woken_is_not_run_again_by_itself(tmp_path, monkeypatch):
