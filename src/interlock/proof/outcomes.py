@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 import re2
 
@@ -70,7 +71,11 @@ def _bounded(output: str) -> str:
 
 def _printed_status(text: str) -> int | None:
     """An exit status that the tool, or an `echo $?`, printed at the end."""
-    end = text[-160:]
+    return _status_in(text[-160:])
+
+
+@lru_cache(16)
+def _status_in(end: str) -> int | None:
     found = _last(_EXIT, end) if "exit" in end.lower() else None
     return int(found[1] or found[2]) if found is not None else None
 
