@@ -43,7 +43,7 @@ def test_following_a_live_run_shows_what_comes_and_ends_with_it(place: Place) ->
     assert follower.stdout is not None
     assert follower.stdout.readline() == b"first\n"
     assert follower.stdout.readline() == b"[redacted:anthropic_key]\n"
-    assert follower.stdout.readline() == b"clear\xe2\x90\x87\n"
+    assert follower.stdout.readline() == "clear\N{REPLACEMENT CHARACTER}\n".encode()
     assert follower.poll() is None
     finish(run, b"last\n")
     assert finish(follower)[1] == b"last\n"

@@ -34,7 +34,7 @@ def test_the_tab_of_files_counts_no_checkpoints(open_page: OpenPage, store: Stor
     with supervised(store, "with-files", tmp_path) as supervisor:
         work(supervisor, 1)
         page = open_page("/runs/with-files")
-        expect(page.locator(".tabs")).to_have_text("TimelineFilesScreensDetails")
+        expect(page.locator(".tabs")).to_have_text("TimelineFilesScreensDetailsOutput")
 
 
 def test_a_run_without_tokens_spent_nothing_wherever_it_is_said(open_page: OpenPage, store: Store) -> None:

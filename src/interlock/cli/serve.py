@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from .app import new_app
-from .output import say_error
+from .output import say, say_error
 
 app = new_app()
 
@@ -44,7 +44,7 @@ def serve(
         from . import service
 
         for words in service.install_service(config):
-            typer.echo(words)
+            say(words)
         return
     import gc
     import os
