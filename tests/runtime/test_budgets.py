@@ -158,14 +158,14 @@ def test_periods_are_days_weeks_and_months_of_local_time() -> None:
 
 
 def test_a_budget_is_for_the_runs_that_fit() -> None:
-    spec = RunSpec(run_id="r", name="nightly-1", workspace="/work/shop", labels=("team-a", "ci"))
+    spec = RunSpec(run_id="r", name="nightly-1", workspace="/home/ann/shop", labels=("team-a", "ci"))
     for match, whether in (
         (BudgetMatch(), True),
         (BudgetMatch(name="nightly-*"), True),
         (BudgetMatch(name="daily-*"), False),
         (BudgetMatch(label="team-?"), True),
         (BudgetMatch(label="team-b"), False),
-        (BudgetMatch(workspace="/work/*", user="ann"), True),
+        (BudgetMatch(workspace="/home/ann/*", user="ann"), True),
         (BudgetMatch(user="bob"), False),
         (BudgetMatch(host="box"), True),
     ):
