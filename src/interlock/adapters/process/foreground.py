@@ -61,10 +61,16 @@ class Foreground:
                 os.tcsetpgrp(self._terminal, self._group)
             os.killpg(self._group, signal.SIGCONT)
 
+    def is_given(self) -> bool:
+        """Whether the command has the terminal."""
+        with contextlib.suppress(OSError):
+            return self._terminal >= 0 and self._group is not None and os.tcgetpgrp(self._terminal) == self._group
+        return False
+
     def take(self) -> None:
         """Have the terminal back, where the command has it."""
         with contextlib.suppress(OSError):
-            if self._terminal >= 0 and self._group is not None and os.tcgetpgrp(self._terminal) == self._group:
+            if self.is_given():
                 os.tcsetpgrp(self._terminal, os.getpgrp())
 
     @contextmanager

@@ -469,7 +469,9 @@ class _Front:
             # Whatever happens to the command, its first process says.
             return
         if self._foreground is not None and event.number == signal.SIGCONT:
-            self._foreground.give()
+            # Whoever has the terminal was continued with it; a late second time would undo the next Ctrl-Z.
+            if not self._foreground.is_given():
+                self._foreground.give()
             return
         if event.number in (signal.SIGTSTP, signal.SIGCHLD):
             if self._foreground is not None and not event.shared:
