@@ -71,7 +71,9 @@ def test_a_call_that_fails_validation_is_in_the_complete_feed(place_for: MakePla
 
 
 def test_hooks_cannot_be_switched_off_from_inside(place_for: MakePlace) -> None:
-    place = place_for(turns(run("sh build.sh"), run("echo two"), run("rm -rf ~/precious"), "Finished."))
+    script = turns(run("sh build.sh"), run("echo two"), run("rm -rf ~/precious"), "Finished.")
+    # Only a warning: by default an unattended run is stopped for that.
+    place = place_for(script, {"runtime": {"on_tamper": "warn"}})
     off = "echo '{\"disableAllHooks\": true}' > .claude/settings.json; sleep 2\n"
     (place.workspace / "build.sh").write_text(off)
     (place.workspace / ".claude").mkdir()
